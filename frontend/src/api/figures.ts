@@ -23,6 +23,7 @@ export type {
   Ratios,
   Series,
   SourceRun,
+  Trust,
 } from "./schema";
 
 /** An id the server offers in `metrics`; those every point carries are named in `points`. */

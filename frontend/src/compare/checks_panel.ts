@@ -1,40 +1,10 @@
-// The evidence: the like-for-like outcome, the checks that fired, the runs.
+// The evidence: the checks that fired, and the runs.
 import { SEVERITIES } from "../api/constants";
-import type { Figures, FiredCheck, SourceRun } from "../api/figures";
+import type { FiredCheck, SourceRun } from "../api/figures";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
-import { COMPARABILITY, comparabilityDetails, comparabilityLead } from "../text/comparability";
 import { plural, relative, short, utc } from "../text/format";
 import { evidenceLink } from "./evidence_link";
-
-/** A reader has ten seconds: the other reasons are in the ranking's list and among the checks. */
-const MOST_REASONS = 5;
-
-export function comparabilityLine(figures: Figures): HTMLElement[] {
-  const { status, overridden } = figures.outcome;
-  const words = COMPARABILITY[status];
-  const lead = comparabilityLead(figures.outcome);
-  const details = comparabilityDetails(figures.outcome);
-  const more = details.length - MOST_REASONS;
-  const why = details
-    .slice(0, MOST_REASONS)
-    .flatMap((detail, i) => [i > 0 ? "; " : lead.separator, nameElement(detail, 200)]);
-  return [
-    h(
-      "span",
-      { class: `status status-${words.tone}` },
-      h("span", { "aria-hidden": "true" }, words.mark),
-      ` ${lead.text}`,
-    ),
-    overridden === true && h("span", { class: "tag tag-error outcome-mark" }, "overridden"),
-    details.length > 0
-      ? h("span", { class: "outcome-why" }, ...why, more > 0 && `; and ${more} more`)
-      : h("span"),
-    figures.checks.length > 0
-      ? h("a", { href: "#checks", class: "outcome-more" }, "details")
-      : h("span"),
-  ].filter((element) => element !== false);
-}
 
 const SEVERITY = {
   error: { mark: "■", title: "Errors", rank: 0 },
@@ -221,10 +191,11 @@ function runChoice(runs: readonly SourceRun[], choose: (run: SourceRun) => void)
 
 function dismissed(checks: readonly FiredCheck[], dismissing: DismissOptions | null): HTMLElement {
   const items = checks.flatMap((check) =>
-    (check.dismissed ?? []).map((dismissal) =>
+    (check.dismissed ?? []).map((dismissal, i) =>
       h(
         "li",
-        {},
+        // The place that links to the check lead to, where it is nowhere else.
+        { id: i === 0 && check.count === 0 ? `check-${check.id}` : null },
         h("p", { class: "check-head" }, h("strong", {}, check.title), h("code", {}, check.id)),
         h(
           "p",

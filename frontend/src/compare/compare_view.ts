@@ -1,5 +1,12 @@
 // The comparison, live or frozen: reads figures, fills the page, turns clicks into a new query.
-import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
+import {
+  type Figures,
+  knownMetrics,
+  type Metric,
+  type MetricId,
+  panelsOrWhole,
+  type X,
+} from "../api/figures";
 import { drawnFigures } from "../charts/drawn";
 import { headline, missingMetricText, ownHeadline } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
@@ -7,6 +14,7 @@ import type { Scene } from "../charts/scene";
 import { onThemeChange } from "../charts/style/theme";
 import { viewOf } from "../charts/views";
 import { savePng } from "../export/save_png";
+import { joinFragments } from "../query/fragment";
 import {
   drawnQuery,
   hiddenIn,
@@ -21,16 +29,19 @@ import { keepFocus } from "../site/focus";
 import { onKey } from "../site/keyboard";
 import { truncatedText } from "../text/comparability";
 import { short } from "../text/format";
-import { checkList, comparabilityLine, type DismissOptions, runList } from "./checks_panel";
+import { checkList, type DismissOptions, runList } from "./checks_panel";
 import { chips } from "./chips";
-import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
+import { arrangement, baselineSelect, questionControls, scaleToggles, viewTabs } from "./controls";
+import { evidenceTabs } from "./evidence";
 import { figuresTable, updateCaption } from "./figures_table";
 import { markHidden } from "./hidden_series";
 import { MainChart } from "./main_chart";
 import { notReadList } from "./not_read";
-import { greyRows, pressBaseline, rankingPanel } from "./ranking_panel";
+import { greyRows, limitReasons, pressBaseline, rankingPanel } from "./ranking_panel";
 import { saturationPanel } from "./saturation_panel";
 import { TabAxes } from "./tab_axes";
+import { Tabs } from "./tabs";
+import { drawSentence, drawTrust } from "./verdict_card";
 import { viewTables } from "./view_table";
 
 export interface ViewHooks {
@@ -44,6 +55,7 @@ export class CompareView {
   readonly #hooks: ViewHooks;
   readonly #chart: MainChart;
   readonly #axes = new TabAxes();
+  readonly #tabs: Tabs;
   #figures: Figures | null = null;
   #query = "";
   /** The query that the figures at hand answer. */
@@ -54,6 +66,8 @@ export class CompareView {
   constructor(root: HTMLElement, hooks: ViewHooks) {
     this.#root = root;
     this.#hooks = hooks;
+    // Before the charts: on paper they are drawn in parts that the tabs show.
+    this.#tabs = new Tabs(root);
     this.#chart = new MainChart(root, {
       go: hooks.go,
       chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
@@ -101,6 +115,7 @@ export class CompareView {
     // The finding is of another metric than is drawn, until the answer comes.
     else slot(this.#root, "finding").classList.add("is-old");
     this.#drawChart(figures);
+    this.#tabs.offer(evidenceTabs(this.#root, figures));
   }
 
   show(figures: Figures, query: string): void {
@@ -114,7 +129,7 @@ export class CompareView {
     const first = !this.#root.classList.contains("is-ready");
     this.#root.classList.add("is-ready");
     keepFocus(this.#root, () => this.#drawAll(figures));
-    if (first) arrive();
+    if (first) this.#arrive();
   }
 
   #drawAll(figures: Figures): void {
@@ -126,6 +141,7 @@ export class CompareView {
     this.#drawChart(figures);
     this.#drawTables(figures);
     this.#drawEvidence(figures);
+    this.#tabs.offer(evidenceTabs(this.#root, figures));
     markHidden(this.#root, hiddenIn(this.#query));
   }
 
@@ -157,11 +173,11 @@ export class CompareView {
   }
 
   #drawFinding(figures: Figures): void {
-    const title = slot(this.#root, "finding");
-    const whole = headline(figures, viewOf(this.#query), this.#metric);
-    title.textContent = short(whole, 320);
-    title.title = title.textContent === whole ? "" : whole;
-    title.classList.remove("is-old");
+    const { answer } = figures;
+    const text = headline(figures, viewOf(this.#query), this.#metric);
+    const isAnswer = answer !== undefined && text === figures.finding;
+    drawSentence(this.#root, isAnswer ? answer : { sentence: text, margin: null });
+    slot(this.#root, "finding").classList.remove("is-old");
     const missing = optionalSlot(this.#root, "missing");
     if (!missing) return;
     missing.textContent = missingMetricText(figures, metricIn(this.#query), this.#metric);
@@ -171,10 +187,7 @@ export class CompareView {
   #drawHead(figures: Figures): void {
     this.#drawFinding(figures);
     slot(this.#root, "conditions").textContent = short(figures.conditions, 600);
-    const replication = slot(this.#root, "replication");
-    replication.textContent = figures.replication ?? "";
-    replication.hidden = !figures.replication;
-    slot(this.#root, "outcome").replaceChildren(...comparabilityLine(figures));
+    drawTrust(this.#root, figures);
     const cut = slot(this.#root, "truncated");
     cut.textContent = truncatedText(figures);
     cut.hidden = !cut.textContent;
@@ -185,20 +198,27 @@ export class CompareView {
   #drawControls(figures: Figures): void {
     const query = this.#query;
     const { go } = this.#hooks;
+    const live = this.#hooks.frozen ? null : go;
+    const asked = {
+      metrics: this.#offered(figures),
+      metric: this.#metric,
+      choose: (id: string) => this.#set("metric", id),
+      go: live,
+    };
+    slot(this.#root, "question").replaceChildren(...questionControls(figures, query, asked));
     optionalSlot(this.#root, "chips")?.replaceChildren(...chips(figures, query, go));
-    optionalSlot(this.#root, "choosers")?.replaceChildren(...choosers(figures, query, go));
-    slot(this.#root, "metrics").replaceChildren(
-      ...metricPicker(this.#offered(figures), this.#metric, (id) => this.#set("metric", id)),
+    optionalSlot(this.#root, "baseline")?.replaceChildren(baselineSelect(figures, query, go));
+    slot(this.#root, "customise").replaceChildren(
+      ...(live ? arrangement(figures, query, live) : []),
+      h("div", { class: "scales" }, ...scaleToggles(figures, query, go)),
     );
     slot(this.#root, "views").replaceChildren(...viewTabs(figures, query, this.#axes, go));
-    slot(this.#root, "scales").replaceChildren(...scaleToggles(figures, query, go));
   }
 
   #drawRanking(figures: Figures): void {
     slot(this.#root, "ranking").replaceChildren(
       ...rankingPanel(figures, {
         chooseBaseline: this.#live((series: string) => this.#set("baseline", series)),
-        chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
         override: this.#live((on: boolean) => this.#set("override", on ? "1" : null)),
       }),
     );
@@ -226,7 +246,8 @@ export class CompareView {
 
   #highlight(highlighted: ReadonlySet<string>): void {
     this.#highlighted = highlighted;
-    history.replaceState(history.state, "", highlightHash(highlighted));
+    const hash = joinFragments(location.hash, highlightHash(highlighted));
+    history.replaceState(history.state, "", hash);
     if (this.#figures) this.#showChart(this.#figures);
   }
 
@@ -301,8 +322,19 @@ export class CompareView {
     void savePng(this.#scene(this.#figures), this.#root, this.#hooks.frozen);
   }
 
+  /** Opens the check of the link: the browser looked for it before it was drawn. */
+  #arrive(): void {
+    const target = document.getElementById(targetId());
+    this.#tabs.reveal(target);
+    target?.scrollIntoView({ block: "center" });
+  }
+
   #bindKeys(): void {
-    onKey("t", () => slot(this.#root, "table").focus());
+    onKey("t", () => {
+      const table = slot(this.#root, "table");
+      this.#tabs.reveal(table);
+      table.focus();
+    });
     onKey("b", () => {
       const series = this.#chart.keyboardSeries;
       if (series && !this.#hooks.frozen) this.#set("baseline", series);
@@ -310,15 +342,14 @@ export class CompareView {
   }
 }
 
-/** The series that the reader chose, else those that the view is most about. */
+/**
+ * The series that the reader chose, else those that the view is most about and that keep the limit:
+ * what is grey in the ranking is grey in the chart.
+ */
 function highlightedNow(figures: Figures, query: string): ReadonlySet<string> {
-  return (
-    highlightedFrom(location.hash) ?? highlightedIn(drawnFigures(figures, query), viewOf(query))
-  );
-}
-
-/** Scrolls to the check of the link: the browser looked for it before it was drawn. */
-function arrive(): void {
-  const id = targetId();
-  if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });
+  const chosen = highlightedFrom(location.hash);
+  if (chosen) return chosen;
+  const over = panelsOrWhole(figures).flatMap((panel) => [...limitReasons(panel).keys()]);
+  const drawn = highlightedIn(drawnFigures(figures, query), viewOf(query));
+  return new Set([...drawn].filter((id) => !over.includes(id)));
 }

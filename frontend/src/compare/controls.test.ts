@@ -3,7 +3,7 @@ import type { Figures } from "../api/figures";
 import { figures } from "../testing/figures";
 import { FIELDS } from "../testing/query_fields";
 import { panelled, sample, trend } from "../testing/sample_figures";
-import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
+import { arrangement, baselineSelect, questionControls, scaleToggles, viewTabs } from "./controls";
 import { TabAxes } from "./tab_axes";
 
 beforeEach(() => {
@@ -21,6 +21,16 @@ describe("controls", () => {
     field.dispatchEvent(new Event("change"));
   }
 
+  /** All controls that ask the service. */
+  function controls(data: Figures, query: string, go: (query: string) => void): HTMLElement[] {
+    const asked = { metrics: data.metrics, metric: "throughput", choose: vi.fn(), go };
+    return [
+      ...questionControls(data, query, asked),
+      baselineSelect(data, query, go),
+      ...arrangement(data, query, go),
+    ];
+  }
+
   it("scroll to the chosen view within their row", async () => {
     const row = document.body.appendChild(document.createElement("div"));
     const box = (left: number, right: number): DOMRect => new DOMRect(left, 0, right - left, 30);
@@ -35,7 +45,7 @@ describe("controls", () => {
 
   it("write the query and nothing else", () => {
     const go = vi.fn();
-    document.body.append(...choosers(sample(), "at=64&logx=1&server=a", go));
+    document.body.append(...controls(sample(), "at=64&logx=1&server=a", go));
     change("x", "version");
     expect(go).toHaveBeenLastCalledWith("server=a&x=version");
     change("facet", "workload");
@@ -52,7 +62,7 @@ describe("controls", () => {
 
   it("name a baseline that is not shown by the name it had, never by its id", () => {
     const chosen = (data: Figures, query: string): string | undefined => {
-      document.body.replaceChildren(...choosers(data, query, vi.fn()));
+      document.body.replaceChildren(...controls(data, query, vi.fn()));
       const options = [...(control("baseline")?.querySelectorAll("option") ?? [])];
       return options.find((option) => `baseline=${option.value}` === query)?.textContent;
     };
@@ -66,7 +76,7 @@ describe("controls", () => {
 
   it("offer the fields that the page delivers, and no others", () => {
     const go = vi.fn();
-    document.body.append(...choosers(sample(), "", go));
+    document.body.append(...controls(sample(), "", go));
     const offered = (name: string): string[] =>
       [...(control(name)?.querySelectorAll("option") ?? [])].map((option) => option.value);
     const ids = (fields: typeof FIELDS.axes): string[] => fields.map(([id]) => id);
@@ -79,16 +89,26 @@ describe("controls", () => {
     expect(go).toHaveBeenLastCalledWith("x=colour");
   });
 
-  it("show a few metrics, the chosen one, and the others in groups", () => {
+  it("offer the metrics in groups, and loads and a limit only where the service can be asked", () => {
     const choose = vi.fn();
-    document.body.append(...metricPicker(sample().metrics, "memory", choose));
-    const tabs = [...document.querySelectorAll<HTMLElement>(".tab")].map(
-      (one) => one.dataset.metric,
-    );
-    expect(tabs).toEqual(["throughput", "p50", "p99", "error_rate", "memory", "cpu_per_1k"]);
-    expect(document.querySelector('[aria-pressed="true"]')?.textContent).toBe("Memory");
-    document.querySelector<HTMLElement>('.menu-item[data-metric="p90"]')?.click();
+    const { metrics } = sample();
+    const asked = { metrics, metric: "memory", choose, go: null };
+    document.body.append(...questionControls(sample(), "", asked));
+    expect(document.querySelectorAll("[data-control]").length).toBe(1);
+    expect(control("metric")?.value).toBe("memory");
+    const groups = [...document.querySelectorAll("optgroup")].map((group) => group.label);
+    expect(groups).toEqual(["Rate", "Latency", "Errors", "Resources"]);
+    expect(document.querySelectorAll("option").length).toBe(metrics.length);
+    change("metric", "p90");
     expect(choose).toHaveBeenCalledWith("p90");
+  });
+
+  it("choose the load that is ranked", () => {
+    const go = vi.fn();
+    document.body.append(...controls(figures(), "", go));
+    expect(control("at")?.value).toBe("64");
+    change("at", "8");
+    expect(go).toHaveBeenLastCalledWith("at=8");
   });
 
   it("offer logarithmic axes where a view has them", () => {

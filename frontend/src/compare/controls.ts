@@ -1,5 +1,5 @@
-// What is drawn and how: the metric, the view, the axis, panels and series, the baseline, the
-// latency limit, log axes. Each control writes the query and nothing else.
+// What is asked and how it is drawn: the metric, the load, the limit, the baseline, the view, the
+// axis, panels, series, log axes. Each control writes the query and nothing else.
 import { type Figures, fullLabel, type Group, type Metric, panelsOrWhole } from "../api/figures";
 import { VIEWS, viewOf } from "../charts/views";
 import { type FieldName, queryFields } from "../query/fields";
@@ -20,8 +20,6 @@ import type { TabAxes } from "./tab_axes";
 
 type Go = (query: string) => void;
 
-const FIRST = ["throughput", "p50", "p99", "error_rate", "cpu_per_1k"];
-
 const GROUPS: readonly (readonly [Group, string])[] = [
   ["rate", "Rate"],
   ["latency", "Latency"],
@@ -29,55 +27,46 @@ const GROUPS: readonly (readonly [Group, string])[] = [
   ["resources", "Resources"],
 ];
 
-/** A few metrics at once and the others in a menu; the chosen one is always visible. */
-export function metricPicker(
-  metrics: readonly Metric[],
-  chosen: string,
-  choose: (metric: string) => void,
-): HTMLElement[] {
-  const tab = (metric: Metric): HTMLElement =>
-    button(
-      { class: "tab", "aria-pressed": String(metric.id === chosen), "data-metric": metric.id },
-      () => choose(metric.id),
-      metric.label,
-    );
-  const few = metrics.length <= FIRST.length;
-  const shown = metrics.filter(
-    (metric) => few || FIRST.includes(metric.id) || metric.id === chosen,
-  );
-  const rest = metrics.filter((metric) => !shown.includes(metric));
-  const tabs = h("div", { class: "tabs" }, ...shown.map(tab));
-  return rest.length > 0 ? [tabs, moreMetrics(rest, choose)] : [tabs];
+/** What is asked: the metric, the place that is ranked, and a limit on p99. */
+export interface Question {
+  readonly metrics: readonly Metric[];
+  readonly metric: string;
+  readonly choose: (metric: string) => void;
+  /** Null on a frozen page, which keeps its place and its limit. */
+  readonly go: Go | null;
 }
 
-function moreMetrics(
-  rest: readonly Metric[],
-  choose: (metric: string) => void,
-): HTMLDetailsElement {
-  const item = (metric: Metric): HTMLElement =>
-    button(
-      { class: "menu-item", "data-metric": metric.id },
-      () => {
-        menu.open = false;
-        choose(metric.id);
-      },
-      metric.label,
-      h("span", { class: "aside" }, metric.better === "higher" ? "↑" : "↓"),
-    );
+export function questionControls(figures: Figures, query: string, asked: Question): HTMLElement[] {
+  const metric = metricSelect(asked);
+  if (!asked.go) return [metric];
+  const load = loadSelect(figures, query, asked.go);
+  return [metric, ...(load ? [load] : []), limitField(query, asked.go)];
+}
+
+function metricSelect({ metrics, metric, choose }: Question): HTMLElement {
+  const option = ({ id, label }: Metric): HTMLElement => h("option", { value: id }, label);
   const groups = GROUPS.flatMap(([id, label]) => {
-    const inside = rest.filter((metric) => metric.group === id);
-    return inside.length > 0
-      ? [h("div", {}, h("p", { class: "menu-title" }, label), ...inside.map(item))]
-      : [];
+    const inside = metrics.filter((offered) => offered.group === id);
+    return inside.length > 0 ? [h("optgroup", { label }, ...inside.map(option))] : [];
   });
-  const loose = rest.filter((metric) => !GROUPS.some(([id]) => id === metric.group)).map(item);
-  const menu = h(
-    "details",
-    { class: "menu" },
-    h("summary", { class: "button" }, "More ▾"),
-    h("div", { class: "menu-body" }, ...groups, ...loose),
-  );
-  return menu;
+  const loose = metrics.filter((offered) => !GROUPS.some(([id]) => id === offered.group));
+  const field = h("select", { "data-control": "metric" }, ...loose.map(option), ...groups);
+  field.value = metric;
+  field.addEventListener("change", () => choose(field.value));
+  return h("label", { class: "inline" }, "Metric", field);
+}
+
+/** The place that is ranked; null where there is one place or none. */
+function loadSelect(figures: Figures, query: string, go: Go): HTMLElement | null {
+  const { values, label, field: axis } = figures.x;
+  if (values.length < 2) return null;
+  const ranked = panelsOrWhole(figures).find((panel) => panel.ranking)?.ranking?.x;
+  const chosen = valueIn(query, "at") ?? String(ranked ?? "");
+  const offered = values.map(String);
+  const known = offered.includes(chosen) ? offered : ["", ...offered];
+  const options = known.map((text) => [text, short(text || "–", 32)] as const);
+  const name = axis === "connections" || axis === "rate" ? "Load" : label;
+  return select(name, "at", options, chosen, (at) => go(withValue(query, "at", at || null)));
 }
 
 export function viewTabs(figures: Figures, query: string, axes: TabAxes, go: Go): HTMLElement[] {
@@ -118,8 +107,8 @@ export function scaleToggles(figures: Figures, query: string, go: Go): HTMLEleme
   const y = logY(query);
   const able = viewOf(query).logAxes(figures);
   return [
-    toggle("log x", x && able.x, able.x, () => go(withValue(query, "logx", x ? "0" : "1"))),
-    toggle("log y", y && able.y, able.y, () => go(withValue(query, "logy", y ? null : "1"))),
+    toggle("Log x", x && able.x, able.x, () => go(withValue(query, "logx", x ? "0" : "1"))),
+    toggle("Log y", y && able.y, able.y, () => go(withValue(query, "logy", y ? null : "1"))),
   ];
 }
 
@@ -132,27 +121,28 @@ function toggle(label: string, on: boolean, able: boolean, act: () => void): HTM
 }
 
 /** How the figures are arranged: only on a page that can ask the service again. */
-export function choosers(figures: Figures, query: string, go: Go): HTMLElement[] {
+export function arrangement(figures: Figures, query: string, go: Go): HTMLElement[] {
   const { axes, grouping } = queryFields();
   return [
-    select("x", "x", fields(axes, figures.x.field), figures.x.field, (x) => go(withAxis(query, x))),
-    seriesMenu(query, go),
+    select("Axis", "x", fields(axes, figures.x.field), figures.x.field, (x) =>
+      go(withAxis(query, x)),
+    ),
     select(
-      "panels",
+      "Panels",
       "facet",
       [["", "none"], ...fields(grouping, valueIn(query, "facet"))],
       valueIn(query, "facet") ?? "",
       (facet) => go(withValue(query, "facet", facet || null)),
     ),
-    select(
-      "relative to",
-      "baseline",
-      baselines(figures, query),
-      valueIn(query, "baseline") ?? "",
-      (series) => go(withValue(query, "baseline", series || null)),
-    ),
-    limitField(query, go),
+    seriesChoice(query, go),
   ];
+}
+
+export function baselineSelect(figures: Figures, query: string, go: Go): HTMLElement {
+  const chosen = valueIn(query, "baseline") ?? "";
+  return select("Baseline", "baseline", baselines(figures, query), chosen, (series) =>
+    go(withValue(query, "baseline", series || null)),
+  );
 }
 
 /** A field that is not in the list stays selectable by its id. */
@@ -186,14 +176,15 @@ function select(
 ): HTMLElement {
   const field = h("select", { "data-control": control });
   for (const [value, text] of options) {
-    field.append(h("option", { value, selected: value === chosen }, text));
+    field.append(h("option", { value }, text));
   }
+  field.value = chosen;
   field.addEventListener("change", () => choose(field.value));
   return h("label", { class: "inline" }, label, field);
 }
 
 /** Which fields tell series apart; none chosen means every field that identifies a series. */
-function seriesMenu(query: string, go: Go): HTMLDetailsElement {
+function seriesChoice(query: string, go: Go): HTMLElement {
   const chosen = valuesIn(query, "series");
   const boxes = queryFields().grouping.map(([value, text]) => {
     const box = h("input", { type: "checkbox", value, checked: chosen.includes(value) });
@@ -204,28 +195,14 @@ function seriesMenu(query: string, go: Go): HTMLDetailsElement {
     return h("label", { class: "menu-check" }, box, text);
   });
   const names = chosen.length === 0 ? "Automatic" : chosen.join(" + ");
-  const whole = (): void => {
-    menu.open = false;
-    go(withValues(query, "series", []));
-  };
-  const menu = h(
+  return h(
     "details",
-    { class: "menu" },
-    h(
-      "summary",
-      { class: "inline chooser", "data-control": "series" },
-      "series by ",
-      h("span", {}, short(names, 32), " ▾"),
-    ),
-    h(
-      "div",
-      { class: "menu-body" },
-      h("p", { class: "menu-title" }, "Trials of one series have the same …"),
-      ...boxes,
-      button({ class: "menu-item", "data-control": "series" }, whole, "Automatic"),
-    ),
+    { class: "series-choice" },
+    h("summary", { "data-control": "series" }, `Series by: ${short(names, 32)}`),
+    h("p", { class: "menu-title" }, "Trials of one series have the same …"),
+    ...boxes,
+    button({ class: "menu-item" }, () => go(withValues(query, "series", [])), "Automatic"),
   );
-  return menu;
 }
 
 /** "Highest load with p99 under … ms": typed in milliseconds, linked in microseconds. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import "../testing/query_fields";
 import { FilterMenu } from "./filter_menu";
 
 beforeEach(() => {
@@ -28,6 +29,7 @@ describe("filter menu", () => {
     const menu = new FilterMenu((query) => `/facets?${query}`, go);
     document.body.append(menu.element);
     menu.follow("server=a");
+    expect(menu.element.querySelector("summary")?.textContent).toBe("Filters (1)");
     expect(fetched).not.toHaveBeenCalled();
     menu.element.open = true;
     menu.element.dispatchEvent(new Event("toggle"));

@@ -1,8 +1,9 @@
-// The filter menu: every field's values with their counts, read when it is opened. It stays
-// open while boxes are ticked, and the counts follow.
+// The filter menu: the filters in use, and every field's values with their counts, read when it is
+// opened. It stays open while boxes are ticked, and the counts follow.
 
 import { isAbort, Problem } from "../api/client";
 import { type Facet, type Facets, type FacetValue, getFacets } from "../api/facets";
+import { queryFields } from "../query/fields";
 import { canonical, valueIn, withFilter, withoutFilter, withValue } from "../query/query";
 import { h } from "../site/dom";
 import { keepFocus } from "../site/focus";
@@ -11,7 +12,8 @@ import { grouped, plural } from "../text/format";
 
 export class FilterMenu {
   readonly element: HTMLDetailsElement;
-  readonly #body = h("div", { class: "menu-body facets" });
+  readonly #summary = h("summary", { class: "button" }, "Filters");
+  readonly #body = h("div", {});
   readonly #url: (query: string) => string;
   readonly #go: (query: string) => void;
   readonly #open = new Set<string>();
@@ -25,8 +27,13 @@ export class FilterMenu {
     this.element = h(
       "details",
       { class: "menu" },
-      h("summary", { class: "chip chip-add" }, "+ filter"),
-      this.#body,
+      this.#summary,
+      h(
+        "div",
+        { class: "menu-body facets" },
+        h("div", { class: "chips", "data-slot": "chips", role: "group", "aria-label": "Filters" }),
+        this.#body,
+      ),
     );
     this.element.addEventListener("toggle", () => {
       if (this.element.open) void this.#load();
@@ -35,6 +42,8 @@ export class FilterMenu {
 
   follow(query: string): void {
     this.#query = query;
+    const count = countFilters(query);
+    this.#summary.textContent = count > 0 ? `Filters (${count})` : "Filters";
     if (this.element.open) void this.#load();
   }
 
@@ -144,6 +153,13 @@ export class FilterMenu {
     };
     return h("div", { class: "facet-dates" }, field("since", "since"), field("until", "until"));
   }
+}
+
+/** How many fields are filtered; both ends of a span of dates are one. */
+function countFilters(query: string): number {
+  const keys = new Set(new URLSearchParams(query).keys());
+  const dates = keys.has("since") || keys.has("until") ? 1 : 0;
+  return queryFields().filters.filter(([field]) => keys.has(field)).length + dates;
 }
 
 function total({ total }: Facets): string {

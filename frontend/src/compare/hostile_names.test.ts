@@ -1,15 +1,17 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
 import "../testing/query_fields";
+import { makeCard } from "../testing/card";
 import { sample } from "../testing/sample_figures";
-import { checkList, comparabilityLine, runList } from "./checks_panel";
+import { checkList, runList } from "./checks_panel";
 import { chips } from "./chips";
-import { choosers } from "./controls";
+import { arrangement, baselineSelect, questionControls } from "./controls";
 import { figuresTable } from "./figures_table";
 import { legend } from "./legend";
 import { rankingPanel } from "./ranking_panel";
 import { ratioTable } from "./ratio_table";
 import { saturationPanel } from "./saturation_panel";
+import { drawSentence, drawTrust } from "./verdict_card";
 
 beforeEach(() => {
   document.body.replaceChildren();
@@ -30,17 +32,26 @@ describe("hostile names", () => {
   };
 
   it("stay text everywhere", () => {
-    const actions = { chooseBaseline: vi.fn(), chooseLoad: vi.fn(), override: null };
+    const actions = { chooseBaseline: vi.fn(), override: null };
     document.body.append(
       ...rankingPanel(data, actions),
       ...figuresTable(data, vi.fn()),
       ...legend(data, { press: vi.fn(), showAll: vi.fn() }),
       ...chips(data, `label=${encodeURIComponent(hostile[0] ?? "")}`, vi.fn()),
-      ...choosers(data, "", vi.fn()),
+      ...arrangement(data, "", vi.fn()),
+      baselineSelect(data, "", vi.fn()),
+      ...questionControls(data, "", {
+        metrics: data.metrics,
+        metric: "p99",
+        choose: vi.fn(),
+        go: vi.fn(),
+      }),
       ...saturationPanel(data),
       ratioTable(data),
-      ...comparabilityLine({ ...data, outcome: { ...data.outcome, reasons: hostile } }),
     );
+    const card = document.body.appendChild(makeCard());
+    drawSentence(card, { sentence: hostile[4] ?? "", margin: hostile[0] ?? "" });
+    drawTrust(card, { ...data, outcome: { ...data.outcome, reasons: hostile } });
     expect(document.body.querySelectorAll("img, script").length).toBe(0);
     expect(document.body.textContent).toContain("<img src=x onerror=alert(1)>");
   });

@@ -7,7 +7,7 @@ import { highlightedIn } from "../charts/highlighted";
 import { chartOptions, type Scene } from "../charts/scene";
 import { type ChartTheme, readTheme } from "../charts/style/theme";
 import type { AnyConfig, ChartOptions, View } from "../charts/view";
-import { viewOf } from "../charts/views";
+import { metricName, viewOf } from "../charts/views";
 import { type Asked, zoomIn, zoomName, zoomOut, zoomTo } from "../charts/zoom";
 import { hiddenIn, highlightHash, limitOf, lookKey, withHidden } from "../query/query";
 import { button, h, slot } from "../site/dom";
@@ -21,7 +21,7 @@ import { PointTrialList } from "./point_trials";
 import { ratioTable } from "./ratio_table";
 import { pressAlone, pressSeries, type SeriesChoice } from "./series_choice";
 import { bindSeriesHover, markHovered } from "./series_hover";
-import { type Card, cardFrame, smallCharts } from "./small_charts";
+import { type Card, CHART_TABS, cardFrame, direction, smallCharts, tabOf } from "./small_charts";
 
 const LABEL_WIDTH = 178;
 const WIDE = "(min-width: 720px)";
@@ -128,10 +128,10 @@ export class MainChart {
 
   #drawHead({ figures, query, metric }: Scene): void {
     const view = viewOf(query);
-    const { better } = metricOf(figures, metric);
     slot(this.#root, "chart-title").replaceChildren(
-      view.title(figures, metric),
-      ...(view.hasDirection ? [h("span", { class: "aside" }, `${better} is better`)] : []),
+      // The name of the view says the axis.
+      view.isByMetric ? metricName(metricOf(figures, metric)) : view.title(figures, metric),
+      ...(view.hasDirection ? [" ", direction(metricOf(figures, metric))] : []),
     );
     const summary = slot(this.#root, "summary");
     summary.textContent = textBelow(figures, view, metric);
@@ -225,17 +225,16 @@ export class MainChart {
   #drawCards(scene: Scene): void {
     const { figures, query, metric } = scene;
     const cards = figures.panels ? [] : smallCharts(figures, query, metric);
-    const boxes = cards.map(() => h("div", { class: "chart chart-small" }));
-    slot(this.#root, "multiples").replaceChildren(
-      ...boxes.flatMap((box, i) => {
-        const card = cards[i];
-        return card ? [cardFrame(figures, query, card, box, this.#hooks.go)] : [];
-      }),
-    );
-    boxes.forEach((box, i) => {
-      const card = cards[i];
-      if (card) this.#mounted.later(box, () => this.#drawCard(scene, card, box));
-    });
+    for (const tab of CHART_TABS) {
+      const inTab = cards.filter((card) => tabOf(figures, card) === tab);
+      const place = slot(this.#root, `${tab}-charts`);
+      place.replaceChildren();
+      for (const card of inTab) {
+        const box = h("div", { class: "chart chart-small" });
+        place.append(cardFrame(figures, query, card, box, this.#hooks.go));
+        this.#mounted.later(box, () => this.#drawCard(scene, card, box));
+      }
+    }
   }
 
   #drawCard(scene: Scene, { view, metric }: Card, box: HTMLElement): void {

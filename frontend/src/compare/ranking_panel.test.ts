@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { figures } from "../testing/figures";
 import { panelled } from "../testing/sample_figures";
-import { greyRows, pressBaseline, rankingPanel } from "./ranking_panel";
+import { greyRows, limitReasons, pressBaseline, rankingPanel } from "./ranking_panel";
 
 beforeEach(() => {
   document.body.replaceChildren();
@@ -10,9 +10,7 @@ beforeEach(() => {
 describe("ranking", () => {
   it("makes the pressed row the baseline", () => {
     const chooseBaseline = vi.fn();
-    document.body.append(
-      ...rankingPanel(figures(), { chooseBaseline, chooseLoad: vi.fn(), override: null }),
-    );
+    document.body.append(...rankingPanel(figures(), { chooseBaseline, override: null }));
     const rows = document.querySelectorAll<HTMLButtonElement>("button.rank");
     expect([...rows].map((row) => row.getAttribute("aria-pressed"))).toEqual(["false", "true"]);
     rows[0]?.click();
@@ -20,7 +18,7 @@ describe("ranking", () => {
   });
 
   it("marks the chosen baseline before its ratios have come", () => {
-    const actions = { chooseBaseline: vi.fn(), chooseLoad: vi.fn(), override: null };
+    const actions = { chooseBaseline: vi.fn(), override: null };
     document.body.replaceChildren(...rankingPanel(figures(), actions));
     const rows = [...document.querySelectorAll<HTMLElement>("button.rank")];
     const other = rows.find((row) => row.getAttribute("aria-pressed") === "false");
@@ -33,7 +31,7 @@ describe("ranking", () => {
   });
 
   it("greys the rows whose lines are grey in the chart", () => {
-    const actions = { chooseBaseline: vi.fn(), chooseLoad: vi.fn(), override: null };
+    const actions = { chooseBaseline: vi.fn(), override: null };
     document.body.replaceChildren(...rankingPanel(figures(), actions));
     const grey = (): (string | undefined)[] =>
       [...document.querySelectorAll<HTMLElement>(".is-grey")].map((row) => row.dataset.series);
@@ -48,9 +46,7 @@ describe("ranking", () => {
       ranking: null,
       outcome: { status: "not_comparable", differing: ["cpu"], reasons: ["the CPU differs"] },
     });
-    document.body.append(
-      ...rankingPanel(none, { chooseBaseline: null, chooseLoad: null, override: null }),
-    );
+    document.body.append(...rankingPanel(none, { chooseBaseline: null, override: null }));
     expect(document.body.textContent).toContain("Not ranked");
     expect(document.body.textContent).toContain("the CPU differs");
   });
@@ -58,7 +54,7 @@ describe("ranking", () => {
   it("ranks the incomparable only on the reader's word, and says so after", () => {
     const unlike = { status: "not_comparable", differing: ["cpu"], reasons: [] } as const;
     const override = vi.fn();
-    const actions = { chooseBaseline: null, chooseLoad: null, override };
+    const actions = { chooseBaseline: null, override };
     document.body.append(...rankingPanel(figures({ ranking: null, outcome: unlike }), actions));
     document.querySelector<HTMLElement>("[data-control=override]")?.click();
     expect(override).toHaveBeenLastCalledWith(true);
@@ -76,14 +72,38 @@ describe("ranking", () => {
     if (!ranking || !first?.ratio || !second) throw new Error("two rows");
     const ratio = { ...first.ratio, verdict: "size_uncertain", why } as const;
     const data = figures({ ranking: { ...ranking, rows: [{ ...first, ratio }, second] } });
-    const actions = { chooseBaseline: null, chooseLoad: null, override: null };
+    const actions = { chooseBaseline: null, override: null };
     document.body.append(...rankingPanel(data, actions));
     const remarks = [...document.querySelectorAll(".remark")].map((one) => one.textContent);
     expect(remarks).toEqual([why]);
   });
 
+  it("greys what does not keep the limit, with its reason", () => {
+    const { ranking } = figures();
+    const [first, second] = ranking?.rows ?? [];
+    if (!ranking || !first || !second) throw new Error("two rows");
+    const rows = [first, { ...second, tier: null, over_limit: "p99 71 ms > 50 ms" }];
+    const data = figures({ ranking: { ...ranking, rows } });
+    document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
+    const over = document.querySelectorAll("li.is-over");
+    expect(over.length).toBe(1);
+    expect(over[0]?.querySelector(".remark")?.textContent).toBe("p99 71 ms > 50 ms");
+    expect([...limitReasons(data).keys()]).toEqual([second.series]);
+  });
+
+  it("joins neighbours that cannot be told apart", () => {
+    const { ranking } = figures();
+    const [row] = ranking?.rows ?? [];
+    if (!ranking || !row) throw new Error("a row");
+    const rows = ["1", "2–3", "2–3"].map((tier) => ({ ...row, tier }));
+    const data = figures({ ranking: { ...ranking, rows } });
+    document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
+    const tied = [...document.querySelectorAll("li")].map((item) => item.className);
+    expect(tied).toEqual(["", "is-tied", "is-tied"]);
+  });
+
   it("stands once for each panel", () => {
-    const actions = { chooseBaseline: null, chooseLoad: null, override: null };
+    const actions = { chooseBaseline: null, override: null };
     document.body.append(...rankingPanel(panelled(), actions));
     expect([...document.querySelectorAll("h2")].map((one) => one.textContent)).toEqual([
       "hello 13 B",
@@ -93,9 +113,7 @@ describe("ranking", () => {
   });
 
   it("offers no buttons on a frozen page", () => {
-    document.body.append(
-      ...rankingPanel(figures(), { chooseBaseline: null, chooseLoad: null, override: null }),
-    );
+    document.body.append(...rankingPanel(figures(), { chooseBaseline: null, override: null }));
     expect(document.querySelectorAll("button, select").length).toBe(0);
   });
 });

@@ -1,16 +1,15 @@
 // The ranking panel: one button per series; pressing it makes that series the baseline.
-import { type Figures, intervalName, panelFigures, panelsOrWhole, type X } from "../api/figures";
+import { type Figures, intervalName, panelFigures, panelsOrWhole } from "../api/figures";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { colourClass, seriesSlots } from "../charts/style/series_style";
 import { button, h, svg } from "../site/dom";
 import { nameElement } from "../site/names";
-import { exact, kindOf, loadPoint, short, type Unit } from "../text/format";
+import { exact, kindOf, loadPoint, type Unit } from "../text/format";
 import { swatch } from "./swatch";
 
 export interface RankingActions {
   /** Null on a frozen page: frozen figures cannot get another baseline. */
   readonly chooseBaseline: ((series: string) => void) | null;
-  readonly chooseLoad: ((x: X) => void) | null;
   /** Turns the override on or off: ranking series that are not comparable. */
   readonly override: ((on: boolean) => void) | null;
 }
@@ -40,19 +39,39 @@ function rankingOf(
   const lead = panel ? h("h2", {}, nameElement(panel)) : null;
   if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
   const list = h("ol", { class: "ranks" });
-  for (const row of view.rows) list.append(rank(figures, row, slots.get(row.series) ?? 0, actions));
+  const over = limitReasons(figures);
+  const ties = tiedTiers(view);
+  for (const row of view.rows) {
+    const reason = over.get(row.series) ?? remark(row);
+    const item = rank(figures, row, slots.get(row.series) ?? 0, actions, reason);
+    item.classList.toggle("is-over", over.has(row.series));
+    item.classList.toggle("is-tied", ties.has(row.tier));
+    list.append(item);
+  }
   return [
     ...(lead ? [lead] : []),
     h(
       "div",
       { class: "panel-head" },
-      h(lead ? "h3" : "h2", {}, heading(view)),
-      loadChoice(figures, view, actions),
+      h(lead ? "h3" : "h2", {}, heading(figures, view)),
+      h("span", { class: "aside" }, `${view.better} is better`),
     ),
     ...overridden(figures, actions),
     list,
     axis(view),
   ];
+}
+
+/** By series, why it does not keep the limit: "p99 71 ms > 50 ms". */
+export function limitReasons({ ranking }: Figures): ReadonlyMap<string, string> {
+  const rows = ranking?.rows ?? [];
+  return new Map(rows.flatMap((row) => (row.over_limit ? [[row.series, row.over_limit]] : [])));
+}
+
+/** The tiers that several neighbours share, as 3–4: they cannot be told apart. */
+function tiedTiers({ rows }: RankingView): ReadonlySet<string> {
+  const tiers = rows.map((row) => row.tier);
+  return new Set(tiers.filter((tier, i) => /\d–/.test(tier) && tiers.indexOf(tier) !== i));
 }
 
 /** A ranking by override says so. */
@@ -90,27 +109,8 @@ export function greyRows(root: HTMLElement, highlighted: ReadonlySet<string>): v
   }
 }
 
-function heading(view: RankingView): string {
-  return `${view.metric}, ${view.better} is better`;
-}
-
-function loadChoice(figures: Figures, view: RankingView, actions: RankingActions): HTMLElement {
-  const { chooseLoad } = actions;
-  const axisName = figures.x.label.toLowerCase();
-  if (!chooseLoad) return h("p", { class: "hint" }, `at ${loadPoint(view.x, figures.x.label)}`);
-  const select = h("select", {
-    "aria-label": `Rank at this ${typeof view.x === "number" ? "number of " : ""}${axisName}`,
-    "data-control": "at",
-  });
-  for (const value of figures.x.values) {
-    select.append(h("option", { value, selected: value === view.x }, short(String(value), 32)));
-  }
-  select.addEventListener("change", () => {
-    const chosen = figures.x.values[select.selectedIndex];
-    if (chosen !== undefined) chooseLoad(chosen);
-  });
-  const named = typeof view.x === "number" ? ["at", select, axisName] : [`at ${axisName}`, select];
-  return h("label", { class: "inline" }, ...named);
+function heading({ x }: Figures, view: RankingView): string {
+  return `${view.metric} at ${loadPoint(view.x, x.label)}`;
 }
 
 function rank(
@@ -118,6 +118,7 @@ function rank(
   row: RankingRow,
   slot: number,
   actions: RankingActions,
+  note: string,
 ): HTMLLIElement {
   const { chooseBaseline } = actions;
   const inside = [
@@ -142,7 +143,7 @@ function rank(
       { class: "absolute", title: exact(kindOf(unitName(figures)), row.exact) },
       row.exact === null ? row.value : `${row.value}${rankUnit(figures, row.unit)}`,
     ),
-    remark(row),
+    note ? h("span", { class: "remark" }, note) : null,
   ];
   if (!chooseBaseline) {
     return h("li", {}, h("div", { class: "rank", "data-series": row.series }, ...inside));
@@ -171,10 +172,10 @@ function rankUnit(figures: Figures, { suffix }: Unit): string {
 }
 
 /** A difference can fail twice: within noise, or too small to matter. A row says which. */
-function remark(row: RankingRow): HTMLElement | false {
+function remark(row: RankingRow): string {
   const lead = remarkLead(row);
-  if (!lead && (isDecided(row) || row.baseline || !row.why)) return false;
-  return h("span", { class: "remark" }, [lead, row.why].filter(Boolean).join(": "));
+  if (!lead && (isDecided(row) || row.baseline)) return "";
+  return [lead, row.why].filter(Boolean).join(": ");
 }
 
 /** Whether the ratio alone says enough: better or worse, beyond noise and threshold. */
@@ -207,6 +208,9 @@ function plot(row: RankingRow, slot: number): SVGElement {
     focusable: "false",
   });
   drawn.append(svg("line", { class: "rail", x1: 0, x2: "100%", y1: 7, y2: 7 }));
+  if (dot !== null) {
+    drawn.append(svg("rect", { class: "bar", x: 0, width: percent(dot), y: 3, height: 8 }));
+  }
   if (from !== null && to !== null) {
     drawn.append(svg("line", { class: "span", x1: percent(from), x2: percent(to), y1: 7, y2: 7 }));
   }
@@ -222,7 +226,7 @@ function axis(view: RankingView): HTMLElement {
 function note(figures: Figures, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the ${interval}. ` : "";
-  const base = `${bars}Before each name: the ranks it can have, with 95 % confidence for the whole list.`;
+  const base = `${bars}Before each name: the ranks that it may have.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (×1)." : "";
   return h("p", { class: "hint" }, base + hint);
 }

@@ -7,6 +7,17 @@ beforeEach(() => {
 });
 
 describe("the panel of saturation points", () => {
+  it("keeps the reason behind a word", () => {
+    const data = sample({ series: 1 });
+    const why = "Above this load, throughput does not rise; nothing was measured between 8 and 64";
+    const knees = [{ series: data.series[0]?.id ?? "", x: 8, throughput: 41_000, why }];
+    document.body.append(...saturationPanel({ ...data, knees, capacity: null }));
+    const item = document.querySelector("li");
+    expect(item?.querySelector("span span, span")?.textContent).not.toContain("Above");
+    expect(item?.querySelector("details > p")?.textContent).toBe(why);
+    expect(item?.querySelector("details")?.open).toBe(false);
+  });
+
   it("says saturation points and capacities in sentences, unknown ones with their reason", () => {
     const data = sample({ series: 2 });
     const [first, second] = data.series;

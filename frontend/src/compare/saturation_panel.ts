@@ -1,4 +1,5 @@
-// Results of a sweep in sentences: saturation points, the highest load within a limit, changes.
+// Results of a sweep in short sentences: saturation points, the highest load within a limit,
+// changes. The reason of each stands behind "Why".
 import { type Figures, fullLabel } from "../api/figures";
 import { seriesSlots } from "../charts/style/series_style";
 import { h } from "../site/dom";
@@ -6,36 +7,39 @@ import { nameElement } from "../site/names";
 import { loadPoint, single } from "../text/format";
 import { swatch } from "./swatch";
 
+interface Row {
+  readonly series: string;
+  readonly text: string;
+  readonly why?: string | null;
+}
+
 export function saturationPanel(figures: Figures): HTMLElement[] {
   return [...capacity(figures), ...knees(figures), ...changes(figures)];
 }
 
-function list(
-  figures: Figures,
-  title: string,
-  rows: readonly { readonly series: string; readonly text: string }[],
-): HTMLElement[] {
+function list(figures: Figures, title: string, rows: readonly Row[]): HTMLElement[] {
   const slots = seriesSlots(figures);
   const labels = new Map(figures.series.map((series) => [series.id, fullLabel(figures, series)]));
   const shown = rows.filter((row) => labels.has(row.series));
   if (shown.length === 0) return [];
+  const item = ({ series, text, why }: Row): HTMLElement =>
+    h(
+      "li",
+      { "data-series": series },
+      swatch(slots.get(series) ?? 0),
+      h(
+        "div",
+        {},
+        labelled(labels.get(series) ?? "", text),
+        why ? h("details", { class: "why" }, h("summary", {}, "Why"), h("p", {}, why)) : null,
+      ),
+    );
   return [
     h(
       "section",
-      { class: "derived-part" },
+      { class: "panel" },
       h("h3", {}, title),
-      h(
-        "ul",
-        { class: "derived-list" },
-        ...shown.map((row) =>
-          h(
-            "li",
-            { "data-series": row.series },
-            swatch(slots.get(row.series) ?? 0),
-            labelled(labels.get(row.series) ?? "", row.text),
-          ),
-        ),
-      ),
+      h("ul", { class: "derived-list" }, ...shown.map(item)),
     ),
   ];
 }
@@ -52,17 +56,17 @@ function capacity(figures: Figures): HTMLElement[] {
   return list(
     figures,
     `Highest load with p99 under ${single("time", limit_us)}`,
-    rows.map((row) => ({ series: row.series, text: capacityText(figures, row) })),
+    rows.map((row) => capacityRow(figures, row)),
   );
 }
 
 type CapacityRow = NonNullable<Figures["capacity"]>["rows"][number];
 
-function capacityText(figures: Figures, row: CapacityRow): string {
-  if (row.x === null) return row.why ?? "not known";
-  const rate = row.throughput === null ? "" : `, ${single("rate", row.throughput)}`;
-  const why = row.why ? ` (${row.why})` : "";
-  return `${loadPoint(row.x, figures.x.label)}${doubt(row)}${rate}${why}`;
+function capacityRow(figures: Figures, row: CapacityRow): Row {
+  const { series, x, throughput, why } = row;
+  if (x === null) return { series, text: why ?? "unknown" };
+  const rate = throughput === null ? "" : `, ${single("rate", throughput)}`;
+  return { series, text: `${loadPoint(x, figures.x.label)}${doubt(row)}${rate}`, why };
 }
 
 /** ", certain up to 8, possibly 32": measured loads, where they are not x itself. */
@@ -76,14 +80,10 @@ function knees(figures: Figures): HTMLElement[] {
   return list(
     figures,
     "Saturation point",
-    (figures.knees ?? []).map((knee) => {
-      const rate = knee.throughput === null ? "" : `, ${single("rate", knee.throughput)}`;
-      const why = knee.why ? ` (${knee.why})` : "";
-      const text =
-        knee.x === null
-          ? (knee.why ?? "not reached")
-          : `from ${loadPoint(knee.x, figures.x.label)}${rate}${why}`;
-      return { series: knee.series, text };
+    (figures.knees ?? []).map(({ series, x, throughput, why }) => {
+      if (x === null) return { series, text: why ?? "not reached" };
+      const rate = throughput === null ? "" : `, ${single("rate", throughput)}`;
+      return { series, text: `${loadPoint(x, figures.x.label)}${rate}`, why };
     }),
   );
 }

@@ -1,6 +1,6 @@
-// The strip of small charts below the main one: other metrics, and other views with something to
-// show.
-import { type Figures, knownMetrics, type MetricId, metricOf } from "../api/figures";
+// The small charts in the tabs below the main one: other metrics, and other views with something
+// to show.
+import { type Figures, knownMetrics, type Metric, type MetricId, metricOf } from "../api/figures";
 import { hasErrorClasses } from "../charts/errors";
 import type { View } from "../charts/view";
 import { metricName, VIEWS, viewOf, withView } from "../charts/views";
@@ -10,6 +10,17 @@ import { button, h } from "../site/dom";
 const MOST_CARDS = 6;
 /** Shown first, where they are not in the main chart. */
 const FIRST_METRICS = ["throughput", "p99"];
+
+/** The tabs that hold small charts. */
+export const CHART_TABS = ["latency", "errors", "saturation"] as const;
+export type ChartTab = (typeof CHART_TABS)[number];
+
+/** Of the views; a chart of a metric is in the tab of the metric. */
+const TABS_OF_VIEWS: Readonly<Record<string, ChartTab>> = {
+  nines: "latency",
+  errors: "errors",
+  tradeoff: "saturation",
+};
 
 export interface Card {
   readonly view: View;
@@ -27,6 +38,14 @@ export function smallCharts(figures: Figures, query: string, metric: MetricId): 
   return inOrder
     .filter((card) => !(main.isByMetric && card.view.isByMetric && card.metric === metric))
     .slice(0, MOST_CARDS);
+}
+
+export function tabOf(figures: Figures, { view, metric }: Card): ChartTab {
+  const ofView = view.isByMetric ? undefined : TABS_OF_VIEWS[view.id];
+  if (ofView) return ofView;
+  const { id, unit } = metricOf(figures, metric);
+  if (unit === "us") return "latency";
+  return id.startsWith("error_") ? "errors" : "saturation";
 }
 
 function rankOf(view: View, figures: Figures): number | null {
@@ -48,6 +67,13 @@ function metricCards(figures: Figures, metric: MetricId): readonly Card[] {
     .map((id) => ({ view: overAxis, metric: id }));
 }
 
+/** Which way is better, as an arrow. */
+export function direction({ better }: Metric): HTMLElement {
+  const text = `${better} is better`;
+  const arrow = better === "higher" ? "↑" : "↓";
+  return h("span", { class: "aside", role: "img", "aria-label": text, title: text }, arrow);
+}
+
 /** The frame of a small chart: its name opens it as the main chart. */
 export function cardFrame(
   figures: Figures,
@@ -63,12 +89,7 @@ export function cardFrame(
     { class: "multiple-title", title: "Show in the main chart" },
     () => go(withView(withMetric, card.view)),
     isByMetric ? metricName(metric) : card.view.title(figures, card.metric),
-    isByMetric &&
-      h(
-        "span",
-        { class: "aside", title: `${metric.better} is better` },
-        metric.better === "higher" ? "↑" : "↓",
-      ),
+    isByMetric && direction(metric),
   );
   return h("section", { class: "panel multiple" }, h("h3", {}, title), box);
 }

@@ -13,6 +13,8 @@ from backend.web.tests.browser.page_audit import violations
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 MANY = 16
+# Pixels: of the main chart, and of a whole page that nobody has to scroll for long.
+PLOT, LONGEST = 420, 2400
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -63,28 +65,66 @@ def gap(page, above, below):
     return box(page, below)["y"] - upper["y"] - upper["height"]
 
 
-def test_a_long_ranking_is_mostly_in_sight_and_shows_where_it_is_cut(visit):
+def test_a_long_ranking_is_as_high_as_the_chart_and_shows_where_it_is_cut(visit):
     page = visit("/w/lab/compare")
     ranking = page.locator(".ranking")
     expect(ranking.locator(".rank")).to_have_count(MANY)
     shown, whole = ranking.evaluate("e => [e.clientHeight, e.scrollHeight]")
-    assert 700 < shown <= 800 < whole
-    # The chart grows with it, and what follows from the sweep has its own place below.
-    assert box(page, "[data-slot=chart]")["height"] > 480
-    assert gap(page, ".stage", ".derived") > 0
+    assert 420 < shown < whole
+    assert box(page, "[data-slot=chart]")["height"] == PLOT
+    main, side = box(page, ".stage-main"), box(page, ".stage-side")
+    assert side["y"] + side["height"] == pytest.approx(main["y"] + main["height"], abs=1)
     assert page.locator(".derived li").count() == MANY
     assert "local" in ranking.evaluate("e => getComputedStyle(e).backgroundAttachment")
     page.set_viewport_size({"width": 1100, "height": 700})
     page.set_viewport_size(WIDE)
-    assert box(page, "[data-slot=chart] canvas")["height"] > 480
+    assert box(page, "[data-slot=chart] canvas")["height"] == PLOT
+
+
+def test_the_chart_is_on_the_first_screen(visit):
+    """Of a small laptop and of a phone, where the answer stands above it."""
+    page = visit("/w/lab/compare", {"width": 1280, "height": 720})
+    chart = box(page, "[data-slot=chart]")
+    assert chart["height"] == PLOT
+    assert chart["y"] < 260
+    assert chart["y"] + chart["height"] < 720
+    page.set_viewport_size(NARROW)
+    title, chart = box(page, "[data-slot=finding]"), box(page, "[data-slot=chart] canvas")
+    assert title["y"] < chart["y"]
+    assert chart["y"] + chart["height"] < NARROW["height"]
+
+
+def test_a_usual_comparison_is_short_and_every_tab_can_be_reached(visit):
+    page = visit("/w/lab/compare")
+    for name in ("latency", "errors", "saturation", "figures", "checks", "runs"):
+        tab = page.locator(f"#tab-{name}")
+        if not tab.is_visible():
+            continue
+        tab.click()
+        expect(page.locator(f"#{name}")).to_be_visible()
+        expect(page.locator("[role=tabpanel]:visible")).to_have_count(1)
+        assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST
+        assert page.url.endswith(f"#tab={name}")
+    page.reload()
+    page.wait_for_selector("[data-compare].is-ready[aria-busy=false]")
+    expect(page.locator("#runs")).to_be_visible()
+    page.keyboard.press("t")
+    expect(page.locator("[data-slot=table]")).to_be_focused()
+
+
+def test_without_scripts_every_part_stands_on_the_page(open_page, lab, live_server):
+    page = open_page("/w/lab/compare", lab, viewport=WIDE, java_script_enabled=False)
+    for name in ("latency", "errors", "saturation", "figures", "checks", "runs"):
+        expect(page.locator(f"#{name}")).to_be_visible()
 
 
 def test_nothing_found_is_said_once(visit):
     page = visit("/w/lab/compare?since=2090-01-01")
     expect(page.locator("h1")).to_contain_text("nothing measured matches")
     expect(page.get_by_text("Share", exact=True)).to_be_hidden()
-    for slot in ("outcome", "checks", "runs"):
+    for slot in ("trust", "checks", "runs"):
         expect(page.locator(f"[data-slot={slot}]")).to_be_hidden()
+    expect(page.get_by_text("Filters (1)")).to_be_visible()
 
 
 @pytest.mark.parametrize("view", ["errors", "ratios", "trend"])
@@ -99,7 +139,7 @@ def test_the_chosen_view_is_in_sight_on_a_phone(visit, view):
 
 
 def test_whose_figures_they_are_stays_in_sight_on_a_phone(visit):
-    page = visit("/w/lab/compare", NARROW)
+    page = visit("/w/lab/compare#tab=figures", NARROW)
     first = box(page, ".figures tbody th")
     assert first["width"] <= NARROW["width"] * 0.45
     page.locator("[data-slot=table]").evaluate("e => { e.scrollLeft = 300; }")
@@ -123,7 +163,7 @@ def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit,
 
 def test_the_options_of_a_filter_are_lines_not_paragraphs(visit):
     page = visit("/w/lab/compare")
-    page.get_by_text("+ filter").click()
+    page.get_by_text("Filters", exact=True).click()
     assert box(page, ".menu-check:visible")["height"] < 32
 
 
@@ -136,7 +176,7 @@ def test_steps_and_points_of_a_document_are_marked(visit):
 
 def test_the_list_of_keys_lies_over_the_page(visit):
     page = visit("/w/lab/compare")
-    page.locator("button[data-metric=p99]").focus()
+    page.locator("button[data-view=errors]").focus()
     page.keyboard.press("?")
     keys = page.get_by_role("dialog", name="Keys")
     expect(keys).to_contain_text("Ctrl K")
@@ -147,7 +187,7 @@ def test_the_list_of_keys_lies_over_the_page(visit):
     page.keyboard.press("/")
     expect(page.locator("dialog[open]")).to_have_count(1)
     page.keyboard.press("Escape")
-    expect(page.locator("button[data-metric=p99]")).to_be_focused()
+    expect(page.locator("button[data-view=errors]")).to_be_focused()
     page.keyboard.press("?")
     page.keyboard.press("?")
     expect(page.locator("dialog[open]")).to_have_count(0)
@@ -158,7 +198,7 @@ def test_text_keeps_off_what_is_below_it(visit, lab):
     page = visit(f"/w/lab/agents/{token.pk}/revoke")
     assert gap(page, ".panel p >> nth=-1", ".panel .actions") >= 8
     visit("/w/lab/compare")
-    assert gap(page, "[data-slot=chart]", ".readout") >= 6
+    assert gap(page, "[data-slot=chart]", ".legend") >= 6
     visit("/api/v1/docs")
     assert gap(page, "section:has(> .facts) > p", "section > .facts") >= 8
     Run.objects.all().delete()

@@ -170,9 +170,11 @@ def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server
     ResultSet.objects.filter(pk=made.pk).update(created_at=at)
     ready(page, live_server.url + made.path)
     heading = page.locator("h1[data-slot=finding]")
-    expect(heading).to_contain_text("answers 99 % of its requests in")
-    page.locator("[data-metric=throughput]").click()
+    expect(heading).to_contain_text("Take gthread 23.0 at 64 connections: p99 ")
+    expect(page.locator("[data-slot=margin]")).to_contain_text("answers 99 % of its requests in")
+    page.locator("[data-control=metric]").select_option("throughput")
     expect(heading).to_have_text("Throughput")
+    expect(page.locator("[data-slot=margin]")).to_have_text("")
     expect(page.locator("[data-slot=chart-title]")).to_contain_text("Throughput")
     page.reload()
     expect(page.locator("[data-slot=chart-title]")).to_contain_text("Throughput")
@@ -180,12 +182,12 @@ def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server
     with page.expect_download() as download:
         page.locator("[data-slot=png]").click()
     assert download.value.suggested_filename == "loadsheet-sweep-2026-03-01.png"
-    page.locator("[data-metric=p99]").click()
-    expect(heading).to_contain_text("answers 99 % of its requests in")
+    page.locator("[data-control=metric]").select_option("p99")
+    expect(heading).to_contain_text("Take gthread 23.0 at 64 connections: p99 ")
     ready(page, f"{live_server.url}{made.path}?metric=cpu")
     expect(page.locator("[data-slot=missing]")).to_contain_text("hold no Server CPU")
-    expect(heading).to_contain_text("answers 99 % of its requests in")
-    page.locator("[data-metric=p50]").click()
+    expect(heading).to_contain_text("Take gthread 23.0 at 64 connections: p99 ")
+    page.locator("[data-control=metric]").select_option("p50")
     expect(page.locator("[data-slot=missing]")).to_be_hidden()
     assert page.complaints == []
 

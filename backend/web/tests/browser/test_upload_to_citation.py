@@ -73,7 +73,7 @@ def test_the_finding_and_the_checks_are_said(page):
 
 
 def test_the_view_is_in_the_url(page):
-    page.locator('button.tab[data-metric="p99"]').click()
+    page.locator("[data-control=metric]").select_option("p99")
     expect(page).to_have_url(re.compile("metric=p99"))
     page.go_back()
     expect(page).not_to_have_url(re.compile("metric=p99"))

@@ -20,6 +20,12 @@ def answered(page):
     page.wait_for_selector("[data-compare].is-ready[aria-busy=false]")
 
 
+def open_tab(page, name):
+    """One of the tabs below the charts."""
+    page.locator(f"#tab-{name}").click()
+    page.wait_for_selector(f"#{name}:not([hidden])")
+
+
 def figures_of(page, base):
     query = page.url.partition("?")[2].partition("#")[0]
     answer = page.request.get(f"{base}/api/v1/compare?{query}&workspace=lab")
@@ -80,16 +86,17 @@ def assert_table_is(page, figures):
 
 def state(page):
     """What the address must bring back."""
-    pressed = "[aria-pressed=true]:is([data-view], [data-metric], .rank, [data-scale])"
+    pressed = "[aria-pressed=true]:is([data-view], .rank, [data-scale])"
     return {
         "url": page.url,
-        "finding": page.locator("[data-slot=finding]").inner_text(),
+        "answer": page.locator(".verdict-text").inner_text(),
+        "trust": page.locator("[data-slot=trust-level]").inner_text(),
         "title": page.locator("[data-slot=chart-title]").inner_text(),
         "pressed": page.locator(pressed).evaluate_all(
             "all => all.map(e => JSON.stringify(e.dataset))"
         ),
         "chosen": page.locator("select[data-control]").evaluate_all("all => all.map(e => e.value)"),
-        "figures": page.locator("[data-slot=table]").inner_text(),
+        "figures": page.locator("[data-slot=table]").text_content(),
         "ranking": page.locator("[data-slot=ranking]").inner_text(),
     }
 

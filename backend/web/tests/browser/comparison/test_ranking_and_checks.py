@@ -13,6 +13,7 @@ from backend.web.tests.browser.comparison.actions import (
     answered,
     assert_fits,
     compare,
+    open_tab,
     press_until,
 )
 
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def test_unlike_servers_are_ranked_only_on_request_and_that_is_said(page, live_server):
     base = live_server.url
     compare(page, base, connections="128", version=["1.27.0", "3.0.2"], workload="hello")
-    expect(page.locator("[data-slot=outcome]")).to_contain_text("not comparable")
+    expect(page.locator("[data-slot=trust-level]")).to_have_text("■ Not comparable")
     expect(page.locator("[data-slot=ranking]")).to_contain_text("Not ranked")
     assert page.locator(".rank").count() == 0
     press_until(page, "Tab", "e.dataset.control === 'override'")
@@ -31,7 +32,7 @@ def test_unlike_servers_are_ranked_only_on_request_and_that_is_said(page, live_s
     answered(page)
     finding = page.locator("[data-slot=finding]")
     expect(finding).to_have_text(re.compile("^Not comparable, ranked by request: "))
-    expect(page.locator("[data-slot=outcome]")).to_contain_text("overridden")
+    expect(page.locator("[data-slot=trust-level]")).to_contain_text("ranked by request")
     assert page.locator(".rank").count() == 4
     answer = page.request.get(base + page.locator("[data-slot=link-json]").get_attribute("href"))
     assert answer.json()["outcome"]["overridden"] is True
@@ -56,21 +57,23 @@ def test_pressing_a_row_makes_it_the_baseline(page, live_server):
     expect(pressed).to_contain_text("envoy")
     expect(pressed.locator(".ratio")).to_have_text("×1")
     expect(pressed).to_be_focused()
-    expect(page.locator("[data-slot=finding]")).to_contain_text("the requests of envoy")
+    expect(page.locator("[data-slot=margin]")).to_contain_text("the requests of envoy")
+    open_tab(page, "figures")
     page.locator("table.figures").first.locator("tbody tr", has_text="nginx").first.locator(
         "td"
     ).nth(1).click()
     expect(pressed).to_contain_text("nginx")
-    expect(page.locator("[data-slot=finding]")).to_contain_text("the requests of nginx")
+    expect(page.locator("[data-slot=margin]")).to_contain_text("the requests of nginx")
     assert page.complaints == []
 
 
 def test_the_page_says_what_more_runs_would_add_and_names_the_default_baseline(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
-    expect(page.locator("[data-slot=replication]")).to_be_visible()
-    expect(page.locator("[data-slot=replication]")).to_contain_text(
-        "would cover other days, builds and server starts too."
-    )
+    press_until(page, "Tab", "e.matches('.trust-chip')")
+    page.keyboard.press("Enter")
+    drawer = page.locator("[data-slot=trust-body]")
+    expect(drawer).to_be_visible()
+    expect(drawer).to_contain_text("would cover other days, builds and server starts too.")
     expect(page.locator("[data-control=baseline]")).to_have_value("")
     expect(page.locator("[data-control=baseline] option").first).to_have_text("First series")
     assert page.locator(".rank[aria-pressed=true]").count() == 1
@@ -79,6 +82,10 @@ def test_the_page_says_what_more_runs_would_add_and_names_the_default_baseline(p
 
 def test_from_a_check_to_its_trial(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
+    page.locator(".trust-chip").click()
+    press_until(page, "Tab", "e.matches('[data-slot=trust-body] a')")
+    page.keyboard.press("Enter")
+    expect(page.locator("#checks")).to_be_visible()
     press_until(page, "Tab", "e.matches('#check-too-short .trial-links a')")
     page.keyboard.press("Enter")
     page.wait_for_url("**/t/*")
@@ -90,7 +97,9 @@ def test_from_a_check_to_its_trial(page, live_server):
 def test_a_finding_is_dismissed_where_it_is_read_and_stays_in_sight(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
     address = page.url
-    expect(page.locator("[data-slot=outcome]")).to_contain_text("Use with care")
+    trust = page.locator("[data-slot=trust-level]")
+    expect(trust).to_have_text("▲ Use with care")
+    open_tab(page, "checks")
     press_until(page, "Tab", "e.matches('#check-too-short summary')")
     page.keyboard.press("Enter")
     press_until(page, "Tab", "e.matches('#check-too-short input[name=reason]')")
@@ -99,10 +108,10 @@ def test_a_finding_is_dismissed_where_it_is_read_and_stays_in_sight(page, live_s
     page.wait_for_url(f"{address}#check-too-short")
     answered(page)
     expect(page.locator("[data-slot=checks]")).to_contain_text("Ten seconds are what we always")
-    expect(page.locator("[data-slot=outcome]")).not_to_contain_text("Use with care")
+    expect(trust).to_have_text("● Solid")
     assert_fits(page, "dismissed")
     press_until(page, "Tab", "e.matches('form.undo button')")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-slot=outcome]")).to_contain_text("Use with care")
+    expect(trust).to_have_text("▲ Use with care")
     assert page.url.partition("#")[0] == address
     expect(page.locator("form.undo")).to_have_count(0)
