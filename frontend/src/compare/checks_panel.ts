@@ -18,6 +18,8 @@ export interface DismissOptions {
   readonly token: string;
 }
 
+type Dismissed = NonNullable<FiredCheck["dismissed"]>[number];
+
 export function checkList(
   checks: readonly FiredCheck[],
   dismissing: DismissOptions | null = null,
@@ -191,41 +193,50 @@ function runChoice(runs: readonly SourceRun[], choose: (run: SourceRun) => void)
 
 function dismissed(checks: readonly FiredCheck[], dismissing: DismissOptions | null): HTMLElement {
   const items = checks.flatMap((check) =>
-    (check.dismissed ?? []).map((dismissal, i) =>
-      h(
-        "li",
-        // The place that links to the check lead to, where it is nowhere else.
-        { id: i === 0 && check.count === 0 ? `check-${check.id}` : null },
-        h("p", { class: "check-head" }, h("strong", {}, check.title), h("code", {}, check.id)),
-        h(
-          "p",
-          {},
-          "“",
-          nameElement(dismissal.reason, 500),
-          "”",
-          h(
-            "span",
-            { class: "hint" },
-            " dismissed",
-            dismissal.by ? " by " : "",
-            dismissal.by ? nameElement(dismissal.by, 60) : "",
-            dismissal.at ? ` on ${utc(dismissal.at)}` : "",
-            " in run ",
-            evidenceLink(
-              `/r/${encodeURIComponent(dismissal.run)}`,
-              h("code", {}, dismissal.run.slice(0, 8)),
-            ),
-          ),
-        ),
-        dismissing && undoForm(check, dismissal.run, dismissing),
-      ),
-    ),
+    (check.dismissed ?? []).map((dismissal) => dismissedItem(check, dismissal, dismissing)),
   );
+  // The place that links to a check lead to, where it is nowhere else.
+  for (const { id, count } of checks) {
+    const first = items.find((item) => item.dataset.check === id);
+    if (first && count === 0) first.id = `check-${id}`;
+  }
   return h(
     "section",
     { class: "check-group" },
     h("h3", {}, "Dismissed", h("span", { class: "aside" }, "no caveats, still shown")),
     h("ul", { class: "checks" }, ...items),
+  );
+}
+
+function dismissedItem(
+  check: FiredCheck,
+  dismissal: Dismissed,
+  dismissing: DismissOptions | null,
+): HTMLLIElement {
+  const { run, reason, by, at } = dismissal;
+  const link = evidenceLink(`/r/${encodeURIComponent(run)}`, h("code", {}, run.slice(0, 8)));
+  return h(
+    "li",
+    { "data-check": check.id },
+    h("p", { class: "check-head" }, h("strong", {}, check.title), h("code", {}, check.id)),
+    h(
+      "p",
+      {},
+      "“",
+      nameElement(reason, 500),
+      "”",
+      h(
+        "span",
+        { class: "hint" },
+        " dismissed",
+        by ? " by " : "",
+        by ? nameElement(by, 60) : "",
+        at ? ` on ${utc(at)}` : "",
+        " in run ",
+        link,
+      ),
+    ),
+    dismissing && undoForm(check, run, dismissing),
   );
 }
 
