@@ -9,7 +9,13 @@ from backend.analysis.answer import Answer
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline, explain_only
-from backend.analysis.compare.panels import RANKED_BY_REQUEST, Panel, combine, join_headlines
+from backend.analysis.compare.panels import (
+    RANKED_BY_REQUEST,
+    Panel,
+    combine,
+    join_headlines,
+    summarise_leaders,
+)
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.recommendation import recommend
 from backend.analysis.compare.trust import judge_trust
@@ -62,7 +68,9 @@ def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
         advice = _advice(gathered, panel)
         return Overall(panel.comparability, panel.ranking, panel.headline, rankings, advice)
     comparability = combine([panel.judgement for panel in panels])
-    return Overall(comparability, None, join_headlines(gathered, panels), rankings)
+    headline = join_headlines(gathered, panels)
+    advice = Headline(summarise_leaders(gathered, panels), headline.text)
+    return Overall(comparability, None, headline, rankings, advice)
 
 
 def _advice(gathered: Gathered, panel: Panel) -> Headline | None:

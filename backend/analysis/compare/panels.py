@@ -58,6 +58,14 @@ class Panel:
     ranking: Ranking | None
     headline: Headline
 
+    def leader_text(self) -> str:
+        """Who is ahead, in a few words."""
+        contest = None if self.ranking is None else self.ranking.contest
+        if contest is None or contest.ratio.verdict == "inconclusive":
+            return "not ranked" if contest is None else "too noisy to rank"
+        a, b = contest.leader.entrant.label, contest.other.entrant.label
+        return f"{a} and {b} are level" if contest.ratio.verdict == "unchanged" else f"{a} leads"
+
     @property
     def name(self) -> str | None:
         return self.judgement.name
@@ -189,10 +197,19 @@ def _headline(gathered: Gathered, judgement: Judgement, ranking: Ranking | None)
 def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> Headline:
     """The headlines of the first panels, one after the other."""
     texts = [panel.told() for panel in panels[:MAX_PANELS_TOLD]]
-    more = len(panels) - len(texts)
+    return Headline(_listed(gathered, texts, len(panels)))
+
+
+def summarise_leaders(gathered: Gathered, panels: Sequence[Panel]) -> str:
+    """`By workload: hello: haproxy leads; json: too noisy to rank`"""
+    texts = [f"{panel.name}: {panel.leader_text()}" for panel in panels[:MAX_PANELS_TOLD]]
+    return _listed(gathered, texts, len(panels))
+
+
+def _listed(gathered: Gathered, texts: Sequence[str], total: int) -> str:
+    more = total - len(texts)
     tail = f"; and {more} more" if more else ""
-    label = FIELDS[gathered.grouping.facet or ""].label.lower()
-    return Headline(f"By {label}: {'; '.join(texts)}{tail}")
+    return f"By {FIELDS[gathered.grouping.facet or ''].label.lower()}: {'; '.join(texts)}{tail}"
 
 
 def combine(judgements: Sequence[Judgement]) -> Comparability:

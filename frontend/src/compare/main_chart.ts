@@ -159,7 +159,7 @@ export class MainChart {
     box.classList.toggle("is-table", isTable);
     // Several rankings have more room below than beside: none is hidden until it is scrolled to.
     slot(this.#root, "stage").classList.toggle("is-stacked", isTable || figures.panels != null);
-    slot(this.#root, "legend").hidden = view.build === null;
+    slot(this.#root, "legend").hidden = view.build === null || empty !== null;
     this.#drawMarks(scene);
     if (empty !== null) box.replaceChildren(h("p", { class: "empty chart-empty" }, empty));
     else if (view.build === null) box.replaceChildren(ratioTable(figures));

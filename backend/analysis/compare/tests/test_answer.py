@@ -178,7 +178,9 @@ def test_one_panel_of_several_that_is_too_noisy_asks_for_care(lab):
         *cells("b", {64: 1010}, workload=other, spread=9),
     )
     told = answer(lab, "facet=workload")
-    assert told["sentence"] == ask(lab, "facet=workload")["finding"]
+    leaders = "By workload: hello: b 23.0 leads; other: too noisy to rank"
+    assert told["sentence"] == leaders
+    assert told["margin"] == ask(lab, "facet=workload")["finding"]
     assert told["trust"]["level"] == "care"
     assert told["trust"]["reasons"][0]["text"].startswith("The noise is larger")
 
