@@ -86,6 +86,10 @@ _INSIDE_LABELS = {
         "python_msteps_s": "Score: Python, million steps/s",
         "sha256_mib_s": "Score: SHA-256, MiB/s",
         "zlib_mib_s": "Score: zlib, MiB/s",
+        "version": "Score: version of the test",
+        "python": "Score: measured by",
+        "openssl": "Score: OpenSSL library",
+        "zlib": "Score: zlib library",
     },
 }
 

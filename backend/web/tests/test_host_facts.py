@@ -19,3 +19,8 @@ def test_every_setting_of_the_kernel_that_an_agent_sends_has_a_label():
     shown = shown_facts(dict.fromkeys(names, "1"))
     assert {label for label, _ in shown}.isdisjoint(name.replace("_", " ") for name in names)
     assert ("Longest listen queue (somaxconn)", "1") in shown
+
+
+def test_the_libraries_of_a_score_have_labels():
+    shown = shown_facts({"calibration": {"openssl": "3.0", "version": 1}})
+    assert shown == [("Score: version of the test", 1), ("Score: OpenSSL library", "3.0")]
