@@ -8,11 +8,17 @@ from dataclasses import dataclass, replace
 
 from backend.analysis.compare.ranking import Entrant
 from backend.analysis.compare.ratios import Yardstick, floor_of
+from backend.analysis.grouping.best import choose_best
 from backend.analysis.grouping.fired_checks import Dismissals, undismissed_checks
-from backend.analysis.grouping.grouping import Grouping, choose_grouping
+from backend.analysis.grouping.grouping import Grouping, SeriesGroup, choose_grouping
 from backend.analysis.grouping.outputs import count_outputs_once
 from backend.analysis.grouping.points import Point, point_of
-from backend.analysis.grouping.series import fill_groups, find_series_name, group_cells
+from backend.analysis.grouping.series import (
+    MAX_SERIES,
+    fill_groups,
+    find_series_name,
+    group_cells,
+)
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.grouping.unread import (
     UnreadSeries,
@@ -116,9 +122,12 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     grouping = choose_grouping(loaded.query, loaded.cells)
     groups, groups_left_out = group_cells(loaded.cells, grouping)
     metrics = _metrics(loaded.query, loaded.cells)
-    # Trials are the many rows: read for what is shown only.
     trials = fetch_trials([c for group in groups for c in group.cells()], metrics)
-    planned, groups = groups, fill_groups(groups, count_outputs_once(trials.cells), grouping)
+    dismissals = fetch_dismissals([run.id for run in loaded.runs])
+    planned = groups
+    groups = fill_groups(planned, count_outputs_once(trials.cells), grouping)
+    if len(groups) > MAX_SERIES:
+        planned, groups = _best(planned, groups, loaded.query, grouping, dismissals)
     merged = merged_percentiles(cells for group in groups for cells in group.points.values())
     sweeps = [
         Sweep(group, tuple(point_of(x, at, merged, metrics) for x, at in group.points.items()))
@@ -134,9 +143,27 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
             *find_unread_series(planned, {g.id: g.label for g in groups}, trials.unread),
             *find_unplaced_series(loaded.cells, grouping),
         ),
-        dismissals=fetch_dismissals([run.id for run in loaded.runs]),
+        dismissals=dismissals,
         noises=_noises(trials.cells, workspace_ids),
         baseline_name=_baseline_name(loaded.query, grouping, sweeps, workspace_ids),
+    )
+
+
+def _best(
+    planned: Sequence[SeriesGroup],
+    filled: Sequence[SeriesGroup],
+    query: CompareQuery,
+    grouping: Grouping,
+    dismissals: Dismissals,
+) -> tuple[list[SeriesGroup], list[SeriesGroup]]:
+    """The best of the filled series, labelled anew, and the planned ones that are not left out."""
+    best = choose_best(filled, METRICS[query.metric], dismissals, baseline=query.baseline)
+    left_out = {group.id for group in filled} - best
+    shown = [group for group in filled if group.id in best]
+    cells = [cell for group in shown for cell in group.cells()]
+    return (
+        [group for group in planned if group.id not in left_out],
+        fill_groups(shown, cells, grouping),
     )
 
 

@@ -22,7 +22,7 @@ MAX_POINTS = 60
 def group_cells(
     cells: Sequence[LoadedCell], grouping: Grouping
 ) -> tuple[list[SeriesGroup], list[str]]:
-    """The series that are shown, and sentences on what was left out. `fill_groups` ends it."""
+    """Every series, and sentences on what is left out. `fill_groups` ends it."""
     place_of = reader_of(FIELDS[grouping.x])
     reads = [PARTS[part] for part in grouping.parts]
     grouped: dict[tuple[object, ...], dict[Value, list[LoadedCell]]] = {}
@@ -36,7 +36,7 @@ def group_cells(
         grouped.setdefault(key, defaultdict(list))[place].append(cell)
     left_out = _left_out(list(grouped.values()), without_place, grouping)
     groups = sorted((_group(points, grouping) for points in grouped.values()), key=_order)
-    return groups[:MAX_SERIES], left_out
+    return groups, left_out
 
 
 def fill_groups(
@@ -83,7 +83,7 @@ def _left_out(
         noun = FIELDS[grouping.x].noun
         sentences.append(f"{without_place} cells have no known {noun} and are not shown")
     if len(series) > MAX_SERIES:
-        sentences.append(f"{MAX_SERIES} of {len(series)} series are shown; add a filter")
+        sentences.append(f"the best {MAX_SERIES} of {len(series)} series are shown; add a filter")
     if any(len(points) > MAX_POINTS for points in series):
         sentences.append(f"the first {MAX_POINTS} points of a series are shown")
     return sentences
