@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from backend.config.demo_tool import offer_wrk
 from backend.config.embedded import ends_with_parent
 from backend.config.progress import say
 from backend.config.site import ROOT, Site
@@ -17,40 +18,62 @@ from backend.config.site_folder import StartFailed
 
 
 def show_demo(site: Site) -> None:
-    """Measure the demo servers once, then say how to get in.
+    """Say how to get in, and measure the demo servers once.
 
     A measurement that fails is no reason to stop what runs: the next start tries it again.
     """
+    run = _read_run(site)
+    if run:
+        _sign_in(site, "the comparison", _comparison(run))
+        _publish(site, run)
+        return
+    token = json.loads(site.manage("make_demo"))["token"]
+    _sign_in(site, "the runs as they are measured", "/w/demo/runs")
     try:
-        run = _demo_run(site)
+        run = measure(site, token)
     except (StartFailed, OSError) as failed:
         say(f"The demo was not measured: {failed} Loadsheet runs; the next start tries again.")
-        run = ""
-    if run:
-        _publish(site, run)
-    path = f"/w/demo/compare?run={run}" if run else "/w/demo/compare"
+        return
+    _marker(site).write_text(run)
+    _publish(site, run)
+    say(f"The comparison of the demo: {site.url}{_comparison(run)}")
+
+
+def _marker(site: Site) -> Path:
+    return site.folder.path / "demo-run"
+
+
+def _read_run(site: Site) -> str:
+    """The id of the run that an earlier start measured; empty where there is none."""
+    marker = _marker(site)
+    return marker.read_text().strip() if marker.exists() else ""
+
+
+def _comparison(run: str) -> str:
+    return f"/w/demo/compare?run={run}"
+
+
+def _sign_in(site: Site, what_it_shows: str, path: str) -> None:
     link = site.manage("sign_in_link", "--next", path).strip()
-    say(f"Open this once to sign in and see the comparison:\n\n    {site.url}{link}\n")
-
-
-def _demo_run(site: Site) -> str:
-    marker = site.folder.path / "demo-run"
-    if not marker.exists():
-        marker.write_text(measure(site))
-    return marker.read_text().strip()
+    say(f"Open this once to sign in and see {what_it_shows}:\n\n    {site.url}{link}\n")
 
 
 def _publish(site: Site, run: str) -> None:
-    """Show the demo to visitors too. Without it the front page only lacks a comparison."""
+    """Show the demo to visitors too, and say what measured it.
+
+    Without it the front page only lacks a comparison.
+    """
     try:
-        site.manage("publish_demo", run)
+        published = json.loads(site.manage("publish_demo", run))
     except StartFailed as failed:
         say(f"The front page shows no comparison: {failed}")
+        return
+    say(f"The demo was measured with {published['tool']}.")
 
 
-def measure(site: Site) -> str:
+def measure(site: Site, token: str) -> str:
     """Run the agent on its demo plan; returns the id of the upload, raises StartFailed."""
-    token = json.loads(site.manage("make_demo"))["token"]
+    offer_wrk(site.tend)
     say("Measuring the demo servers on this machine (about a minute)")
     output = site.folder.scratch / "demo.json"
     with output.open("wb") as out:

@@ -10,7 +10,7 @@ from collections import namedtuple
 import pytest
 from django.conf import settings
 
-from backend.config import demo, site
+from backend.config import demo, demo_tool, site
 from backend.config.site_folder import SiteFolder, StartFailed
 
 sys.path.append(str(settings.BASE_DIR / "scripts"))
@@ -118,14 +118,81 @@ def test_a_start_waits_for_the_port_of_a_killed_site(monkeypatch, tmp_path):
         started._listen().close()
 
 
-def test_a_demo_that_fails_leaves_the_service_running(monkeypatch, tmp_path, capsys):
-    def fail(_):
+PRINTED = {
+    "make_demo": '{"token": "ls_agent_x"}',
+    "sign_in_link": "/sign-in/ls_link_x",
+    "publish_demo": '{"path": "/s/1", "tool": "wrk 4.1.0, which prints latency in steps of 10 µs"}',
+}
+
+
+@pytest.fixture
+def demo_site(monkeypatch, tmp_path):
+    monkeypatch.setattr(site.Site, "manage", lambda _, command, *__: PRINTED[command])
+    return site.Site(8000, tmp_path)
+
+
+def test_a_demo_that_fails_leaves_the_service_running(monkeypatch, demo_site, tmp_path, capsys):
+    def fail(*_):
         raise StartFailed("wrk was not found.")
 
     monkeypatch.setattr(demo, "measure", fail)
-    monkeypatch.setattr(site.Site, "manage", lambda *_: "/sign-in/ls_link_x")
-    demo.show_demo(site.Site(8000, tmp_path))
+    demo.show_demo(demo_site)
     output = capsys.readouterr().out
     assert "The demo was not measured: wrk was not found. Loadsheet runs" in output
     assert "http://127.0.0.1:8000/sign-in/ls_link_x" in output
     assert not (tmp_path / "demo-run").exists()
+
+
+def test_the_sign_in_link_comes_before_any_result(monkeypatch, demo_site, capsys):
+    def measure(*_):
+        sys.stdout.write("Results, live and afterwards: /r/run-1\n")
+        return "run-1"
+
+    monkeypatch.setattr(demo, "measure", measure)
+    demo.show_demo(demo_site)
+    output = capsys.readouterr().out
+    places = [output.index(text) for text in ("/sign-in/", "/r/run-1", "/w/demo/compare?run=run-1")]
+    assert places == sorted(places)
+    assert "measured with wrk 4.1.0, which prints latency in steps of 10 µs." in output
+
+
+def test_a_second_start_measures_nothing_again(monkeypatch, demo_site, tmp_path, capsys):
+    (tmp_path / "demo-run").write_text("run-1\n")
+    monkeypatch.setattr(demo, "measure", lambda *_: pytest.fail("measured again"))
+    demo.show_demo(demo_site)
+    assert "sign in and see the comparison" in capsys.readouterr().out
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A root's terminal on a Debian without wrk; what is typed is put into the pipe."""
+    reader, writer = os.pipe()
+    typed = os.fdopen(reader)
+    monkeypatch.setattr(typed, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(demo_tool, "_can_offer", lambda: True)
+    monkeypatch.setattr(sys, "stdin", typed)
+    yield lambda text: os.write(writer, text.encode())
+    os.close(writer)
+    typed.close()
+
+
+@pytest.mark.parametrize(("answer", "is_installed"), [("y\n", True), ("\n", False), ("n\n", False)])
+def test_wrk_is_installed_where_a_person_wants_it(monkeypatch, terminal, answer, is_installed):
+    commands = []
+    monkeypatch.setattr(demo_tool, "_runs", lambda command, _: commands.append(command) or True)
+    terminal(answer)
+    demo_tool.offer_wrk(lambda: None)
+    assert [command[0] for command in commands] == ["apt-get"] * (2 * is_installed)
+
+
+def test_a_person_who_is_away_is_not_waited_for(monkeypatch, terminal, capsys):
+    monkeypatch.setattr(demo_tool, "WAIT_S", 0.0)
+    monkeypatch.setattr(demo_tool, "_runs", lambda *_: pytest.fail("installed unasked"))
+    demo_tool.offer_wrk(lambda: None)
+    assert "Continuing without wrk." in capsys.readouterr().out
+
+
+def test_nobody_is_asked_without_a_terminal(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "wrk" else f"/usr/bin/{name}")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert not demo_tool._can_offer()

@@ -22,7 +22,7 @@ from loadsheet_agent.run.new_run import SEEDS, client_facts, new_record
 from loadsheet_agent.run.record import RunRecord
 from loadsheet_agent.run.resume import resume_run
 from loadsheet_agent.run.session import Session, join_session
-from loadsheet_agent.run.summary import summarise
+from loadsheet_agent.run.summary import summarise, trials_text
 from loadsheet_agent.tools import tool_paths
 from loadsheet_agent.upload.delivery import Delivery
 from loadsheet_agent.upload.secrets import redactor_for
@@ -43,7 +43,7 @@ def run(arguments: Namespace) -> Exit:
     say(record.redactor.text(summarise(plan, steps, expand_most(plan, record.seed), tool)))
     if target is not None:
         say(f"Results, live and afterwards: {target.url}/r/{entry.id}")
-    progress = f"{{}} of {len(steps)} trials had finished"
+    progress = f"{{}} of {len(steps)} trials and warm-ups had finished"
     try:
         Measurement(record, tool, entry, steps, say).run(target, session)
     except KeyboardInterrupt:
@@ -55,7 +55,7 @@ def run(arguments: Namespace) -> Exit:
         if stop.is_resumable:
             return _keep(entry, record, arguments, Exit.STOPPED)
         return _upload(entry, record, target, arguments, Exit.STOPPED)
-    say(_outcome(record, f"Measured {len(record.trials)} trials"))
+    say(_outcome(record, f"Measured {_measured_text(record)}"))
     code = Exit.TRIALS_FAILED if record.failed_trials() else Exit.OK
     return _upload(entry, record, target, arguments, code)
 
@@ -141,6 +141,12 @@ def _figures(record: RunRecord) -> dict[str, Any]:
         "plan_sha256": record.plan_sha256,
         "max_rates": record.max_rates,
     }
+
+
+def _measured_text(record: RunRecord) -> str:
+    """`36 trials and 12 warm-ups`."""
+    warmups = sum(trial["warmup"] for trial in record.trials)
+    return trials_text(len(record.trials) - warmups, warmups)
 
 
 def _outcome(record: RunRecord, sentence: str) -> str:

@@ -71,8 +71,15 @@ def _measured(steps: tuple[Step, ...]) -> int:
 
 def _trials(steps: tuple[Step, ...], most: tuple[Step, ...]) -> str:
     least, greatest = _measured(steps), _measured(most)
-    trials = f"{least} trials" if least == greatest else f"{least} to {greatest} trials"
-    return f"{trials} and {len(steps) - least} warm-ups"
+    warmups = len(steps) - least
+    if least == greatest:
+        return trials_text(least, warmups)
+    return f"{least} to {trials_text(greatest, warmups)}"
+
+
+def trials_text(trials: int, warmups: int) -> str:
+    """`36 trials and 12 warm-ups`, wherever trials are counted."""
+    return f"{_count(trials, 'trial')} and {_count(warmups, 'warm-up')}"
 
 
 def _with_tool(tool: FoundTool | None) -> str:
