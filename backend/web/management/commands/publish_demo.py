@@ -17,6 +17,7 @@ from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import ResultSet, Visibility
 from backend.web.management.commands.make_demo import NAME
 
+TITLE = "Four HTTP servers on one machine"
 NOTES = (
     "`scripts/start` measured this on the machine that it runs on, with {tool}. Trials of one "
     "second show how Loadsheet works. They are no basis for choosing a server."
@@ -39,7 +40,9 @@ class Command(BaseCommand):
         query = CompareQuery(logy=True).with_filters(run=[options["run"]])
         published = ResultSet.objects.filter(workspace=workspace, query=query.canonical()).first()
         if published is None:
-            description = Description(notes=NOTES.format(tool=tool), visibility=Visibility.PUBLIC)
+            description = Description(
+                title=TITLE, notes=NOTES.format(tool=tool), visibility=Visibility.PUBLIC
+            )
             published = freeze(query, workspace=workspace, author=None, description=description)
         self.stdout.write(json.dumps({"path": published.path, "tool": tool}))
 
