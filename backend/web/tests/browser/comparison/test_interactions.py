@@ -10,6 +10,7 @@ from backend.sharing.models import SavedView
 from backend.testing.rows import make_run
 from backend.web.tests.browser.comparison.actions import LIKE, NEWEST, answered, compare
 from backend.web.tests.browser.comparison.conftest import BENCH, cell
+from backend.web.tests.browser.page_audit import faults_of, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -49,6 +50,7 @@ def test_the_legend_hides_series_and_the_link_keeps_it(page, live_server):
     expect(page.locator(".rank .hidden-mark")).to_have_count(1)
     expect(page.locator(".rank", has_text="envoy")).to_contain_text("hidden")
     expect(page.locator("[data-slot=table] tr.is-hidden")).to_have_count(5)
+    assert faults_of(page, "hidden-series") == {}
     page.locator(".legend-item", has_text="nginx").dblclick()
     assert pressed(page) == ["false", "false", "false", "true"]
     page.locator(".legend-item", has_text="caddy").focus()
@@ -103,6 +105,7 @@ def test_a_point_opens_its_trials(page, live_server):
     expect(trials).to_be_focused()
     expect(trials.locator("h3")).to_have_text("caddy 2.8.4 at 1 connection")
     expect(trials.locator("li a")).to_have_count(3)
+    assert faults_of(page, "point-trials") == {}
     page.keyboard.press("Escape")
     expect(trials).to_be_hidden()
     expect(chart).to_be_focused()
@@ -169,6 +172,10 @@ def test_a_view_is_saved_as_it_is_drawn_and_opened_by_its_name(page, live_server
     page.wait_for_url("**/compare?*hidden=*")
     answered(page)
     assert "hidden=" in SavedView.objects.get(is_default=True).query
+    page.goto(f"{live_server.url}/w/lab/views")
+    assert faults_of(page, "saved-views") == {}
+    page.locator("summary", has_text="Rename").click()
+    assert violations(page) == []
     page.goto(f"{live_server.url}/w/lab/")
     page.get_by_role("link", name="Compare", exact=True).first.click()
     answered(page)
