@@ -1,10 +1,11 @@
 // What the charts show of the figures: without hidden series, and of the axis only the zoom.
 import type { Figures } from "../api/figures";
 import { hiddenIn, valuesIn } from "../query/query";
+import { plural } from "../text/format";
 import type { Scene } from "./scene";
 import { keepStyles } from "./style/series_style";
 import { viewOf } from "./views";
-import { zoomIn } from "./zoom";
+import { zoomIn, zoomName } from "./zoom";
 
 /** The scene as it is drawn; `whole` keeps the figures that the page lists. */
 export function drawnScene(scene: Scene): Scene {
@@ -22,6 +23,16 @@ export function drawnFigures(figures: Figures, query: string): Figures {
   if (drawn !== figures) keepStyles(figures, drawn);
   kept.set(figures, { key, drawn });
   return drawn;
+}
+
+/** "8 to 256 connections, 2 series hidden": which part is drawn; empty where all is. */
+export function partText(figures: Figures, query: string): string {
+  const hidden = figures.series.length - withoutHidden(figures, query).series.length;
+  const texts = [
+    zoomName({ figures, query }),
+    hidden > 0 && `${plural(hidden, "series", "series")} hidden`,
+  ];
+  return texts.filter(Boolean).join(", ");
 }
 
 /** All series where the link hides every one: an empty chart would say nothing. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Figures } from "../api/figures";
 import { options, viewNamed } from "../testing/chart_options";
 import { figures, point, series } from "../testing/figures";
-import { drawnFigures, drawnScene } from "./drawn";
+import { drawnFigures, drawnScene, partText } from "./drawn";
 import { chartOptions } from "./scene";
 import { seriesSlots } from "./style/series_style";
 import { sweepChart } from "./sweep";
@@ -143,6 +143,11 @@ describe("a hidden series", () => {
 
   it("is drawn after all where a link hides every one", () => {
     expect(drawnFigures(figures(), "hidden=a&hidden=b").series).toHaveLength(2);
+  });
+
+  it("is counted where a picture says which part it shows", () => {
+    expect(partText(loads, "hidden=a&zoom=2&zoom=8")).toBe("2 to 8 connections, 1 series hidden");
+    expect(partText(loads, "hidden=a&hidden=b")).toBe("");
   });
 
   it("is the same figures each time, so that nothing is computed twice", () => {

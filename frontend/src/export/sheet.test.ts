@@ -63,6 +63,13 @@ describe("sheet", () => {
     expect(Math.max(...pieces.map(width))).toBeLessThanOrEqual(300);
   });
 
+  it("says which series it leaves out", () => {
+    const foot = { legend: [], link: "", date: "" };
+    expect(sheetOf(figures(), "hidden=a", "throughput", foot).subtitle).toMatch(
+      / · 1 series hidden$/,
+    );
+  });
+
   it("is headed by the finding only where that is about what is shown", () => {
     const foot = { legend: [], link: "", date: "" };
     const title = (metric: string, query = ""): string =>

@@ -1,6 +1,7 @@
 // The sheet around an exported chart: title, conditions, outcome, legend, link and date. Paints on
 // any 2D context, in a browser or not; knows no DOM.
 import type { Figures, MetricId, Outcome } from "../api/figures";
+import { partText } from "../charts/drawn";
 import { hasEndLabels, headline } from "../charts/headline";
 import { fitText } from "../charts/style/label_layout";
 import { colourOf, dashOf, seriesStyles } from "../charts/style/series_style";
@@ -50,7 +51,8 @@ export function sheetOf(
   const view = viewOf(query);
   return {
     title: headline(figures, view, metric),
-    subtitle: view.title(figures, metric),
+    // A picture has no legend to press: it says what was left out.
+    subtitle: [view.title(figures, metric), partText(figures, query)].filter(Boolean).join(" · "),
     conditions: figures.conditions,
     outcome: comparabilityText(figures),
     status: figures.outcome.status,

@@ -1,7 +1,7 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
 import { type Figures, knownMetrics, type MetricId, panelsOrWhole } from "../api/figures";
-import { drawnFigures, drawnScene } from "../charts/drawn";
+import { drawnFigures, drawnScene, partText } from "../charts/drawn";
 import { areAllNamedAtEnds, hasEndLabels, headline, missingMetricText } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import { chartOptions, type Scene } from "../charts/scene";
@@ -72,7 +72,10 @@ class EmbeddedChart {
     const { figures, metric } = scene;
     if (figures.series.length === 0) return;
     this.#mounted.clear();
-    slot(this.#root, "chart-title").textContent = this.#view.title(figures, metric);
+    const part = partText(this.#scene.figures, this.#scene.query);
+    slot(this.#root, "chart-title").textContent = [this.#view.title(figures, metric), part]
+      .filter(Boolean)
+      .join(" · ");
     const place = slot(this.#root, "chart");
     const empty = this.#view.empty(figures, metric);
     if (empty !== null) place.replaceChildren(h("p", {}, empty));

@@ -165,7 +165,7 @@ def test_a_view_is_saved_as_it_is_drawn_and_opened_by_its_name(page, live_server
     compare(page, live_server.url, **LIKE, **NEWEST)
     page.locator(".legend-item", has_text="envoy").click()
     expect(page).to_have_url(re.compile("hidden="))
-    page.locator("summary", has_text="Views").click()
+    page.locator("summary", has_text="Saved views").click()
     page.get_by_label("Name of this view").fill("Without envoy")
     page.get_by_label("Open it from Compare in the menu").check()
     page.get_by_role("button", name="Save view").click()
