@@ -26,6 +26,7 @@ ORDER = (
     FIRST,
     "glossary",
     "comparing",
+    "correcting",
     "sharing",
     "result-sets",
     "checks",

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.query.compare_query import QueryError
 from backend.sharing.badge import figure_text
+from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.models import ResultSet
@@ -108,6 +109,7 @@ def changes(request: HttpRequest, link: UUID) -> HttpResponse:
         "workspace": result_set.workspace,
         "result_set": result_set,
         "differences": differences,
+        "corrections": corrections_since(result_set),
         "figures": [_row(difference) for difference in differences.figures],
     }
     return guarded(result_set, render(request, "result_set_changes.html", context))

@@ -24,6 +24,7 @@ from backend.analysis.query.fields import page_fields
 from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
+from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.export import csv_of
 from backend.sharing.freezing import freeze, save_live, usual_title
 from backend.sharing.models import Kind, ResultSet
@@ -70,6 +71,12 @@ def _newer(result_set: ResultSet) -> str:
     if not count:
         return ""
     return f"{MOST} or more newer runs" if count >= MOST else _plural(count, "newer run")
+
+
+def _corrected(result_set: ResultSet) -> str:
+    """How many corrections its runs got since, as a text; empty for none."""
+    count = corrections_since(result_set)
+    return _plural(count, "correction") if count else ""
 
 
 def _plural(count: int, noun: str) -> str:
@@ -148,6 +155,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         "compare_url": _compare_url(reading),
         "notes_html": html_of(result_set.notes),
         "newer": _newer(result_set),
+        "corrected": _corrected(result_set) if is_member else "",
         "newer_one": _told(result_set, result_set.superseded_by, is_member=is_member),
         "older_ones": [
             older
