@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from django.db.models import Q
 
-from backend.analysis.query.compare_query import QueryError
+from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Correction
 from backend.sharing.models import ResultSet
-from backend.sharing.reading import saved_query
 
 
 def corrections_since(result_set: ResultSet) -> int:
     """How many were made or undone since; 0 for a live result set, which shows them."""
     if not result_set.is_frozen:
         return 0
+    since = result_set.created_at
+    rows = Correction.objects.filter(
+        Q(made_at__gt=since) | Q(undone_at__gt=since), run__workspace=result_set.workspace_id
+    )
+    corrected = Counter(rows.values_list("run", flat=True))
+    # Most sets have none: then their snapshot is not read.
+    if not corrected:
+        return 0
     try:
-        runs = saved_query(result_set).run_ids
+        query = CompareQuery.parse(result_set.frozen_snapshot()["query"])
     except QueryError:
         return 0
-    since = result_set.created_at
-    rows = Correction.objects.filter(run__in=runs, run__workspace=result_set.workspace_id)
-    return rows.filter(Q(made_at__gt=since) | Q(undone_at__gt=since)).count()
+    return sum(corrected[run] for run in query.run_ids)
