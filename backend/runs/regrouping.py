@@ -5,17 +5,18 @@ It starts from what was read (runs/as_read.py), so it gives what recording the r
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from backend.runs.as_read import identity_fields, read_run, read_trial, run_as_read, trial_as_read
-from backend.runs.bulk import MAX_ROWS, insert_rows
+from backend.runs.bulk import insert_rows
 from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
 from backend.runs.checks import CHECKS, CheckInput, check_trial
 from backend.runs.corrections import as_time, correct_run, correct_trial
+from backend.runs.identity import canonical_json
 from backend.runs.measured import server_texts
 from backend.runs.models import Cell, Correction, Run, Series, Trial
 from backend.runs.registry import (
@@ -61,13 +62,31 @@ def _regroup_trials(run: Run, corrections: Sequence[Correction]) -> None:
         .only(*_TRIAL_COLUMNS, "cell__run", "cell__series", "cell__connections", "cell__rate_rps")
     )
     reads = [read_trial(trial) for trial in trials]
+    before = {trial.pk: _stored_columns(trial) for trial in trials}
     all_series = _series_of(run, trials, reads, corrections)
     for trial, read, series in zip(trials, reads, all_series, strict=True):
         trial.as_read = trial_as_read(read, series)
         trial.checks = _checks_by_name(trial, series, run)
     _regroup_cells(run, trials, all_series)
-    Trial.objects.bulk_update(trials, ["cell", "as_read", "checks"], batch_size=MAX_ROWS)
+    _save_changed(trials, before)
     Cell.objects.filter(run=run, trials=None).delete()
+
+
+def _stored_columns(trial: Trial) -> tuple[UUID, bytes]:
+    return trial.cell_id, canonical_json([trial.as_read, trial.checks])
+
+
+def _save_changed(trials: Sequence[Trial], before: Mapping[UUID, tuple[UUID, bytes]]) -> None:
+    """One statement for the trials that get the same values: `bulk_update` takes far longer."""
+    alike: dict[tuple[UUID, bytes], list[Trial]] = defaultdict(list)
+    for trial in trials:
+        if (columns := _stored_columns(trial)) != before[trial.pk]:
+            alike[columns].append(trial)
+    for group in alike.values():
+        first = group[0]
+        Trial.objects.filter(pk__in=[trial.pk for trial in group]).update(
+            cell=first.cell_id, as_read=first.as_read, checks=first.checks
+        )
 
 
 def _series_of(
