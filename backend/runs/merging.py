@@ -51,6 +51,8 @@ from backend.runs.unused import remove_unused_series
 
 Kind = FormerName.Kind
 Row = Server | Host | Workload
+# Undoing a merge computes each of the runs again, while uploads of the workspace wait.
+MAX_RUNS = 1000
 HOST_ROLES = ("server_host", "client_host")
 _PARTS = ("server", "workload", *HOST_ROLES)
 
@@ -70,6 +72,7 @@ def merge(
     rows = _named(workspace, kind, source)
     if not shown_rows(MODELS[kind], [workspace.pk]).filter(name=target).exists():
         raise MergeRefused(f"There is no {kind} named “{target}”. Choose one from the list.")
+    _refuse_many_runs(kind, source, rows)
     _keep_what_was_read(kind, rows)
     merged = Merge(workspace=workspace, kind=kind, source=source, target=target, author=author)
     for row in rows:
@@ -126,6 +129,19 @@ def _named(workspace: Workspace, kind: FormerName.Kind, name: str) -> list[Row]:
     if not rows:
         raise MergeRefused(f"There is no {kind} named “{name}” any more. Reload its page.")
     return rows
+
+
+def _refuse_many_runs(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> None:
+    if kind == Kind.HOST:
+        runs = Run.with_trash.filter(Q(server_host__in=rows) | Q(client_host__in=rows)).count()
+    else:
+        cells = Cell.objects.filter(**{f"series__{kind}__in": rows})
+        runs = cells.values("run").distinct().count()
+    if runs > MAX_RUNS:
+        raise MergeRefused(
+            f"“{source}” has {runs} runs; at most {MAX_RUNS} can be merged. If the other {kind} "
+            "has fewer runs, merge it into this one."
+        )
 
 
 def _register(workspace: Workspace, kind: FormerName.Kind, fields: dict[str, Any]) -> Row:

@@ -6,6 +6,7 @@ from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.reprocess import reprocess
 from backend.ingest.worker import process
+from backend.runs import merging
 from backend.runs.catalogue import host_page, server_page, workload_page
 from backend.runs.editing import correct
 from backend.runs.merging import MergeRefused, merge, merges_into, successor_of, undo_merge
@@ -149,6 +150,17 @@ def test_only_two_servers_are_merged(lab, source, target, sentence):
     read(lab, servers=["a"])
     with pytest.raises(MergeRefused, match=sentence):
         merge(lab.workspace, Kind.SERVER, source, target, lab.user)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_more_runs_than_can_be_undone_in_a_request_are_not_merged(lab, monkeypatch, kind):
+    names = {Kind.SERVER: "servers", Kind.WORKLOAD: "workload", Kind.HOST: "host"}[kind]
+    for number, name in enumerate(["a", "a", "b"]):
+        read(lab, **{names: [name] if kind == Kind.SERVER else name}, text=WRK + "x" * number)
+    monkeypatch.setattr(merging, "MAX_RUNS", 1)
+    with pytest.raises(MergeRefused, match="“a” has 2 runs; at most 1 can be merged"):
+        merge(lab.workspace, kind, "a", "b", lab.user)
+    merge(lab.workspace, kind, "b", "a", lab.user)
 
 
 def test_a_server_can_be_renamed_to_what_a_correction_left(lab):
