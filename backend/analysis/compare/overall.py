@@ -25,7 +25,8 @@ from backend.analysis.compare.views import RatioView, Views
 @dataclass(frozen=True, slots=True)
 class Overall:
     """`ranking`: None where several panels have one each. `rankings`: those that the headline is
-    about, none where it is about a trend or ratios. `recommendation`: which server to take."""
+    about, none where it is about a trend or ratios. `recommendation`: which server to take, or who
+    leads in each panel."""
 
     comparability: Comparability
     ranking: Ranking | None

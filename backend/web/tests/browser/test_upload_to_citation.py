@@ -57,9 +57,9 @@ def test_the_table_shows_the_numbers_of_the_api_for_the_same_query(page, live_se
     query = page.url.partition("?")[2]
     figures = page.request.get(f"{live_server.url}/api/v1/compare?{query}&workspace=lab").json()
     points = [point for series in figures["series"] for point in series["points"]]
-    rows = page.locator("table.figures tbody tr")
+    rows = page.locator("[data-slot=table] table.figures tbody tr")
     assert rows.count() == len(points) == 4
-    exact = page.locator("table.figures").inner_html()
+    exact = page.locator("[data-slot=table] table.figures").inner_html()
     for point in points:
         assert point["metrics"]["throughput"]["value"] > 0
     assert "alpha" in exact

@@ -57,7 +57,7 @@ def colours(page):
 
 def shown_numbers(page):
     """By cell and column: the exact number that the table's cell stands for, None for unknown."""
-    return page.locator("table.figures").first.evaluate(
+    return page.locator("[data-slot=table] table.figures").first.evaluate(
         """table => {
           const heads = [...table.tHead.rows[0].cells].map(c => c.innerText.toLowerCase());
           return [...table.tBodies[0].rows].map(row => [row.id, heads.map((head, i) =>

@@ -13,6 +13,7 @@ from backend.web.tests.browser.comparison.actions import (
     answered,
     assert_fits,
     compare,
+    figures_of,
     open_tab,
     press_until,
 )
@@ -59,9 +60,9 @@ def test_pressing_a_row_makes_it_the_baseline(page, live_server):
     expect(pressed).to_be_focused()
     expect(page.locator("[data-slot=margin]")).to_contain_text("the requests of envoy")
     open_tab(page, "figures")
-    page.locator("table.figures").first.locator("tbody tr", has_text="nginx").first.locator(
-        "td"
-    ).nth(1).click()
+    page.locator("[data-slot=table] table.figures").first.locator(
+        "tbody tr", has_text="nginx"
+    ).first.locator("td").nth(1).click()
     expect(pressed).to_contain_text("nginx")
     expect(page.locator("[data-slot=margin]")).to_contain_text("the requests of nginx")
     assert page.complaints == []
@@ -92,6 +93,32 @@ def test_from_a_check_to_its_trial(page, live_server):
     expect(page.locator("main")).to_contain_text("nginx")
     expect(page.locator("#check-too-short")).to_be_visible()
     assert page.complaints == []
+
+
+def test_every_tab_and_the_reasons_are_accessible(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST, limit="15000")
+    for name in ("latency", "errors", "saturation", "figures", "checks", "runs"):
+        open_tab(page, name)
+        assert_fits(page, f"tab-{name}")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.locator(".trust-chip").click()
+    expect(page.locator("[data-slot=trust-body] li").first).to_be_visible()
+    assert_fits(page, "reasons")
+
+
+def test_what_is_over_the_limit_is_grey_in_the_ranking_and_in_the_chart(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST, limit="15000")
+    figures = figures_of(page, live_server.url)
+    over = {row["series"]: row["over_limit"] for row in figures["ranking"]["rows"]
+            if "over_limit" in row}  # fmt: skip
+    assert over
+    rows = page.locator(".is-over .rank")
+    assert {row.get_attribute("data-series") for row in rows.all()} == set(over)
+    for series, reason in over.items():
+        expect(page.locator(f".rank[data-series='{series}'] .remark")).to_have_text(reason)
+        expect(page.locator(f".legend-item[data-series='{series}']")).to_have_attribute(
+            "aria-pressed", "false"
+        )
 
 
 def test_a_finding_is_dismissed_where_it_is_read_and_stays_in_sight(page, live_server):

@@ -39,7 +39,7 @@ def test_the_menu_of_series_stays_open_and_under_the_hand(page, live_server):
 def test_the_focus_stays_in_the_table_as_it_was_sorted_and_among_the_charts(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
     open_tab(page, "figures")
-    page.locator("table.figures button.sort", has_text="Throughput").first.click()
+    page.locator("[data-slot=table] table.figures button.sort", has_text="Throughput").first.click()
     name = page.locator(".series-name", has_text="envoy").first
     name.focus()
     row = name.locator("xpath=ancestor::tr").get_attribute("id")
@@ -47,7 +47,9 @@ def test_the_focus_stays_in_the_table_as_it_was_sorted_and_among_the_charts(page
     expect(page).to_have_url(re.compile("baseline="))
     answered(page)
     expect(page.locator(f"[id='{row}'] .series-name")).to_be_focused()
-    expect(page.locator("table.figures th[aria-sort]").first).to_contain_text("Throughput")
+    expect(page.locator("[data-slot=table] table.figures th[aria-sort]").first).to_contain_text(
+        "Throughput"
+    )
     open_tab(page, "latency")
     page.locator(".multiple-title", has_text="Latency p99").first.press("Enter")
     expect(page).to_have_url(re.compile("metric=p99"))
