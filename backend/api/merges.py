@@ -62,7 +62,7 @@ class MergeList(APIView):
         parameters=[
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
         ],
-        responses={200: MergeListSerializer, **documented(401, 404)},
+        responses={200: MergeListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The latest merges, undone ones included; at most 200."""

@@ -97,9 +97,11 @@ class CorrectionSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(), allow_null=True, help_text="Ordinals; null: all trials"
     )
     before = serializers.ListField(
-        child=serializers.JSONField(allow_null=True), help_text="The values that it replaced"
+        # Any JSON, null included: no second schema for null beside that of everything.
+        child=serializers.JSONField(),
+        help_text="The values that it replaced",
     )
-    value = serializers.JSONField(allow_null=True)
+    value = serializers.JSONField()
     author = serializers.CharField(allow_null=True)
     made_at = serializers.DateTimeField()
     undone_by = serializers.CharField(allow_null=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -66,7 +65,6 @@ class ViewSerializer(serializers.ModelSerializer[SavedView]):
         model = SavedView
         fields = ["id", "workspace", "name", "query", "is_default", "author", "created_at", "url"]
 
-    @extend_schema_field(OpenApiTypes.STR)
     def get_author(self, view: SavedView) -> str | None:
         return None if view.author is None else view.author.get_username()
 

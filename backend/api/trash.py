@@ -43,7 +43,7 @@ class TrashList(APIView):
         parameters=[
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
         ],
-        responses={200: TrashSerializer, **documented(401, 404)},
+        responses={200: TrashSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The latest first, at most 200."""

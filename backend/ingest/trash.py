@@ -13,11 +13,12 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
-from backend.ingest.models import Artefact
+from backend.ingest.models import Upload
+from backend.ingest.quota import bytes_of_uploads
 from backend.ingest.removal import remove_run, uploads_of
 from backend.noise.record import hosts_of, refresh_hosts, refresh_noise
 from backend.runs.listing import RunRow, rows_of
@@ -82,9 +83,9 @@ def list_trash(workspace_ids: Sequence[UUID]) -> list[TrashedRun]:
 
 
 def trashed_bytes(workspace: Workspace) -> int:
-    """Bytes of the raw files in the trash of a workspace."""
-    artefacts = Artefact.objects.filter(upload__workspace=workspace, upload__is_in_trash=True)
-    return artefacts.aggregate(total=Sum("size_bytes"))["total"] or 0
+    """What the runs in the trash of a workspace count in its quota."""
+    uploads = Upload.objects.filter(workspace=workspace, is_in_trash=True)
+    return bytes_of_uploads(list(uploads.values_list("pk", flat=True)))
 
 
 def remove_expired_runs() -> int:

@@ -136,8 +136,8 @@ export interface components {
             /** @description Ordinals; null: all trials */
             readonly trials: readonly number[] | null;
             /** @description The values that it replaced */
-            readonly before: readonly (unknown | null)[];
-            readonly value: unknown | null;
+            readonly before: readonly unknown[];
+            readonly value: unknown;
             readonly author: string | null;
             /** Format: date-time */
             readonly made_at: string;
@@ -1433,7 +1433,7 @@ export interface components {
             readonly name: string;
             readonly query?: string;
             readonly is_default?: boolean;
-            readonly author: string;
+            readonly author: string | null;
             /** Format: date-time */
             readonly created_at: string;
             /** @description The comparison */
