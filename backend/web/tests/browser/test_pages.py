@@ -25,6 +25,7 @@ NAMES = (
     *("workload", "run", "trial", "trial-seconds", "upload", "settings", "empty", "service"),
     *("not-understood", "agents", "agents-none", "agents-token", "revoke"),
     *("run-live", "run-waiting", "session", "docs", "pair", "pair-versions", "uploads", "try"),
+    *("library", "library-server", "members", "workspaces", "new-workspace"),
 )
 
 RUNNING, LIVE = uuid.UUID(int=7), uuid.UUID(int=8)
@@ -183,6 +184,11 @@ def path_of(name, lab):
         ),
         "uploads": "/w/lab/uploads",
         "try": "/try",
+        "library": "/library/",
+        "library-server": "/library/servers/tornado",
+        "members": "/w/lab/members",
+        "workspaces": "/workspaces",
+        "new-workspace": "/new-workspace",
         "revoke": f"/w/lab/agents/{lab['token'].pk}/revoke",
     }[name]
 
