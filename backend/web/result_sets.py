@@ -171,7 +171,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
 
 
 def _banner_title(reading: Reading) -> str:
-    """The title; empty where it repeats the finding, which is the heading below the banner."""
+    """The title; empty where it repeats the finding, which is the heading below it."""
     title = reading.result_set.title or "Untitled"
     if reading.result_set.is_frozen and title == usual_title(reading.figures):
         return ""

@@ -38,7 +38,7 @@ class TestKeeping:
         untitled, titled = keep(scene, title=""), keep(scene, title="Spring")
         assert untitled.title
         banners = [
-            owner.get(made.path).content.decode().split("notice banner")[1].split("</div>")[0]
+            owner.get(made.path).content.decode().split("set-head")[1].split("</div>")[0]
             for made in (untitled, titled)
         ]
         assert html.escape(untitled.title) not in banners[0]

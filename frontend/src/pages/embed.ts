@@ -59,7 +59,10 @@ class EmbeddedChart {
     this.#scene = scene;
     this.#view = viewOf(scene.query);
     const { figures, query, metric } = scene;
-    slot(root, "finding").textContent = headline(figures, this.#view, metric);
+    const text = headline(figures, this.#view, metric);
+    const answer = text === figures.finding ? figures.answer : undefined;
+    slot(root, "finding").textContent = answer?.sentence ?? text;
+    slot(root, "margin").textContent = answer?.margin ?? "";
     const missing = missingMetricText(figures, metricIn(query), metric);
     slot(root, "missing").textContent = missing;
     slot(root, "missing").hidden = missing === null;

@@ -145,9 +145,6 @@ def test_a_frame_shows_the_view_that_was_kept(page, wide, live_server):
     assert page.complaints == []
 
 
-THROUGHPUT = "the requests of"
-
-
 def test_a_frame_of_another_metric_is_not_headed_by_what_was_found(page, lab, live_server):
     frame = f"{live_server.url}/embed/{lab[1]['frozen'].link}"
     heading, missing = page.locator("h1"), page.locator("[data-slot=missing]")
@@ -158,7 +155,8 @@ def test_a_frame_of_another_metric_is_not_headed_by_what_was_found(page, lab, li
     # These trials have no processor time: nothing is drawn as if it were known.
     ready(page, f"{frame}?metric=cpu")
     expect(missing).to_contain_text("hold no Server CPU: Throughput is")
-    expect(heading).to_contain_text(THROUGHPUT)
+    expect(heading).to_contain_text("Take sync 23.0")
+    expect(page.locator("[data-slot=margin]")).to_contain_text("the requests of")
     expect(page.locator("[data-slot=chart-title]")).to_contain_text("Throughput")
     assert faults_of(page, "embed-missing") == {}
     assert page.complaints == []
