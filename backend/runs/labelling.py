@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 
-from backend.accounts.models import Workspace
+from backend.accounts.models import User
 from backend.errors import InvalidInput
-from backend.runs.models import Run
+from backend.runs.editing import correct
+from backend.runs.models import Correction, Run
 
 MAX_LABEL = 200
 MAX_LABELS = 100
@@ -26,8 +26,8 @@ class LabelRefused(InvalidInput):
 
 
 @transaction.atomic
-def label_runs(workspace: Workspace, run_ids: Sequence[UUID], name: str, value: str) -> None:
-    """Set the label of these runs of the workspace to `value`; an empty value removes it.
+def label_runs(runs: Sequence[Run], name: str, value: str, *, author: User | None) -> None:
+    """Set the label of these runs to `value`, as a correction; an empty value removes it.
 
     Raises LabelRefused.
     """
@@ -35,17 +35,13 @@ def label_runs(workspace: Workspace, run_ids: Sequence[UUID], name: str, value: 
     if not name:
         raise LabelRefused("The label has no name. Give one, such as “branch”.")
     value = _cleaned("value", value)
-    runs = Run.objects.select_for_update().filter(pk__in=run_ids, workspace=workspace)
-    for run in runs.only("labels"):
+    for run in runs:
         labels = {**run.labels, name: value}
         if not value:
             del labels[name]
         if len(labels) > MAX_LABELS:
             raise LabelRefused(f"Run {str(run.pk)[:8]} has {MAX_LABELS} labels, the most it may.")
-        if labels != run.labels:
-            run.labels = labels
-            run.save(update_fields=["labels"])
-    workspace.changed()
+        correct(run.pk, {Correction.Field.LABELS: labels}, author=author)
 
 
 def _cleaned(part: str, text: str) -> str:

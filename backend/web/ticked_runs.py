@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from backend.accounts.models import Workspace
 from backend.errors import InvalidInput
 from backend.fleet.heartbeats import forget_progress
-from backend.ingest.removal import remove_run
+from backend.ingest.trash import KEPT_IN_TRASH, trash_run
 from backend.links import link_to, own_path
 from backend.runs.labelling import label_runs
 from backend.runs.models import Run
@@ -66,7 +66,7 @@ def _runs(workspace: Workspace, ticked: Sequence[str]) -> list[Run]:
 
 def _label(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> str:
     name, value = request.POST.get("label", ""), request.POST.get("value", "")
-    label_runs(workspace, [run.pk for run in runs], name, value)
+    label_runs(runs, name, value, author=visible.viewer(request))
     if not value.strip():
         return f"The label “{name.strip()}” was removed from {_count(runs)}."
     return f"{_count(runs)} got the label “{name.strip()}: {value.strip()}”."
@@ -74,9 +74,9 @@ def _label(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> s
 
 def _delete(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> str:
     for run in runs:
-        remove_run(run)
+        trash_run(run, by=visible.viewer(request))
         forget_progress(run.pk, workspace.pk)
-    return f"{_count(runs)} with trials and raw output were deleted."
+    return f"{_count(runs)} moved to the trash. You can restore them for {KEPT_IN_TRASH.days} days."
 
 
 _CHANGES = {"label": _label, "delete": _delete}

@@ -10,8 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from agent_fakes import TOKEN, FakeService, run_agent
+
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload.packed import redact

@@ -68,7 +68,7 @@ def test_runs_are_deleted_after_a_question(owner, runs):
     done = send(owner, runs, action="delete", is_confirmed="1", next="/w/own-lab/runs?tool=wrk")
     assert done["Location"] == "/w/own-lab/runs?tool=wrk"
     assert not stored(runs).exists()
-    assert "2 runs with trials and raw output were deleted" in html_of(owner.get("/w/own-lab/runs"))
+    assert "2 runs moved to the trash" in html_of(owner.get("/w/own-lab/runs"))
 
 
 def test_runs_of_others_are_left_alone(owner, scene):

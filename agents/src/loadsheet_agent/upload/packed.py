@@ -19,7 +19,7 @@ from typing import IO, cast
 
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.upload.parts import COMPRESSED_STARTS
-from loadsheet_agent.upload.redaction import BLOCK_BYTES, Redactor, Scan, blocks
+from loadsheet_agent.upload.redaction import BLOCK_BYTES, Redactor, Scan
 
 GZIP_START, ZIP_START = b"\x1f\x8b", b"PK\x03\x04"
 TAR_MARK, TAR_MARK_AT = b"ustar", 257
@@ -181,9 +181,10 @@ def _rewrite_zip(path: Path, part: Path, redactor: Redactor) -> None:
         for info in _files_of_zip(archive):
             written = zipfile.ZipInfo(redactor.text(info.filename), info.date_time)
             written.compress_type = info.compress_type
-            with archive.open(info) as member, rewritten.open(
-                written, "w", force_zip64=True
-            ) as target:
+            with (
+                archive.open(info) as member,
+                rewritten.open(written, "w", force_zip64=True) as target,
+            ):
                 for piece in _without_secrets(member, redactor.scan()):
                     target.write(piece)
 
