@@ -140,12 +140,15 @@ def test_the_chosen_view_is_in_sight_on_a_phone(visit, view):
 
 def test_whose_figures_they_are_stays_in_sight_on_a_phone(visit):
     page = visit("/w/lab/compare#tab=figures", NARROW)
-    first = box(page, ".figures tbody th")
+    first = box(page, "[data-slot=table] .figures tbody th")
     assert first["width"] <= NARROW["width"] * 0.45
     page.locator("[data-slot=table]").evaluate("e => { e.scrollLeft = 300; }")
-    assert box(page, ".figures tbody th")["x"] == first["x"]
+    assert box(page, "[data-slot=table] .figures tbody th")["x"] == first["x"]
     painted = "e => getComputedStyle(e).backgroundColor"
-    assert page.locator(".figures tbody th").first.evaluate(painted) != "rgba(0, 0, 0, 0)"
+    assert (
+        page.locator("[data-slot=table] .figures tbody th").first.evaluate(painted)
+        != "rgba(0, 0, 0, 0)"
+    )
 
 
 def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit, lab):
