@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from backend.accounts.models import Membership, Role, Token, User, Workspace
+from backend.accounts.workspaces import current_slug
 
 Actor = User | Token | None
 
@@ -33,7 +34,8 @@ def readable_ids(actor: Actor) -> list[UUID]:
 
 def ids_for_question(actor: Actor, slug: str | None) -> list[UUID]:
     """The workspaces that a comparison may ask: a public one only where it is named."""
-    named = Workspace.objects.filter(is_public=True, slug=slug).values_list("pk", flat=True)
+    current = None if slug is None else current_slug(slug)
+    named = Workspace.objects.filter(is_public=True, slug=current).values_list("pk", flat=True)
     return list({*workspace_ids_of(actor), *named})
 
 

@@ -9,6 +9,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
 from cryptography.fernet import Fernet
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest
 
 from backend.accounts import first_owner, invitations, throttle
@@ -24,9 +25,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return settings.OPEN_SIGN_UP or may_sign_up(request.session.get(SIGN_UP_TOKEN, ""))
 
     def save_user(self, request: HttpRequest, user, form, commit: bool = True):  # type: ignore[no-untyped-def]
-        """The first account is the operator's: it may read the messages that were not sent."""
-        user.is_staff = first_owner.is_usable(request.session.get(SIGN_UP_TOKEN, ""))
-        return super().save_user(request, user, form, commit=commit)
+        """The first account is the operator's: it may read the messages that were not sent.
+
+        An invitation is used up by the account that it makes, so it makes one account only.
+        """
+        token = request.session.get(SIGN_UP_TOKEN, "")
+        user.is_staff = first_owner.is_usable(token)
+        with transaction.atomic():
+            made = super().save_user(request, user, form, commit=commit)
+            if not user.is_staff and not settings.OPEN_SIGN_UP:
+                invitations.accept(token, made)
+        return made
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """The address that limits of sign-ins count; of an IPv6 address the /64 network."""

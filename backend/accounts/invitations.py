@@ -86,6 +86,13 @@ def accept(clear: str, user: User) -> Workspace:
     return invitation.workspace
 
 
+def joined_by(clear: str, user: User | None) -> Workspace | None:
+    """The workspace that `user` joined by this invitation, also by making an account with it."""
+    invitation = _stored(clear)
+    is_own = invitation is not None and user is not None and invitation.used_by_id == user.pk
+    return invitation.workspace if invitation is not None and is_own else None
+
+
 def revoke(workspace: Workspace, invitation_id: UUID) -> None:
     """Refuse the invitation from now on."""
     rows = Invitation.objects.filter(workspace=workspace, pk=invitation_id, revoked_at=None)

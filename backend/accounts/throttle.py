@@ -19,6 +19,9 @@ from limits.strategies import MovingWindowRateLimiter
 
 from backend.broker import CACHE, limits_storage
 
+# By mail and user: strangers are written to in the name of the service.
+INVITATIONS_PER_HOUR = 30
+
 
 def seconds_until_upload(sender: str) -> int:
     """Count one upload of `sender`; 0 when it may go on, else how long to wait."""
@@ -39,6 +42,12 @@ def seconds_until_try(address: str) -> int:
     """As `seconds_until_preview`, for a preview from `address` without an account."""
     limit = _parsed(f"{settings.TRIES_PER_MINUTE}/minute")
     return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "try", address))
+
+
+def seconds_until_invitation(user: str) -> int:
+    """Count one invitation sent by mail; 0 when it may go on, else how long to wait."""
+    limit = _parsed(f"{INVITATIONS_PER_HOUR}/hour")
+    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "invitation", user))
 
 
 def seconds_until_sign_in(address: str) -> int:

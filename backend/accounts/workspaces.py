@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -35,7 +35,7 @@ def create(owner: User, *, name: str, slug: str) -> Workspace:
     checked = _checked_name(name)
     workspace = Workspace(name=checked, slug=_free_slug(slug or slugify(checked)[:60]))
     _check(workspace)
-    workspace.save()
+    _save(workspace)
     Membership.objects.create(user=owner, workspace=workspace, role=Role.OWNER)
     return workspace
 
@@ -53,7 +53,7 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
         FormerSlug.objects.filter(slug=slug, workspace=workspace).delete()
         FormerSlug.objects.create(slug=former, workspace=workspace)
     _check(workspace)
-    workspace.save(update_fields=["name", "slug"])
+    _save(workspace)
     workspace.changed()
 
 
@@ -63,8 +63,17 @@ def current_slug(slug: str) -> str:
     return rows.values_list("workspace__slug", flat=True).first() or slug
 
 
+def _save(workspace: Workspace) -> None:
+    try:
+        with transaction.atomic():
+            workspace.save()
+    except IntegrityError:
+        # Somebody took the address since it was looked up.
+        raise WorkspaceRefused(f"The address “{workspace.slug}” is taken.") from None
+
+
 def _checked_name(name: str) -> str:
-    cleaned = " ".join(name.split())
+    cleaned = " ".join(name.replace("\0", " ").split())
     if not cleaned:
         raise WorkspaceRefused("The name is empty; expected 1 to 120 characters.")
     return cleaned

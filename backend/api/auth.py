@@ -79,6 +79,17 @@ def required_actor(request: Request) -> Token | User:
     return actor
 
 
+def readable_ids(request: Request) -> list[UUID]:
+    """The workspaces whose runs the sender may read, public ones included.
+
+    Raises Problem 401 where there is none, as for a sender without a token.
+    """
+    ids = access.readable_ids(actor_of(request))
+    if not ids:
+        required_actor(request)
+    return ids
+
+
 def question_ids(request: Request) -> list[UUID]:
     """The workspaces that a comparison of the sender may ask.
 

@@ -9,11 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
 from backend.analysis.pages.pair.answer import Pair
 from backend.analysis.pages.pair.describe import compare_pair
 from backend.analysis.pages.pair.sides import read_side_ids
-from backend.api.auth import required_actor
+from backend.api.auth import readable_ids
 from backend.api.schema import documented
 
 
@@ -34,6 +33,6 @@ class ComparePair(APIView):
     )
     def get(self, request: Request) -> Response:
         """Ratios are b ÷ a, so a is the baseline: the older run, or the older version."""
-        workspace_ids = access.workspace_ids_of(required_actor(request))
+        workspace_ids = readable_ids(request)
         a, b = read_side_ids(request.query_params)
         return Response(to_builtins(compare_pair(a, b, workspace_ids=workspace_ids)))

@@ -12,8 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
-from backend.api.auth import required_actor
+from backend.api.auth import readable_ids
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.schema import documented
 from backend.errors import NotFound
@@ -71,7 +70,7 @@ class PointTrials(APIView):
     )
     def get(self, request: Request) -> Response:
         """The trials of these cells without warm-ups; 404 where the sender may see none."""
-        workspaces = access.workspace_ids_of(required_actor(request))
+        workspaces = readable_ids(request)
         rows = Trial.objects.filter(
             cell__in=_cells(request), run__workspace__in=workspaces, warmup=False
         )

@@ -31,7 +31,7 @@ def agents(request: HttpRequest, slug: str) -> HttpResponse:
         TokenKind.AGENT,
         workspace,
         user=visible.viewer(request),
-        name=" ".join(request.POST.get("name", "").split())[:MAX_NAME] or "agent",
+        name=" ".join(request.POST.get("name", "").replace("\0", "").split())[:MAX_NAME] or "agent",
         lifetime=tokens.AGENT_LIFETIME,
     )
     return _page(request, workspace, token=clear)

@@ -69,6 +69,7 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
     query, here = parsed.canonical(), {"workspace": workspace.slug}
     asked = "&".join(filter(None, (query, query_string(here.items()))))
     writable = access.may_write(visible.viewer(request), workspace.pk)
+    is_member = visible.is_own(request, workspace)
     context = {
         "workspace": workspace,
         "nav": "compare",
@@ -80,7 +81,8 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
         "png_url": link_to("compare-png", workspace.slug, query=query),
         "share_url": link_to("share", workspace.slug) if writable else "",
         "groups": _group_links(workspace),
-        "views": views_in([workspace.pk]),
+        "is_member": is_member,
+        "views": views_in([workspace.pk]) if is_member else [],
         "save_view_url": link_to("save-view", workspace.slug) if writable else "",
     }
     return render(request, "compare.html", context)

@@ -77,7 +77,7 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
         TokenKind.AGENT,
         workspace,
         user=visible.viewer(request),
-        name=request.POST.get("name", "")[:120] or "made on the page",
+        name=request.POST.get("name", "").replace("\0", "")[:120] or "made on the page",
         lifetime=tokens.AGENT_LIFETIME,
     )
     return _front(request, workspace, token=clear)
@@ -104,7 +104,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         "settings_url": link_to("settings", workspace.slug)
         if access.may_administer(viewer, workspace.pk)
         else "",
-        "failed": _failed(workspace),
+        "failed": _failed(workspace) if visible.is_own(request, workspace) else [],
     }
     if latest is not None:
         sets = visible.result_sets(request, workspace).select_related("author")

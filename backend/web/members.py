@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 from uuid import UUID
 
@@ -15,12 +16,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.accounts import invitations, members
+from backend.accounts import invitations, members, throttle
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.models import Membership, Role, User, Workspace
-from backend.errors import InvalidInput
+from backend.errors import InvalidInput, TooMany
 from backend.links import absolute, link_to
 from backend.web import visible
+
+log = logging.getLogger(__name__)
 
 # What a role may do, beside everything that the roles before it may.
 ROLE_HELP = {
@@ -39,11 +42,12 @@ def members_page(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = visible.administered_workspace_or_404(request, slug)
     role = request.POST.get("role", "")
     email = _email(request.POST.get("email", "").strip()) if settings.SENDS_MAIL else ""
+    if email and (wait_s := throttle.seconds_until_invitation(str(_viewer(request).pk))):
+        raise TooMany("You sent too many invitations within an hour.", wait_s=wait_s)
     clear = invitations.invite(_viewer(request), workspace, role, email=email)
     address = absolute(link_to("invitation", clear))
-    if email:
-        _send(_viewer(request), workspace, role, email, address)
-    return _page(request, workspace, invitation=address, invited=email)
+    is_sent = bool(email) and _send(_viewer(request), workspace, role, email, address)
+    return _page(request, workspace, invitation=address, sent_to=email if is_sent else "")
 
 
 @require_POST
@@ -84,6 +88,9 @@ def revoke_invitation(request: HttpRequest, slug: str, invitation_id: UUID) -> H
 @require_safe
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Who invites to what, and how to join."""
+    joined = invitations.joined_by(token, visible.viewer(request))
+    if joined is not None:
+        return HttpResponseRedirect(link_to("workspace", joined.slug))
     invited = invitations.find(token)
     # The sign-up page asks whether this visitor may make an account.
     request.session[SIGN_UP_TOKEN] = token
@@ -96,10 +103,12 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "invitation.html", context)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Accept an invitation."""
+    """Accept an invitation. A GET, such as after signing in, leads to the page with the button."""
+    if request.method != "POST":
+        return HttpResponseRedirect(link_to("invitation", token))
     workspace = invitations.accept(token, _viewer(request))
     request.session.pop(SIGN_UP_TOKEN, None)
     messages.info(request, f"You are a member of {workspace.name}.")
@@ -107,7 +116,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, workspace: Workspace, *, invitation: str = "", invited: str = ""
+    request: HttpRequest, workspace: Workspace, *, invitation: str = "", sent_to: str = ""
 ) -> HttpResponse:
     viewer = _viewer(request)
     own_role = members.role_of(viewer, workspace)
@@ -128,7 +137,7 @@ def _page(
         "own_role": own_role,
         "sends_mail": settings.SENDS_MAIL,
         "invitation": invitation,
-        "invited": invited,
+        "sent_to": sent_to,
         "open_invitations": invitations.open_invitations(workspace) if given else [],
     }
     return render(request, "members.html", context)
@@ -153,8 +162,10 @@ def _email(text: str) -> str:
     return text
 
 
-def _send(actor: User, workspace: Workspace, role: str, email: str, address: str) -> None:
-    send_mail(
+def _send(actor: User, workspace: Workspace, role: str, email: str, address: str) -> bool:
+    """Whether the mail server took the mail; where it did not, the page shows the link all the
+    same."""
+    mail = (
         f"{actor} invites you to {workspace.name} on Loadsheet",
         f"{actor} invites you to the workspace {workspace.name} as {role}.\n\n"
         f"Open this link within {invitations.LIFETIME.days} days to join:\n\n{address}\n\n"
@@ -162,3 +173,8 @@ def _send(actor: User, workspace: Workspace, role: str, email: str, address: str
         None,
         [email],
     )
+    try:
+        return send_mail(*mail) == 1
+    except OSError:
+        log.warning("invitation_not_sent", exc_info=True)
+        return False

@@ -46,6 +46,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = search.query()
     if search != asked:
         return HttpResponseRedirect(_address(here, chosen, order, after=after))
+    is_member = visible.is_own(request, workspace)
     context = {
         "workspace": workspace,
         "nav": "runs",
@@ -57,7 +58,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         "heads": {sort: _head(here, chosen, order, sort) for sort in SORTS},
         "first_url": _address(here, chosen, order) if after else "",
         "next_url": _address(here, chosen, order, after=page.next) if page.next else "",
-        "uploads": [] if chosen or after else open_uploads(workspace),
+        "is_member": is_member,
+        "uploads": open_uploads(workspace) if is_member and not (chosen or after) else [],
         "curl_command": curl_command(),
     }
     return render(request, "runs.html", context)

@@ -22,7 +22,7 @@ Change = Callable[[HttpRequest, SavedView], None]
 @require_safe
 def saved_views(request: HttpRequest, slug: str) -> HttpResponse:
     """The saved views of a workspace, by name."""
-    workspace = visible.workspace_or_404(request, slug)
+    workspace = visible.own_workspace_or_404(request, slug)
     context = {
         "workspace": workspace,
         "nav": "compare",

@@ -41,6 +41,8 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
         }
     except NotSaved as refused:
         return _form(request, workspace, refused=str(refused))
+    if access.may_own(visible.viewer(request), workspace.pk):
+        fields["is_public"] = request.POST.get("is_public") == "1"
     with transaction.atomic():
         Workspace.objects.filter(pk=workspace.pk).update(**fields)
         workspace.changed()
@@ -90,6 +92,7 @@ def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> H
     context: dict[str, Any] = {
         "workspace": workspace,
         "refused": refused,
+        "is_public": (sent.get("is_public") == "1") if sent is not None else workspace.is_public,
         "may_delete": access.may_own(visible.viewer(request), workspace.pk),
         "stored_bytes": stored_bytes(workspace.pk),
         "max_bytes": settings.WORKSPACE_MAX_BYTES,

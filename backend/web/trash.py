@@ -29,7 +29,7 @@ from backend.web.run_edit import writable_run_or_404
 @require_safe
 def trash(request: HttpRequest, slug: str) -> HttpResponse:
     """The runs in the trash of a workspace; members who may write restore and delete them."""
-    workspace = visible.workspace_or_404(request, slug)
+    workspace = visible.own_workspace_or_404(request, slug)
     context = {
         "workspace": workspace,
         "nav": "runs",

@@ -38,7 +38,7 @@ TO_THE_RUN = {"then": "run"}
 @require_safe
 def uploads(request: HttpRequest, slug: str) -> HttpResponse:
     """The uploads of a workspace, newest first; state=failed leaves those that were not read."""
-    workspace = visible.workspace_or_404(request, slug)
+    workspace = visible.own_workspace_or_404(request, slug)
     only_failed = request.GET.get("state") == "failed"
     page = upload_page(
         workspace.pk,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
 from backend.accounts import access
 from backend.accounts.models import User, Workspace
 from backend.errors import LoadsheetError
-from backend.ingest.models import Artefact, Upload
+from backend.ingest.models import Artefact, State, Upload
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.reading import find_result_set
 
@@ -41,6 +41,11 @@ def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     return _workspace_or_404(Workspace.objects.filter(pk__in=workspaces(request)), slug)
 
 
+def is_own(request: HttpRequest, workspace: Workspace) -> bool:
+    """Whether the viewer is a member; of a public workspace others read the runs only."""
+    return workspace.pk in _own_workspaces(request)
+
+
 def own_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for what only its members may read. Raises as `workspace_or_404`."""
     return _workspace_or_404(access.workspaces_of(viewer(request)), slug)
@@ -65,18 +70,21 @@ def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 
 
 def upload_or_404(request: HttpRequest, upload_id: UUID) -> Upload:
+    """For members, also in a public workspace: it tells file names and what was refused."""
     rows = Upload.objects.select_related("workspace").prefetch_related("artefacts")
-    upload = rows.filter(pk=upload_id, workspace__in=workspaces(request), is_in_trash=False).first()
+    own = rows.filter(workspace__in=_own_workspaces(request), is_in_trash=False)
+    upload = own.filter(pk=upload_id).first()
     if upload is None:
         raise Http404
     return upload
 
 
 def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
-    rows = Artefact.objects.select_related("upload__workspace")
-    artefact = rows.filter(
-        pk=artefact_id, upload__workspace__in=workspaces(request), upload__is_in_trash=False
-    ).first()
+    """In a public workspace, everyone reads the outputs of its runs, and members those refused."""
+    rows = Artefact.objects.select_related("upload__workspace").filter(upload__is_in_trash=False)
+    is_evidence = Q(upload__workspace__in=workspaces(request), upload__state=State.PARSED)
+    readable = rows.filter(is_evidence | Q(upload__workspace__in=_own_workspaces(request)))
+    artefact = readable.filter(pk=artefact_id).first()
     if artefact is None:
         raise Http404
     return artefact

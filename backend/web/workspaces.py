@@ -84,7 +84,7 @@ def remove_workspace(request: HttpRequest, slug: str) -> HttpResponse:
         )
     name = workspace.name
     delete_workspace(workspace)
-    messages.info(request, f"{name} was deleted. Its raw files are removed within a day.")
+    messages.info(request, f"{name} was deleted. Its data are removed in the background.")
     return HttpResponseRedirect(link_to("workspaces"))
 
 

@@ -28,6 +28,7 @@ def _limit(settings):
         (Death(-signal.SIGTERM, LIMIT_BYTES), True),
         (Death(-signal.SIGKILL, LIMIT_BYTES - 1), False),
         (Death(-signal.SIGKILL, 80 << 20, memory_kills=1), False),
+        (Death(-signal.SIGKILL, LIMIT_BYTES - 1, parent_bytes=LIMIT_BYTES - 1), True),
         (Death(-signal.SIGSEGV, 80 << 20), False),
         (Death(1, 80 << 20), False),
     ],

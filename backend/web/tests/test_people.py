@@ -92,12 +92,27 @@ class TestInvitation:
     def test_a_guest_makes_an_account_and_joins(self, owner, scene):
         link, guest = self.link(owner), Client()
         assert "invites you" in text_of(guest.get(link))
-        guest.post("/accounts/signup/", {"username": "eve", **ACCOUNT, "next": link})
-        assert guest.get("/w/own-lab/").status_code == 404
-        joined = guest.post(f"{link}/join")
-        assert joined["Location"] == "/w/own-lab/"
+        made = guest.post("/accounts/signup/", {"username": "eve", **ACCOUNT, "next": link})
+        assert made["Location"] == link
+        assert guest.get(link)["Location"] == "/w/own-lab/"
         assert guest.get("/w/own-lab/").status_code == 200
         assert "used before" in text_of(Client().get(link))
+
+    def test_one_invitation_makes_one_account(self, owner):
+        link, guests = self.link(owner), [Client(), Client()]
+        for guest in guests:
+            guest.get(link)
+        for number, guest in enumerate(guests):
+            guest.post("/accounts/signup/", {"username": f"eve-{number}", **ACCOUNT})
+        assert User.objects.filter(username__startswith="eve").count() == 1
+
+    def test_a_person_with_an_account_joins(self, owner, scene):
+        link, guest = self.link(owner), Client()
+        guest.force_login(scene.foreign.user)
+        assert "invites you" in text_of(guest.get(link))
+        assert guest.get(f"{link}/join")["Location"] == link
+        assert guest.post(f"{link}/join")["Location"] == "/w/own-lab/"
+        assert Membership.objects.get(user=scene.foreign.user, workspace=scene.own.workspace)
 
     def test_the_guest_must_sign_in_to_join(self, owner):
         response = Client().post(f"{self.link(owner)}/join")
@@ -113,6 +128,20 @@ class TestInvitation:
         assert "E-mail address" not in text_of(owner.get(MEMBERS))
         self.link(owner, email="eve@example.org")
         assert mail.outbox == []
+
+    def test_a_mail_that_was_not_sent_costs_no_link(self, owner, monkeypatch):
+        def fail(*_):
+            raise OSError("no mail server")
+
+        monkeypatch.setattr("backend.web.members.send_mail", fail)
+        self.link(owner, email="eve@example.org")
+        assert "We sent" not in text_of(owner.get(MEMBERS))
+
+    def test_mails_are_limited(self, owner, monkeypatch):
+        monkeypatch.setattr("backend.accounts.throttle.INVITATIONS_PER_HOUR", 1)
+        self.link(owner, email="eve@example.org")
+        again = owner.post(MEMBERS, {"role": "member", "email": "eve@example.org"})
+        assert again.status_code == 429
 
     def test_a_wrong_address_is_refused(self, owner):
         response = owner.post(MEMBERS, {"role": "member", "email": "nobody"})
@@ -166,6 +195,10 @@ class TestRenaming:
         client = Client()
         client.force_login(scene.foreign.user)
         assert client.get("/w/own-lab/").status_code == 404
+
+    def test_nul_in_a_name_is_no_failure(self, owner):
+        owner.post("/w/own-lab/rename", {"name": "Bench\0lab", "slug": "own-lab"})
+        assert Workspace.objects.get(slug="own-lab").name == "Bench lab"
 
     def test_a_taken_address_is_refused(self, owner):
         response = owner.post("/w/own-lab/rename", {"name": "Lab", "slug": "foreign-lab"})

@@ -40,12 +40,37 @@ def test_a_visitor_reads_runs_and_lists(tenant, private_set):
 
 
 def test_a_visitor_changes_nothing_and_sees_no_agents_and_no_settings(tenant, private_set):
-    for page in ("agents", "settings", "upload"):
+    for page in ("agents", "settings", "upload", "uploads", "trash", "views", "members"):
         assert status_of(f"/w/open-lab/{page}") == 404
     run = Run.objects.get()
     assert Client().post(f"/r/{run.pk}/delete").status_code == 404
     assert Client().post("/w/open-lab/tokens").status_code == 404
     assert b"/w/open-lab/agents" not in Client().get("/w/open-lab/runs").content
+
+
+def test_a_visitor_reads_the_trials_of_a_point_and_a_pair(tenant, private_set):
+    run = Run.objects.get()
+    assert status_of(f"/api/v1/trials?cell={run.trials.first().cell_id}") == 200
+    assert status_of(f"/api/v1/compare/pair?a={run.pk}&b={run.pk}") != 401
+
+
+def test_a_visitor_sees_no_failed_upload(tenant, private_set):
+    upload = make_upload(tenant, b"secret nonsense")
+    process(upload.pk)
+    assert status_of(f"/u/{upload.pk}") == 404
+    assert status_of(f"/a/{upload.artefacts.get().pk}/raw") == 404
+    assert str(upload.pk).encode() not in Client().get("/w/open-lab/").content
+
+
+def test_an_owner_makes_a_workspace_public_in_its_settings(tenant):
+    tenant.workspace.is_public = False
+    tenant.workspace.save()
+    owner, fields = Client(), {"relevant_percent": "2", "min_trials": "3"}
+    owner.force_login(tenant.user)
+    owner.post("/w/open-lab/settings", {**fields, "is_public": "1"})
+    assert status_of("/w/open-lab/") == 200
+    owner.post("/w/open-lab/settings", fields)
+    assert status_of("/w/open-lab/") == 404
 
 
 def test_a_private_result_set_of_it_stays_private(tenant, private_set):

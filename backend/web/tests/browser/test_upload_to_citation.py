@@ -92,7 +92,7 @@ def test_the_run_page_has_commands_and_raw_output(page, run, live_server):
 
 def test_a_frozen_view_is_open_to_others_only_when_made_public(page, chromium, live_server):
     page.locator("summary", has_text="Share").click()
-    form = page.locator("form:has(input[name=query])")
+    form = page.locator("form:has(input[name=query]):has(input[name=title])")
     form.locator("input[name=title]").fill("Alpha and beta")
     form.locator("button[type=submit]").click()
     page.wait_for_url("**/s/*")

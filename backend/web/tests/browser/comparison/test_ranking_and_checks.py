@@ -116,8 +116,8 @@ def test_what_is_over_the_limit_is_grey_in_the_ranking_and_in_the_chart(page, li
     assert {row.get_attribute("data-series") for row in rows.all()} == set(over)
     for series, reason in over.items():
         expect(page.locator(f".rank[data-series='{series}'] .remark")).to_have_text(reason)
-        expect(page.locator(f".legend-item[data-series='{series}']")).to_have_attribute(
-            "aria-pressed", "false"
+        expect(page.locator(f".legend-item[data-series='{series}']")).to_have_class(
+            re.compile("is-grey")
         )
 
 
