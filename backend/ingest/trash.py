@@ -92,11 +92,22 @@ def remove_expired_runs() -> int:
     """Delete for good what has been in the trash for 30 days; how many runs."""
     expired = _trashed(Q(trashed_at__lt=timezone.now() - KEPT_IN_TRASH)).order_by("trashed_at")
     runs = list(expired.select_related("workspace")[:MOST_AT_ONCE])
-    for run in runs:
+    removed = sum(remove_trashed_run(run) for run in runs)
+    if removed:
+        log.info("trash_emptied", extra={"runs": removed})
+    return removed
+
+
+@transaction.atomic
+def remove_trashed_run(run: Run) -> bool:
+    """Delete a run for good; False, and nothing deleted, where it left the trash since `run`
+    was read.
+    """
+    lock_names(run.workspace, exclusive=True)
+    is_trashed = _trashed(Q(pk=run.pk, trashed_at=run.trashed_at)).exists()
+    if is_trashed:
         remove_run(run)
-    if runs:
-        log.info("trash_emptied", extra={"runs": len(runs)})
-    return len(runs)
+    return is_trashed
 
 
 def _trashed(condition: Q) -> QuerySet[Run]:

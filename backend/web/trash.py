@@ -16,6 +16,7 @@ from backend.ingest.trash import (
     KEPT_IN_TRASH,
     find_trashed_run,
     list_trash,
+    remove_trashed_run,
     restore_run,
     trash_run,
     trashed_bytes,
@@ -67,15 +68,26 @@ def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def erase_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Delete a run for good, from the trash or at once."""
+    """Delete a run for good, at once or, with `is_trashed`, only where it is in the trash."""
     rows = Run.with_trash.filter(pk=run_id, workspace__in=visible.workspaces(request))
     run = rows.select_related("workspace").first()
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404
-    remove_run(run)
-    forget_progress(run_id, run.workspace_id)
-    messages.info(request, f"Run {str(run_id)[:8]} and its trials and raw output were deleted.")
+    if _remove(run, is_trashed=bool(request.POST.get("is_trashed"))):
+        forget_progress(run_id, run.workspace_id)
+        sentence = f"Run {str(run_id)[:8]} and its trials and raw output were deleted."
+    else:
+        sentence = f"Run {str(run_id)[:8]} is no longer in the trash, so it was not deleted."
+    messages.info(request, sentence)
     return HttpResponseRedirect(link_to("trash-page", run.workspace.slug))
+
+
+def _remove(run: Run, *, is_trashed: bool) -> bool:
+    """Whether the run was deleted; one that was asked for as trashed may have been restored."""
+    if is_trashed:
+        return remove_trashed_run(run)
+    remove_run(run)
+    return True
 
 
 def _trashed_or_404(request: HttpRequest, run_id: UUID) -> Run:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from backend.analysis.loading import series_cache
 from backend.analysis.query.compare_query import CompareQuery
+from backend.ingest import trash
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota import stored_bytes
 from backend.ingest.receive import UploadTrashed
@@ -194,6 +195,37 @@ def test_the_collector_deletes_it_after_thirty_days(lab, trashed, kept):
     assert remove_expired_runs() == 1
     assert list(Run.with_trash.values_list("pk", flat=True)) == [kept.run_id]
     assert set(Artefact.objects.values_list("upload", flat=True)) == {kept.pk}
+
+
+def test_a_run_that_is_restored_while_the_collector_works_stays(lab, trashed, kept, monkeypatch):
+    for upload in (trashed, kept):
+        trash_run(Run.objects.get(pk=upload.run_id), by=lab.user)
+    expired = timezone.now() - KEPT_IN_TRASH - timedelta(minutes=1)
+    Run.with_trash.update(trashed_at=expired)
+    Run.with_trash.filter(pk=trashed.run_id).update(trashed_at=expired - timedelta(minutes=1))
+
+    def restore_the_other(run):
+        remove_run(run)
+        restore_run(Run.with_trash.get(pk=kept.run_id))
+
+    monkeypatch.setattr(trash, "remove_run", restore_the_other)
+    assert remove_expired_runs() == 1
+    assert list(Run.objects.values_list("pk", flat=True)) == [kept.run_id]
+
+
+def test_a_stale_page_of_the_trash_deletes_no_restored_run(lab, member, trashed):
+    run = Run.objects.get(pk=trashed.run_id)
+    trash_run(run, by=lab.user)
+    page = member.get("/w/lab/trash").content.decode()
+    field = '<input type="hidden" name="is_trashed" value="yes">'
+    assert field in page
+    restore_run(run)
+    html = html_of(member.post(f"/r/{run.pk}/erase", {"is_trashed": "yes"}, follow=True))
+    assert "is no longer in the trash, so it was not deleted" in html
+    assert Run.objects.filter(pk=run.pk).exists()
+    trash_run(run, by=lab.user)
+    member.post(f"/r/{run.pk}/erase", {"is_trashed": "yes"})
+    assert not Run.with_trash.exists()
 
 
 def test_its_bytes_count_until_it_is_deleted_for_good(lab, trashed):
