@@ -28,6 +28,8 @@ from backend.runs.regrouping import regroup
 from backend.runs.unused import remove_unused_series
 
 MAX_NOTES = 10_000
+# So that no time computed from it, such as the end of the run, is out of range.
+_FIRST_YEAR, _LAST_YEAR = 1970, 2100
 _KINDS = {
     Field.WORKLOAD: FormerName.Kind.WORKLOAD,
     Field.SERVER_HOST: FormerName.Kind.HOST,
@@ -209,7 +211,12 @@ def _clean_optional(field: Field, value: Any) -> str | None:
 
 
 def _clean_time(field: Field, value: Any) -> str | None:
-    if value is None or isinstance(value, datetime):
+    is_time = isinstance(value, datetime)
+    if is_time and not _FIRST_YEAR <= value.year <= _LAST_YEAR:
+        raise CorrectionRefused(
+            field, f"{field}: got {value.year}, expected a year of {_FIRST_YEAR} to {_LAST_YEAR}."
+        )
+    if value is None or is_time:
         return as_text(value)
     raise CorrectionRefused(field, f"{field}: expected a time such as 2026-01-31T12:00:00Z.")
 

@@ -205,6 +205,8 @@ def test_what_is_so_already_is_no_correction(lab, planned):
         ({"version": "x" * 201}, None, "expected at most 200 characters"),
         ({"workload": "a\0b"}, None, "without NUL"),
         ({"started_at": "yesterday"}, None, "expected a time such as"),
+        ({"started_at": datetime(9999, 12, 31, tzinfo=UTC)}, None, "got 9999, expected a year of"),
+        ({"started_at": datetime(1, 1, 1, tzinfo=UTC)}, None, "got 1, expected a year of"),
         ({"labels": {"a": 1}}, None, "expected at most 100 names with texts"),
         ({"labels": ["a"]}, None, "expected at most 100 names with texts"),
         ({"notes": "x" * 10_001}, None, "expected at most 10000 characters"),
