@@ -10,11 +10,18 @@ from uuid import UUID
 from django.db import transaction
 
 from backend.accounts.models import User, Workspace
-from backend.noise.record import compared_runs, hosts_of, refresh_hosts, refresh_noise
+from backend.noise.record import (
+    compared_runs,
+    hosts_of,
+    hosts_with,
+    refresh_hosts,
+    refresh_noise,
+)
 from backend.runs.editing import correct, undo_correction
 from backend.runs.merging import merge, undo_merge
 from backend.runs.models import Correction, FormerName, Merge, Run
 from backend.runs.observations import apply_observations
+from backend.runs.registry import current_name, lock_names
 
 
 def edit_run(
@@ -49,21 +56,30 @@ def merge_names(
     workspace: Workspace, kind: FormerName.Kind, source: str, target: str, author: User | None
 ) -> Merge:
     """As `backend.runs.merging.merge`."""
-    with _noise_again(workspace):
+    with _noise_again(workspace, kind, source, target):
         return merge(workspace, kind, source, target, author)
 
 
 def undo_merged_names(merged: Merge, *, by: User | None) -> bool:
     """As `backend.runs.merging.undo_merge`."""
-    with _noise_again(merged.workspace):
+    kind = FormerName.Kind(merged.kind)
+    with _noise_again(merged.workspace, kind, merged.source, merged.target):
         return undo_merge(merged, by=by)
 
 
 @contextmanager
-def _noise_again(workspace: Workspace) -> Iterator[None]:
+def _noise_again(
+    workspace: Workspace, kind: FormerName.Kind, source: str, target: str
+) -> Iterator[None]:
     """Estimate the noise of hosts again, after series and hosts were replaced inside."""
     with transaction.atomic():
+        lock_names(workspace, exclusive=True)
         run_ids = compared_runs(workspace.pk)
+        # The target of a merge that is undone may have another name by now.
+        names = {source, target, current_name([workspace.pk], kind, source)}
+        host_ids = hosts_with(workspace.pk, kind, names)
         yield
         for run_id in run_ids:
             refresh_noise(run_id)
+        # Runs of two series now vary as those of one, on hosts without A/A comparisons too.
+        refresh_hosts(host_ids | hosts_with(workspace.pk, kind, names))

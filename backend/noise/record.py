@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from backend.noise.estimate import (
 )
 from backend.noise.models import HostNoise, SelfComparison
 from backend.runs.bulk import insert_rows
-from backend.runs.models import Host, Run, Trial
+from backend.runs.models import Cell, FormerName, Host, Run, Trial
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS
 
 # A machine changes: older runs and comparisons say less of it, and reading more takes longer.
@@ -46,6 +46,20 @@ def compared_runs(workspace_id: UUID) -> Sequence[UUID]:
     """The runs of a workspace that have A/A comparisons."""
     rows = SelfComparison.objects.filter(run__workspace=workspace_id).order_by()
     return list(rows.values_list("run", flat=True).distinct())
+
+
+def hosts_with(
+    workspace_id: UUID, kind: FormerName.Kind, names: Collection[str]
+) -> frozenset[UUID]:
+    """The hosts whose noise runs with a server, host or workload of these names may tell of."""
+    if kind == FormerName.Kind.HOST:
+        of_run = Q(server_host__name__in=names) | Q(client_host__name__in=names)
+    else:
+        cells = Cell.objects.filter(**{f"series__{kind}__name__in": names})
+        of_run = Q(pk__in=cells.values("run"))
+    runs = Run.objects.filter(of_run, workspace=workspace_id).order_by()
+    pairs = runs.values_list("server_host", "client_host").distinct()
+    return frozenset(host for pair in pairs for host in pair if host is not None)
 
 
 def hosts_of(run: Run) -> frozenset[UUID]:

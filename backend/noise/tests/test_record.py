@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.formats.model import ParsedTrial, ReadTrial
+from backend.ingest.editing import merge_names, undo_merged_names
 from backend.ingest.removal import remove_run
 from backend.ingest.worker import process
 from backend.noise.models import HostNoise, SelfComparison
@@ -14,13 +15,15 @@ from backend.noise.reading import latest_comparisons, noise_of_hosts
 from backend.noise.record import refresh_noise
 from backend.noise.sentences import floor_sentence, run_sentence
 from backend.runs.measured import TrialRecord
-from backend.runs.models import Host, Run
+from backend.runs.models import FormerName, Host, Run
 from backend.runs.observations import observe
 from backend.runs.record import RunInput, record_early, record_run
+from backend.runs.renaming import rename
 from backend.testing.rows import make_workspace
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
 pytestmark = pytest.mark.django_db
+Kind = FormerName.Kind
 BENCH = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2}
 STARTED = datetime(2026, 11, 12, 9, tzinfo=UTC)
 
@@ -139,6 +142,25 @@ def test_runs_of_one_series_tell_how_much_runs_differ(lab):
     assert noise.run_sd == pytest.approx(math.log(1.05) / math.sqrt(2), rel=1e-3)
     assert noise.run_freedom == 1
     assert "3.5 % from run to run" in run_sentence(noise)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_merging_and_undoing_it_count_the_runs_of_both_names_anew(lab, kind):
+    """Without A/A comparisons too."""
+    for name, rate in (("a", 10_000), ("b", 10_500)):
+        host = {**BENCH, "name": name} if kind == Kind.HOST else BENCH
+        trials = [trial_of(rate + more) for more in (-10, 0, 10)]
+        for trial in trials if kind != Kind.HOST else ():
+            trial[kind] = {**trial[kind], "name": name}
+        record(lab, trials, host=host, client=host)
+    shown = "b" if kind == Kind.HOST else "bench-1"
+    assert noise_of(shown).run_sd is None
+    merged = merge_names(lab, kind, "a", "b", None)
+    assert noise_of(shown).run_sd == pytest.approx(math.log(1.05) / math.sqrt(2), rel=1e-3)
+    if kind == Kind.SERVER:
+        rename(lab, kind, "b", "c", None)
+    undo_merged_names(merged, by=None)
+    assert noise_of(shown).run_sd is None
 
 
 def test_other_servers_and_loads_are_not_compared(lab):

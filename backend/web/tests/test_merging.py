@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from backend.noise.models import HostNoise, SelfComparison
+from backend.noise.models import HostNoise
 from backend.runs.models import Merge, Server
 from backend.web.tests.pages import html_of
 
@@ -63,6 +63,6 @@ def test_a_program_merges_and_undoes(scene):
 
 
 def test_the_noise_of_the_host_follows(owner, scene):
-    before = HostNoise.objects.count(), SelfComparison.objects.count()
+    assert not HostNoise.objects.exists()
     owner.post(f"{page_of('other-server')}/merge", {"into": "secret-server"})
-    assert (HostNoise.objects.count(), SelfComparison.objects.count()) == before
+    assert HostNoise.objects.exists()
