@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.errors import InvalidInput
-from backend.runs.models import FormerName, Series
+from backend.runs.models import FormerName, Merge, Series
 from backend.runs.names import MAX_NAME
 from backend.runs.registry import (
     HOST_FIELDS,
@@ -89,6 +89,12 @@ def _refuse_taken(workspace: Workspace, kind: FormerName.Kind, former: str, curr
         )
     # Left of a correction, and shown nowhere.
     rows.filter(name=current).delete()
+    merges = Merge.objects.filter(workspace=workspace, kind=kind, source=current, undone_at=None)
+    if merges.exists():
+        raise RenameRefused(
+            f"The {kind} “{current}” was merged, and undoing that gives it this name back. Choose "
+            "another name, or undo the merge first."
+        )
     former_names = FormerName.objects.filter(workspace=workspace, kind=kind, former=current)
     if (other := former_names.exclude(current=former).first()) is not None:
         raise RenameRefused(

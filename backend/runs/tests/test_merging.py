@@ -11,7 +11,7 @@ from backend.runs.catalogue import host_page, server_page, workload_page
 from backend.runs.editing import correct
 from backend.runs.merging import MergeRefused, merge, merges_into, successor_of, undo_merge
 from backend.runs.models import Cell, FormerName, Host, Run, Server, Trial, Workload
-from backend.runs.renaming import rename
+from backend.runs.renaming import RenameRefused, rename
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
@@ -136,6 +136,18 @@ def test_a_corrected_name_that_was_merged_comes_back_too(lab):
     assert str(Trial.objects.get(run=run).cell.series.server) == "b 1.0"
     undo_merge(merged, by=lab.user)
     assert str(Trial.objects.get(run=run).cell.series.server) == "a 1.0"
+
+
+def test_the_name_of_a_merge_that_stands_is_not_given_away(lab):
+    """Undoing the merge gives it back, and two things would have it."""
+    read(lab, servers=["a"])
+    read(lab, servers=["b"], text=WRK + "x\n")
+    before = everything(lab)
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    with pytest.raises(RenameRefused, match="The server “a” was merged"):
+        rename(lab.workspace, Kind.SERVER, "b", "a", None)
+    undo_merge(merged, by=lab.user)
+    assert everything(lab) == before
 
 
 @pytest.mark.parametrize(
