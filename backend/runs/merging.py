@@ -217,8 +217,10 @@ def _names_leading_to(workspace: Workspace, kind: FormerName.Kind, source: str) 
 
 def _give_back_names(merged: Merge) -> None:
     names = FormerName.objects.filter(workspace=merged.workspace, kind=merged.kind)
-    names.filter(former__in=merged.former_names["led"]).update(current=merged.source)
     own = names.filter(former=merged.source)
+    # A name that leads elsewhere was given back, and then merged or renamed, since.
+    led = names.filter(former__in=merged.former_names["led"], current__in=own.values("current"))
+    led.update(current=merged.source)
     if merged.former_names["own"] is None:
         own.delete()
     else:

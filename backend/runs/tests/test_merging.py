@@ -127,6 +127,18 @@ def test_names_before_a_merge_lead_on_and_come_back(lab):
     assert {row.name for row in server_page([lab.workspace.pk]).rows} == {"a", "c"}
 
 
+def test_undoing_a_merge_leaves_names_that_were_used_otherwise_since(lab):
+    for number, name in enumerate("abcd"):
+        read(lab, servers=[name], text=WRK + "x" * number)
+    first = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    second = merge(lab.workspace, Kind.SERVER, "b", "c", lab.user)
+    undo_merge(first, by=lab.user)
+    merge(lab.workspace, Kind.SERVER, "a", "d", lab.user)
+    undo_merge(second, by=lab.user)
+    assert dict(FormerName.objects.values_list("former", "current")) == {"a": "d"}
+    assert {row.name for row in server_page([lab.workspace.pk]).rows} == {"b", "c", "d"}
+
+
 def test_a_corrected_name_that_was_merged_comes_back_too(lab):
     run = read(lab, servers=["foo"])
     read(lab, servers=["a"], text=WRK + "x\n")
