@@ -122,8 +122,8 @@ class Ranking:
     rows: tuple[Row, ...]
     # Whether the reader chose the baseline.
     is_baseline_asked: bool = False
-    # Of the first row to the second, within all pairs; None where it is unknown.
-    lead: Ratio | None = None
+    # Of the leader to each ranked row behind it, within all pairs; None where it is unknown.
+    leads: tuple[Ratio | None, ...] = ()
 
     @property
     def ranked(self) -> tuple[Row, ...]:
@@ -139,7 +139,29 @@ class Ranking:
         base = self.baseline
         if self.is_baseline_asked and base is not None and base in self.ranked[1:]:
             return _contest(leader, base, leader.ratio)
-        return _contest(leader, runner_up, self.lead)
+        return _contest(leader, runner_up, self.leads[0])
+
+    @property
+    def contests(self) -> tuple[Contest, ...]:
+        """What a headline must hold against: the asked baseline, else each row behind the leader.
+
+        The contest of the headline is the first.
+        """
+        contest = self.contest
+        if contest is None:
+            return ()
+        if contest.other is not self.ranked[1]:
+            return (contest,)
+        others = zip(self.ranked[2:], self.leads[1:], strict=True)
+        behind = (_contest(contest.leader, row, ratio) for row, ratio in others)
+        return (contest, *filter(None, behind))
+
+    @property
+    def is_led_beyond_doubt(self) -> bool:
+        """Whether the leader is ahead of every other ranked row, beyond noise and threshold."""
+        contest = self.contest
+        ratios = [*self.leads, None if contest is None else contest.ratio]
+        return all(ratio is not None and ratio.verdict == "improved" for ratio in ratios)
 
     def to_record(self) -> figures.Ranking:
         return figures.Ranking(
@@ -170,7 +192,7 @@ def rank(
     in_order = sorted(entrants, key=lambda entrant: _order(entrant, metric))
     base = _baseline(entrants, metric, baseline)
     ratios = _ratios(in_order, base, metric, yardstick)
-    places, lead = _places(in_order, metric, yardstick)
+    places, leads = _places(in_order, metric, yardstick)
     rows = [
         Row(
             entrant=entrant,
@@ -184,7 +206,7 @@ def rank(
         for entrant in in_order
     ]
     base_row = next((row for row in rows if base and row.entrant.series == base.series), None)
-    return Ranking(x, metric, base_row, tuple(rows), baseline is not None, lead)
+    return Ranking(x, metric, base_row, tuple(rows), baseline is not None, leads)
 
 
 def _order(entrant: Entrant, metric: str) -> tuple[bool, float, str]:
@@ -230,23 +252,27 @@ def _ratios(
 
 def _places(
     in_order: Sequence[Entrant], metric: str, yardstick: Yardstick
-) -> tuple[dict[str, str], Ratio | None]:
-    """The places that each series may have, and the ratio of the first to the second.
+) -> tuple[dict[str, str], tuple[Ratio | None, ...]]:
+    """The places that each series may have, and the ratios of the first to each behind it.
 
     A ranked series whose figure has no logarithm may have any place among the others.
     """
-    placed = [entrant for entrant in in_order if entrant.has_place(metric)]
-    compared = _compared(placed, metric)
+    ranked = [entrant for entrant in in_order if entrant.has_place(metric)]
+    compared = _compared(ranked, metric)
+    unknown = (None,) * (len(ranked) - 1)
     if not compared:
-        return {}, None
-    ranked = [entrant.series for entrant in placed]
+        return {}, unknown
     pairs = yardstick.pairs([sample for _, sample in compared])
     texts = yardstick.rank_texts(pairs, unplaced=len(ranked) - len(compared))
-    places = {series: text for (series, _), text in zip(compared, texts, strict=True)}
-    leaders = [series for series, _ in compared[:2]]
-    if len(leaders) < 2 or leaders != ranked[:2]:
-        return places, None
-    return places, yardstick.ratio(pairs.comparison(1, 0))
+    indices = {series: index for index, (series, _) in enumerate(compared)}
+    places = dict(zip(indices, texts, strict=True))
+    first, *behind = (indices.get(entrant.series) for entrant in ranked)
+    if first is None:
+        return places, unknown
+    return places, tuple(
+        None if index is None else yardstick.ratio(pairs.comparison(index, first))
+        for index in behind
+    )
 
 
 def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | None:

@@ -38,15 +38,14 @@ def _decides(metric: Metric) -> bool:
 
 
 def _winner(ranking: Ranking) -> Row | None:
-    """The first row, where it is beyond noise and threshold ahead of the second.
+    """The first row, where it is beyond noise and threshold ahead of every other that is ranked.
 
     Where the limit leaves one row of several, that row.
     """
     if len(ranking.ranked) == 1:
         is_chosen_by_limit = any(row.over_limit for row in ranking.rows)
         return ranking.ranked[0] if is_chosen_by_limit else None
-    is_ahead = ranking.lead is not None and ranking.lead.verdict == "improved"
-    return ranking.ranked[0] if is_ahead else None
+    return ranking.ranked[0] if ranking.is_led_beyond_doubt else None
 
 
 def _is_of_servers(sweeps: Mapping[str, Sweep], ranking: Ranking) -> bool:

@@ -19,15 +19,15 @@ def judge_trust(comparability: Comparability, rankings: Sequence[Ranking] = ()) 
 
     * not_comparable: the series were not measured alike, also where they are ranked by request.
     * noisy: no ranking can tell its leader from the series it is held against.
-    * care: a caveat, one ranking of several that is too noisy, a lead that may be too small to
-      matter, or a leader that may be over the limit.
+    * care: a caveat, one ranking of several that is too noisy, a lead over some series that is too
+      noisy or may be too small to matter, or a leader that may be over the limit.
     * solid: everything else.
 
     `rankings`: those that the answer is about, one for each panel.
     """
     contests = [contest for ranking in rankings if (contest := ranking.contest) is not None]
     leaders = [ranking.ranked[0] for ranking in rankings if ranking.ranked]
-    reasons = [*_doubts(contests), *_limit_doubts(leaders), *_confounded(comparability)]
+    reasons = [*_doubts(rankings), *_limit_doubts(leaders), *_confounded(comparability)]
     reasons += comparability.because
     worst = sorted(reasons, key=lambda reason: (-reason.harm, -reason.share))
     return Trust(
@@ -47,21 +47,25 @@ def _level(
     return "care" if reasons else "solid"
 
 
-def _doubts(contests: Iterable[Contest]) -> list[Reason]:
-    """Why rankings cannot be built on, and what would decide them."""
-    reasons = []
-    for contest in contests:
-        ratio = contest.ratio
-        a, b = contest.leader.entrant.label, contest.other.entrant.label
-        if ratio.verdict == "size_uncertain":
-            text = f"the lead of {a} over {b} may be too small to matter"
-            reasons.append(Reason(text, "Measure more trials to learn its size.", Harm.WARNS))
-        elif ratio.verdict == "inconclusive":
-            text = f"the noise is larger than the difference between {a} and {b}"
-            if ratio.low is None:
-                text = f"there are too few trials to tell {a} from {b}"
-            reasons.append(Reason(text, _as_sentence(ratio.why or ""), Harm.HIDES))
-    return reasons
+def _doubts(rankings: Iterable[Ranking]) -> list[Reason]:
+    """Of each ranking, why the least decided of its contests cannot be built on."""
+    doubts = ([*filter(None, map(_doubt, ranking.contests))] for ranking in rankings)
+    return [max(reasons, key=lambda reason: reason.harm) for reasons in doubts if reasons]
+
+
+def _doubt(contest: Contest) -> Reason | None:
+    """Why a contest is open, and what would decide it; None where it is decided."""
+    ratio = contest.ratio
+    a, b = contest.leader.entrant.label, contest.other.entrant.label
+    if ratio.verdict == "size_uncertain":
+        text = f"the lead of {a} over {b} may be too small to matter"
+        return Reason(text, "Measure more trials to learn its size.", Harm.WARNS)
+    if ratio.verdict != "inconclusive":
+        return None
+    text = f"the noise is larger than the difference between {a} and {b}"
+    if ratio.low is None:
+        text = f"there are too few trials to tell {a} from {b}"
+    return Reason(text, _as_sentence(ratio.why or ""), Harm.HIDES)
 
 
 def _limit_doubts(leaders: Iterable[Row]) -> list[Reason]:

@@ -61,6 +61,29 @@ def test_a_load_that_the_winner_was_not_measured_at_leaves_open_whether_it_leads
     assert answer(lab)["sentence"].startswith("Take fast 23.0 at 64 connections")
 
 
+def test_a_server_is_taken_only_if_it_is_ahead_of_every_other(lab):
+    """The third was measured in another run, so the runs may differ by more than the lead."""
+    make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 950}))
+    make_run(lab, *cells("c", {64: 940}))
+    figures = ask(lab)
+    told, rows = figures["answer"], figures["ranking"]["rows"]
+    assert rows[0]["label"] == "a 23.0"
+    assert rows[0]["tier"] != "1"
+    assert told["sentence"].startswith("a 23.0 serves 1.05×")
+    assert told["trust"]["level"] == "care"
+    (reason,) = told["trust"]["reasons"]
+    assert reason["text"] == "The noise is larger than the difference between a 23.0 and c 23.0."
+
+
+def test_an_asked_baseline_that_is_too_noisy_is_not_beaten(lab):
+    noisy = cells("base", {64: 900}, spread=250)
+    make_run(lab, *cells("a", {64: 1600}), *cells("b", {64: 1000}), *noisy)
+    base = next(row["id"] for row in ask(lab)["series"] if row["server"] == "base")
+    told = answer(lab, f"baseline={base}")
+    assert told["sentence"] == "Too noisy to rank a 23.0 and base 23.0 at 64 connections"
+    assert told["trust"]["level"] == "noisy"
+
+
 def test_by_a_latency_the_rate_stands_second(lab):
     fast = cells("fast", {64: 1000}, p50_us=400.0)
     make_run(lab, *fast, *cells("slow", {64: 1010}))
