@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from backend.analysis.answer import Answer
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.decision import Decision, decide_panels, decide_ratios
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline, explain_only
 from backend.analysis.compare.panels import (
@@ -24,19 +25,18 @@ from backend.analysis.compare.views import RatioView, Views
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """`ranking`: None where several panels have one each. `rankings`: those that the headline is
-    about, none where it is about a trend or ratios. `recommendation`: which server to take, or who
-    leads in each panel."""
+    """`ranking`: None where several panels have one each. `decision`: what the headline stands
+    on. `recommendation`: which server to take, or who leads in each panel."""
 
     comparability: Comparability
     ranking: Ranking | None
     headline: Headline
-    rankings: tuple[Ranking, ...] = ()
+    decision: Decision
     recommendation: Headline | None = None
 
     def answer(self) -> Answer:
         told = self.recommendation or self.headline
-        trust = judge_trust(self.comparability, self.rankings)
+        trust = judge_trust(self.comparability, self.decision)
         return Answer(sentence=told.sentence, margin=told.margin, trust=trust)
 
 
@@ -53,25 +53,27 @@ def _judge_shown(gathered: Gathered, panels: Sequence[Panel], views: Views) -> O
         overall = replace(overall, comparability=ratios.comparability, ranking=None)
         text = _ratio_headline(gathered, ratios)
         if text is not None:
-            return replace(overall, headline=Headline(text), rankings=(), recommendation=None)
+            decision = decide_ratios(ratios.table)
+            return replace(overall, headline=Headline(text), decision=decision, recommendation=None)
     if views.headline is None:
         return overall
     headline = _view_headline(overall, views.headline)
     if views.capacity:
         return replace(overall, headline=headline)
-    return replace(overall, headline=headline, rankings=(), recommendation=None)
+    decision = Decision(doubts=views.doubts)
+    return replace(overall, headline=headline, decision=decision, recommendation=None)
 
 
 def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
-    rankings = tuple(panel.ranking for panel in panels if panel.ranking is not None)
+    decision = decide_panels(panels)
     if gathered.grouping.facet is None:
         (panel,) = panels
         advice = _advice(gathered, panel)
-        return Overall(panel.comparability, panel.ranking, panel.headline, rankings, advice)
+        return Overall(panel.comparability, panel.ranking, panel.headline, decision, advice)
     comparability = combine([panel.judgement for panel in panels])
     headline = join_headlines(gathered, panels)
     advice = Headline(summarise_leaders(gathered, panels), headline.text)
-    return Overall(comparability, None, headline, rankings, advice)
+    return Overall(comparability, None, headline, decision, advice)
 
 
 def _advice(gathered: Gathered, panel: Panel) -> Headline | None:

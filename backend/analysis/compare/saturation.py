@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.analysis import figures
+from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.points import Point, plain_load
 from backend.analysis.grouping.sweep import (
@@ -150,6 +151,16 @@ def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
     ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
     texts = [_knee_text(row, axis) for row in ordered[:MAX_SERIES_NAMED]]
     return "; ".join([*texts, *more_series(len(ordered) - MAX_SERIES_NAMED)])
+
+
+def saturation_doubts(rows: Sequence[SaturationRow]) -> list[Reason]:
+    """The series whose saturation point is open, and what would decide it."""
+    remedy = "Measure more trials at every load, and all series at the same loads."
+    return [
+        Reason(f"the saturation point of {row.sweep.group.label} is open", remedy, Harm.HIDES)
+        for row in rows
+        if row.is_doubtful or (row.knee.x is None and row.knee.outcome != "rising")
+    ]
 
 
 def _knee_text(row: SaturationRow, axis: str) -> str:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from backend.analysis import figures
 from backend.analysis.compare.headline import factor_text, ratio_text
+from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
@@ -130,7 +131,7 @@ def trend_headline(
         rest = f"; {more} more change{'' if more == 1 else 's'}" if more else ""
         check = "" if is_one_run else f". To rule out a drift of the machine, {_TO_BE_SURE[axis]}"
         return f"{largest.text}{rest}{check}"
-    longest = max((track.known for track in tracks), default=0)
+    longest = _most_positions(tracks)
     step = _largest_step(tracks, metric=metric, relevant=relevant)
     if longest < LEAST_POSITIONS:
         return (
@@ -139,6 +140,26 @@ def trend_headline(
         )
     name = _name(metric)
     return f"{step}No lasting change of {name} was found over {longest} {_MANY[axis]}"
+
+
+def trend_doubts(
+    changes: Sequence[figures.Change], tracks: Sequence[Track], *, axis: Axis
+) -> list[Reason]:
+    """Why the sentence above the trend may not hold."""
+    if changes:
+        if max(changes, key=_size).verdict != "size_uncertain":
+            return []
+        remedy = "Measure more trials to learn its size."
+        return [Reason("the change may be too small to matter", remedy, Harm.WARNS)]
+    if _most_positions(tracks) >= LEAST_POSITIONS:
+        return []
+    many = _MANY[axis]
+    remedy = f"Measure at least {LEAST_POSITIONS} {many}."
+    return [Reason(f"there are too few {many} to find lasting changes", remedy, Harm.HIDES)]
+
+
+def _most_positions(tracks: Sequence[Track]) -> int:
+    return max((track.known for track in tracks), default=0)
 
 
 def _largest_step(tracks: Sequence[Track], *, metric: Metric, relevant: float) -> str:

@@ -18,12 +18,20 @@ from backend.analysis.compare.panels import (
     judge_workloads,
 )
 from backend.analysis.compare.ratio_table import Entry, RatioTable, entry_of, make_ratio_table
+from backend.analysis.compare.reasons import Reason
 from backend.analysis.compare.saturation import (
     SaturationRow,
     find_saturation_points,
+    saturation_doubts,
     saturation_headline,
 )
-from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
+from backend.analysis.compare.trend import (
+    Track,
+    list_changes,
+    track_of,
+    trend_doubts,
+    trend_headline,
+)
 from backend.analysis.grouping.points import Point, plain, plain_load
 from backend.analysis.grouping.series import group_by_name
 from backend.analysis.grouping.sweep import Sweep, load_of
@@ -58,6 +66,8 @@ class Views:
     changes: tuple[figures.Change, ...]
     # The sentence that suits the asked view, where it is not that of the ranking.
     headline: str | None
+    # Why that sentence may not hold.
+    doubts: tuple[Reason, ...] = ()
 
     def capacity_record(self) -> figures.Capacity | None:
         """None where no limit was asked for."""
@@ -85,6 +95,7 @@ def make_views(gathered: Gathered, panels: Sequence[Panel]) -> Views:
         ratios=_ratios(gathered, panels),
         changes=tuple(changes),
         headline=_headline(gathered, (saturation, capacity), (changes, tracks)),
+        doubts=tuple(_doubts(gathered, saturation, (changes, tracks))),
     )
 
 
@@ -230,3 +241,15 @@ def _headline(
     if saturation and query.view == "tradeoff":
         return saturation_headline(saturation, axis=axis)
     return None
+
+
+def _doubts(
+    gathered: Gathered,
+    saturation: Sequence[SaturationRow],
+    trend: tuple[Sequence[figures.Change], Sequence[Track]],
+) -> list[Reason]:
+    """Why the sentence of a trend, else that of the saturation points, may not hold."""
+    changes, tracks = trend
+    if tracks:
+        return trend_doubts(changes, tracks, axis=_TREND_AXES[gathered.grouping.x])
+    return saturation_doubts(saturation)

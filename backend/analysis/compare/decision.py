@@ -1,0 +1,158 @@
+"""What an answer stands on: the verdicts behind it, and what it leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from backend.analysis.compare.capacity import LIMITED, limited_text
+from backend.analysis.compare.panels import Panel
+from backend.analysis.compare.ranking import Contest, Ranking, Row
+from backend.analysis.compare.ratio_table import RatioTable
+from backend.analysis.compare.reasons import Harm, Reason
+from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.units import time_text
+from backend.stats import Ratio, Verdict
+
+_SEVERAL_ALONE = Reason(
+    "each panel has one series, so no series are compared",
+    "Choose another field for the panels.",
+    Harm.HIDES,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`verdicts`: of the ratios that the answer is about; none where it is about none.
+
+    `doubts`: why the answer may not hold, and what would decide it.
+    """
+
+    verdicts: tuple[Verdict, ...] = ()
+    doubts: tuple[Reason, ...] = ()
+
+    @property
+    def is_too_noisy(self) -> bool:
+        """Whether noise hides all that the answer is about."""
+        return bool(self.verdicts) and set(self.verdicts) == {"inconclusive"}
+
+
+def decide_panels(panels: Sequence[Panel]) -> Decision:
+    """What the rankings of the panels decide."""
+    rankings = [panel.ranking for panel in panels if panel.ranking is not None]
+    contests = filter(None, (ranking.contest for ranking in rankings))
+    doubts = [*_contest_doubts(rankings), *_limit_doubts(rankings)]
+    doubts += filter(None, map(_why_undecided, panels))
+    if len(panels) > 1 and all(len(panel.judgement.sweeps) == 1 for panel in panels):
+        doubts.append(_SEVERAL_ALONE)
+    return Decision(tuple(contest.ratio.verdict for contest in contests), tuple(doubts))
+
+
+def decide_ratios(table: RatioTable) -> Decision:
+    """What the geometric means decide; without them, the ratios within the workloads."""
+    cells = [
+        (row, cell) for row, cells in zip(table.rows, table.cells, strict=True) for cell in cells
+    ]
+    means = list(zip(table.rows, table.means, strict=True))
+    ratios = _known_ratios(table, means) or _known_ratios(table, cells)
+    if not ratios:
+        remedies = [cell.why for _, cell in cells if cell is not None and cell.value is None]
+        return Decision(doubts=(Reason("no ratio is known", "".join(remedies[:1]), Harm.HIDES),))
+    verdicts = tuple(ratio.verdict for _, ratio in ratios)
+    return Decision(verdicts, tuple(_ratio_doubts(table, ratios)))
+
+
+def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> list[Reason]:
+    doubts = filter(None, (_doubt(ratio, row, table.baseline) for row, ratio in ratios))
+    # A row that is too noisy for several workloads is one reason.
+    return list({doubt.text: doubt for doubt in doubts}.values())
+
+
+def _known_ratios(
+    table: RatioTable, ratios: Iterable[tuple[str, Ratio | None]]
+) -> list[tuple[str, Ratio]]:
+    """Those of rows to the baseline, each with its row."""
+    return [
+        (row, ratio)
+        for row, ratio in ratios
+        if row != table.baseline and ratio is not None and ratio.value is not None
+    ]
+
+
+def _contest_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
+    """Of each ranking, why the least decided of its contests cannot be built on."""
+    doubts = ([*filter(None, map(_contest_doubt, ranking.contests))] for ranking in rankings)
+    return [max(reasons, key=lambda reason: reason.harm) for reasons in doubts if reasons]
+
+
+def _contest_doubt(contest: Contest) -> Reason | None:
+    a, b = contest.leader.entrant.label, contest.other.entrant.label
+    return _doubt(contest.ratio, a, b, difference=f"lead of {a} over {b}")
+
+
+def _doubt(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Reason | None:
+    """Why the ratio of two series is open, and what would decide it; None where it is decided."""
+    between = f"difference between {a} and {b}"
+    if ratio.verdict == "size_uncertain":
+        text = f"the {difference or between} may be too small to matter"
+        return Reason(text, "Measure more trials to learn its size.", Harm.WARNS)
+    if ratio.verdict != "inconclusive":
+        return None
+    text = f"the noise is larger than the {between}"
+    if ratio.low is None:
+        text = f"there are too few trials to tell {a} from {b}"
+    return Reason(text, _as_remedy(ratio.why or ""), Harm.HIDES)
+
+
+def _as_remedy(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
+
+
+def _limit_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
+    """Where the interval of a leader's p99 reaches over the limit, or there is none."""
+    reasons = []
+    for leader in (row for ranking in rankings for row in ranking.ranked[:1]):
+        limit, p99 = leader.entrant.limit_us, leader.entrant.measure(LIMITED)
+        if limit is not None and (p99.high is None or p99.high > limit):
+            shown = limited_text(p99)
+            text = f"p99 of {leader.entrant.label} may be over {time_text(limit)}: {shown}"
+            reasons.append(Reason(text, "Measure more trials at this load.", Harm.HIDES))
+    return reasons
+
+
+def _why_undecided(panel: Panel) -> Reason | None:
+    """Why no two series of a panel are held against each other; None where two are."""
+    if len(panel.judgement.sweeps) < 2 or not panel.comparability.allows_ranking:
+        return None
+    if panel.ranking is None:
+        reason: Reason | None = Reason(panel.headline.sentence, "Choose another load.", Harm.HIDES)
+    else:
+        reason = None if panel.ranking.contest is not None else _why_no_contest(panel.ranking)
+    return None if reason is None else replace(reason, panel=panel.name)
+
+
+def _why_no_contest(ranking: Ranking) -> Reason | None:
+    """None where a limit decides, or no request of any series failed."""
+    rows, first = ranking.rows, ranking.rows[0].entrant.label
+    if len(rows) == 1:
+        remedy = "Measure the other series there too, or choose another load."
+        return Reason(f"only {first} was measured at this load", remedy, Harm.HIDES)
+    for row in rows:
+        if row.unranked is not None:
+            return Reason(
+                f"the figure of {row.entrant.label} cannot be compared", row.unranked, Harm.HIDES
+            )
+    if len(ranking.ranked) < 2:
+        return None
+    if METRICS[ranking.metric].group == "errors":
+        return _error_doubt(rows)
+    remedy = next((row.why for row in ranking.ranked if row.why), "")
+    second = ranking.ranked[1].entrant.label
+    return Reason(f"there is no ratio of {first} to {second}", remedy, Harm.HIDES)
+
+
+def _error_doubt(rows: Sequence[Row]) -> Reason | None:
+    if not any(row.measure.value for row in rows):
+        return None
+    text = "error rates are compared without regard to noise"
+    return Reason(text, "Compare the error rates of the trials.", Harm.HIDES)

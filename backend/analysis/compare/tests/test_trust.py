@@ -1,0 +1,91 @@
+"""An answer that decides nothing is never called solid."""
+
+import pytest
+
+from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
+from backend.analysis.query.compare_query import CompareQuery
+from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+
+NEAR, FAR = (1000.0, 1002.0, 998.0), (1000.0, 1200.0, 800.0)
+JSON = {**HELLO, "name": "json", "path": "/json"}
+
+
+@pytest.fixture
+def lab():
+    return make_workspace("lab")
+
+
+def answer(workspace, text=""):
+    query = CompareQuery.parse(text)
+    return plain_figures(compare(query, workspace_ids=[workspace.pk]))["answer"]
+
+
+def trust(workspace, text=""):
+    return answer(workspace, text)["trust"]
+
+
+def first_reason(workspace, text):
+    judged = trust(workspace, text)
+    assert judged["level"] == "care"
+    return judged["reasons"][0]["text"]
+
+
+@pytest.mark.parametrize("metric", ["max", "p99"])
+def test_figures_that_cannot_be_ranked(lab, metric):
+    make_run(lab, *(CellSpec(name, rates=NEAR, p50_us=None, computed=False) for name in "ab"))
+    assert first_reason(lab, f"metric={metric}") == "The figure of a 23.0 cannot be compared."
+
+
+def test_series_without_a_common_load(lab):
+    make_run(lab, CellSpec("a", connections=8, rates=NEAR), CellSpec("b", rates=NEAR))
+    assert first_reason(lab, "") == "Only b 23.0 was measured at this load."
+
+
+def test_error_rates_unless_nothing_failed(lab):
+    make_run(lab, CellSpec("a"), CellSpec("b"))
+    assert trust(lab, "metric=error_rate")["level"] == "solid"
+    make_run(lab, CellSpec("c", error_rate=0.004))
+    texts = [reason["text"] for reason in trust(lab, "metric=error_rate")["reasons"]]
+    assert "Error rates are compared without regard to noise." in texts
+
+
+def test_panels_of_one_series_each(lab):
+    make_run(lab, CellSpec("a", rates=NEAR), CellSpec("b", rates=NEAR, workload=JSON))
+    text = "Each panel has one series, so no series are compared."
+    assert text in [reason["text"] for reason in trust(lab, "facet=workload")["reasons"]]
+    assert trust(lab, "facet=workload")["level"] == "care"
+
+
+def test_ratios_are_judged_by_their_own_verdicts(lab):
+    servers = [CellSpec(name, rates=FAR, workload=w) for name in "ab" for w in (HELLO, JSON)]
+    make_run(lab, *servers)
+    judged = trust(lab, "view=ratios")
+    assert judged["level"] == "noisy"
+    assert judged["reasons"][0]["text"].startswith("The noise is larger than the difference")
+
+
+def test_clear_ratios_are_solid(lab):
+    fast = tuple(2 * rate for rate in NEAR)
+    specs = [
+        CellSpec(name, rates=rates, workload=workload)
+        for name, rates in (("a", NEAR), ("b", fast))
+        for workload in (HELLO, JSON)
+    ]
+    make_run(lab, *specs)
+    assert trust(lab, "view=ratios")["level"] == "solid"
+
+
+def test_a_trend_of_too_few_versions(lab):
+    make_run(lab, *(CellSpec("a", rates=NEAR, version=version) for version in ("1.0", "1.1")))
+    text = "There are too few versions to find lasting changes."
+    assert first_reason(lab, "x=version&view=trend&series=server") == text
+
+
+def test_a_saturation_point_that_is_open(lab):
+    sweep = [CellSpec("a", connections=load, rates=FAR) for load in (1, 8, 64, 512)]
+    make_run(lab, *sweep)
+    text = "The saturation point of a 23.0 is open."
+    assert first_reason(lab, "view=tradeoff") == text
