@@ -15,13 +15,13 @@ PLOTS = (("throughput", "Throughput", "rate"), ("p99", "p99", "time"))
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """The line of one metric. `points`: as SVG wants them; `largest` is the top of the scale."""
+    """The line of one metric. `points`: as SVG wants them; `highest`: of this server."""
 
     label: str
     kind: str
     points: str
     dots: tuple[tuple[float, float], ...]
-    largest: float
+    highest: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ def _plot(values: Sequence[float | None], label: str, kind: str, largest: float)
         for at, value in enumerate(values)
         if value is not None
     )
-    return Plot(label, kind, " ".join(f"{x},{y}" for x, y in dots), dots, largest)
+    highest = max((value for value in values if value is not None), default=None)
+    return Plot(label, kind, " ".join(f"{x},{y}" for x, y in dots), dots, highest)
 
 
 def _load(row: Mapping[str, Any]) -> str:

@@ -68,7 +68,10 @@ def rename_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = visible.administered_workspace_or_404(request, slug)
     new_slug = request.POST.get("slug", "").strip() or workspace.slug
     workspaces.rename(workspace, name=request.POST.get("name", ""), slug=new_slug)
-    messages.info(request, "Saved. Links with the former address lead to the new one.")
+    has_moved = workspace.slug != slug
+    messages.info(
+        request, "Saved." + " Links with the former address lead to the new one." * has_moved
+    )
     return HttpResponseRedirect(link_to("settings", workspace.slug))
 
 

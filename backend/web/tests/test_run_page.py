@@ -75,8 +75,8 @@ def test_small_charts_show_each_server_on_one_scale(page):
     assert [chart.title for chart in charts] == ["other-server 1.0", "secret-server 1.0"]
     assert {chart.first_load for chart in charts} == {"8"}
     assert {chart.last_load for chart in charts} == {"64"}
-    (largest,) = {chart.plots[0].largest for chart in charts}
-    assert largest == max(row["figures"]["throughput"].value for row in rows_of(page))
+    (highest,) = {chart.plots[0].highest for chart in charts}
+    assert highest == max(row["figures"]["throughput"].value for row in rows_of(page))
     assert [len(plot.dots) for plot in charts[0].plots] == [2, 2]
 
 
