@@ -11,6 +11,7 @@ from backend.accounts.models import User
 from backend.errors import InvalidInput
 from backend.runs.editing import correct
 from backend.runs.models import Correction, Run
+from backend.runs.registry import lock_names
 
 MAX_LABEL = 200
 MAX_LABELS = 100
@@ -35,7 +36,10 @@ def label_runs(runs: Sequence[Run], name: str, value: str, *, author: User | Non
     if not name:
         raise LabelRefused("The label has no name. Give one, such as “branch”.")
     value = _cleaned("value", value)
-    for run in runs:
+    for workspace in {run.workspace for run in runs}:
+        lock_names(workspace, exclusive=True)
+    # Read under the lock, so that no label that another member sets meanwhile is lost.
+    for run in Run.objects.filter(pk__in=[run.pk for run in runs]):
         labels = {**run.labels, name: value}
         if not value:
             del labels[name]

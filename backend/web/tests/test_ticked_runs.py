@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from backend.runs.labelling import label_runs
 from backend.runs.models import Run
 from backend.testing.rows import CellSpec, make_run
 from backend.web.tests.pages import html_of
@@ -44,6 +45,14 @@ def test_a_label_is_set_on_every_ticked_run_and_removed_again(owner, scene, runs
     assert scene.own.workspace.data_version > version
     send(owner, runs, action="label", label="branch", value="")
     assert [run.labels for run in stored(runs)] == [{}] * 2
+
+
+def test_two_labels_that_are_set_at_once_are_both_kept(scene, runs):
+    """Each member's rows were read before the other's label was set."""
+    first, second = list(stored(runs)), list(stored(runs))
+    label_runs(first, "branch", "main", author=scene.own.user)
+    label_runs(second, "night", "yes", author=scene.own.user)
+    assert [run.labels for run in stored(runs)] == [{"branch": "main", "night": "yes"}] * 2
 
 
 @pytest.mark.parametrize(
