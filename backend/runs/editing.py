@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -24,12 +24,13 @@ from backend.runs.corrections import (
 from backend.runs.models import Correction, FormerName, Run, Series, Trial
 from backend.runs.names import MAX_LABELS, MAX_NAME, clean_name, is_unknown
 from backend.runs.registry import MODELS, current_name, lock_names
-from backend.runs.regrouping import regroup
+from backend.runs.regrouping import regroup, write_columns
 from backend.runs.unused import remove_unused_series
 
 MAX_NOTES = 10_000
 # So that no time computed from it, such as the end of the run, is out of range.
 _FIRST_YEAR, _LAST_YEAR = 1970, 2100
+_FIELDS_OF_RUN_ALONE = (Field.STARTED_AT, Field.LABELS, Field.NOTES)
 _KINDS = {
     Field.WORKLOAD: FormerName.Kind.WORKLOAD,
     Field.SERVER_HOST: FormerName.Kind.HOST,
@@ -64,8 +65,8 @@ def correct(
     another value. Raises CorrectionRefused, and NotFound for a run that was deleted.
     """
     run = _lock(run_id)
-    trials = _chosen_trials(run, ordinals)
     cleaned = {Field(name): _cleaned(Field(name), value) for name, value in values.items()}
+    trials = _chosen_trials(run, ordinals, cleaned)
     for field in cleaned if ordinals is not None else ():
         if field not in TRIAL_FIELDS:
             raise CorrectionRefused(
@@ -88,7 +89,7 @@ def correct(
     for correction in made:
         correction.save()
     if made:
-        _apply(run)
+        _apply(run, made)
     return made
 
 
@@ -97,10 +98,11 @@ def undo_correction(run_id: UUID, correction_id: UUID, *, by: User | None) -> bo
     """Undo a correction of the run; whether there was one that was not undone yet."""
     run = _lock(run_id)
     standing = Correction.objects.filter(run=run, pk=correction_id, undone_at=None)
-    is_undone = bool(standing.update(undone_at=timezone.now(), undone_by=by))
-    if is_undone:
-        _apply(run)
-    return is_undone
+    undone = list(standing)
+    if undone:
+        standing.update(undone_at=timezone.now(), undone_by=by)
+        _apply(run, undone)
+    return bool(undone)
 
 
 def _lock(run_id: UUID) -> Run:
@@ -116,12 +118,23 @@ def _lock(run_id: UUID) -> Run:
     return run
 
 
-def _apply(run: Run) -> None:
-    regroup(run, standing_corrections(run.pk))
+def _apply(run: Run, changed: Sequence[Correction]) -> None:
+    """Write what follows from the corrections that were made or undone."""
+    corrections = standing_corrections(run.pk)
+    if all(correction.field in _FIELDS_OF_RUN_ALONE for correction in changed):
+        # Its trials may be thousands, and uploads of the workspace wait meanwhile.
+        write_columns(run, corrections)
+        return
+    regroup(run, corrections)
     remove_unused_series(run.workspace_id)
 
 
-def _chosen_trials(run: Run, ordinals: Sequence[int] | None) -> list[Trial]:
+def _chosen_trials(
+    run: Run, ordinals: Sequence[int] | None, fields: Collection[Field]
+) -> list[Trial]:
+    """The trials with these ordinals, or all; none where no field is of trials."""
+    if ordinals is None and TRIAL_FIELDS.isdisjoint(fields):
+        return []
     parts = ("cell__series__server", "cell__series__workload")
     rows = Trial.objects.filter(run=run).select_related(*parts)
     rows = rows.only("ordinal", "as_read", "cell__series").defer("cell__histogram", "cell__curve")

@@ -40,6 +40,15 @@ def regroup(run: Run, corrections: Sequence[Correction]) -> None:
 
     Call it in a transaction, with the names locked exclusively.
     """
+    write_columns(run, corrections)
+    _regroup_trials(run, corrections)
+
+
+def write_columns(run: Run, corrections: Sequence[Correction]) -> None:
+    """Write the columns of the run alone: enough where no host and no trial changes.
+
+    Call it in a transaction, with the names locked exclusively.
+    """
     read = read_run(run)
     corrected = correct_run(read, corrections)
     for role in ("server_host", "client_host"):
@@ -49,7 +58,6 @@ def regroup(run: Run, corrections: Sequence[Correction]) -> None:
     run.labels, run.notes = corrected["labels"], corrected["notes"]
     run.as_read = run_as_read(read, run)
     run.save(update_fields=_RUN_COLUMNS)
-    _regroup_trials(run, corrections)
     run.workspace.changed()
 
 

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
@@ -190,6 +192,16 @@ def test_a_run_that_began_at_another_time_took_as_long(lab):
     correct(run.pk, {"started_at": datetime(2025, 6, 1, tzinfo=UTC)}, author=lab.user)
     run.refresh_from_db()
     assert run.finished_at == datetime(2025, 6, 1, 0, 10, tzinfo=UTC)
+
+
+def test_labels_notes_and_dates_leave_the_trials_unread(lab, planned):
+    values = {"labels": {"a": "b"}, "notes": "Why.", "started_at": datetime(2025, 6, 1, tzinfo=UTC)}
+    with CaptureQueriesContext(connection) as made:
+        corrections = correct(planned.pk, values, author=lab.user)
+        for correction in corrections:
+            undo_correction(planned.pk, correction.pk, by=lab.user)
+    assert len(corrections) == len(values)
+    assert not [query["sql"] for query in made if "runs_trial" in query["sql"]]
 
 
 def test_what_is_so_already_is_no_correction(lab, planned):
