@@ -20,7 +20,7 @@ from backend.accounts.models import User, Workspace
 from backend.ingest.models import Upload
 from backend.ingest.quota import bytes_of_uploads
 from backend.ingest.removal import remove_run, uploads_of
-from backend.noise.record import hosts_of, refresh_hosts, refresh_noise
+from backend.noise.record import refresh_noise
 from backend.runs.listing import RunRow, rows_of
 from backend.runs.models import Run
 from backend.runs.registry import lock_names
@@ -61,7 +61,6 @@ def _move(run: Run, *, trashed_at: datetime | None, by: User | None) -> None:
         return
     uploads_of(run).update(is_in_trash=trashed_at is not None)
     refresh_noise(run.pk)
-    refresh_hosts(hosts_of(run))
     run.workspace.changed()
 
 

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 from django.core.cache import caches
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from backend.analysis.loading import series_cache
@@ -152,6 +153,13 @@ def test_the_noise_of_hosts_leaves_it_out(lab, trashed, kept):
     restore_run(run)
     again = list(HostNoise.objects.order_by("host").values("host", "run_sd", "comparisons"))
     assert again == noise
+
+
+def test_the_noise_of_a_host_is_estimated_once(lab, trashed):
+    with CaptureQueriesContext(connection) as made:
+        trash_run(Run.objects.get(pk=trashed.run_id), by=lab.user)
+    written = [each for each in made if each["sql"].startswith('UPDATE "noise_hostnoise"')]
+    assert len(written) == 1
 
 
 def test_a_member_deletes_and_restores_on_the_pages(lab, member, trashed):
