@@ -21,7 +21,8 @@ from django.db import transaction
 from backend.accounts.models import Workspace
 from backend.errors import Conflict
 from backend.runs.bulk import MAX_ROWS
-from backend.runs.models import Cell, Observation, Run, Trial
+from backend.runs.corrections import standing_corrections
+from backend.runs.models import Cell, Correction, Observation, Run, Trial
 from backend.runs.record import RunElsewhere
 from backend.runs.registry import SeriesIdentity, lock_names, register_host, register_series
 
@@ -109,10 +110,15 @@ def apply_observations(run_id: uuid.UUID) -> None:
     observations = [row for row in observations if row.workspace_id == run.workspace_id]
     if not observations:
         return
-    if run.server_host_id is None:
+    if run.server_host_id is None and not _is_corrected(run):
         _set_server_host(run, observations[-1])
     _set_resources(run, observations)
     run.workspace.changed()
+
+
+def _is_corrected(run: Run) -> bool:
+    """Whether a member said which server host the run has, or that it is unknown."""
+    return any(each.field == Correction.Field.SERVER_HOST for each in standing_corrections(run.pk))
 
 
 def _set_server_host(run: Run, observation: Observation) -> None:

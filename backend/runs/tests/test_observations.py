@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
+from backend.ingest.editing import edit_run, undo_edit
+from backend.ingest.models import Upload
+from backend.ingest.reprocess import reprocess
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
 from backend.runs.models import Observation, Run, Series, Trial
@@ -166,6 +169,21 @@ class TestRuns:
         see(tenant, run_id, [], id_=id_)
         assert Trial.objects.get(run=run_id).resources == before
         assert Observation.objects.count() == 1
+
+    def test_a_member_may_say_that_the_observed_host_is_not_the_servers(self):
+        tenant, run_id = make_tenant("lab"), uuid.uuid4()
+        send(tenant, run_id, 0, last=True)
+        see(tenant, run_id, samples(-5, 60))
+        run = Run.objects.select_related("workspace").get(pk=run_id)
+        (correction,) = edit_run(run, {"server_host": None}, author=tenant.user)
+        assert Run.objects.get(pk=run_id).server_host is None
+        see(tenant, run_id, samples(-5, 60))
+        reprocess(Upload.objects.get(run=run_id).pk)
+        assert Run.objects.get(pk=run_id).server_host is None
+        assert "unknown-host" in checks_of(run_id)
+        undo_edit(run, correction.pk, by=tenant.user)
+        assert Run.objects.get(pk=run_id).server_host.name == "server-1"
+        assert "unknown-host" not in checks_of(run_id)
 
     def test_over_the_api_and_on_the_page(self):
         tenant, run_id = make_tenant("lab"), uuid.uuid4()
