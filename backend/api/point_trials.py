@@ -71,7 +71,7 @@ class PointTrials(APIView):
     def get(self, request: Request) -> Response:
         """The trials of these cells without warm-ups; 404 where the sender may see none."""
         workspaces = readable_ids(request)
-        rows = Trial.objects.filter(
+        rows = Trial.of_kept_runs.filter(
             cell__in=_cells(request), run__workspace__in=workspaces, warmup=False
         )
         needed = ("run__started_at", "started_at", "throughput_rps", "percentiles_us", "error_rate")

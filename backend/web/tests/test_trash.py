@@ -90,6 +90,7 @@ def addresses(upload):
             f"/api/v1/runs/{run.pk}",
             f"/api/v1/runs/{run.pk}/progress",
             f"/api/v1/trials/{trial.pk}",
+            f"/api/v1/trials?cell={trial.cell_id}",
             f"/api/v1/uploads/{upload.pk}",
         ),
         *(f"/api/v1/artefacts/{artefact.pk}/raw", f"/api/v1/compare?run={run.pk}"),
