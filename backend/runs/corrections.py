@@ -85,7 +85,11 @@ def _moved_end(read: Mapping[str, Any], started_at: str | None) -> str | None:
     )
     if began is None or ended is None or begins is None:
         return as_text(ended)
-    return as_text(begins + (ended - began))
+    try:
+        return as_text(begins + (ended - began))
+    except OverflowError:
+        # Uploads may name any year, so a run may have lasted millennia by its own times.
+        return None
 
 
 def as_time(text: str | None) -> datetime | None:

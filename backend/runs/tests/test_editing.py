@@ -194,6 +194,15 @@ def test_a_run_that_began_at_another_time_took_as_long(lab):
     assert run.finished_at == datetime(2025, 6, 1, 0, 10, tzinfo=UTC)
 
 
+def test_an_end_out_of_range_is_unknown(lab):
+    envelope = make_envelope(1)
+    envelope["run"]["finished_at"] = "9999-12-31T12:00:00Z"
+    run = read(lab, WRK, envelope=envelope)
+    correct(run.pk, {"started_at": datetime(2100, 1, 1, tzinfo=UTC)}, author=lab.user)
+    run.refresh_from_db()
+    assert run.finished_at is None
+
+
 def test_labels_notes_and_dates_leave_the_trials_unread(lab, planned):
     values = {"labels": {"a": "b"}, "notes": "Why.", "started_at": datetime(2025, 6, 1, tzinfo=UTC)}
     with CaptureQueriesContext(connection) as made:
