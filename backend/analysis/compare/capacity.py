@@ -95,6 +95,12 @@ def why_over(point: Point, limit: float) -> str | None:
     return f"p99 {time_text(value)} > {time_text(limit)}" if value > limit else None
 
 
+def is_unknown(point: Point) -> bool:
+    """Whether nothing tells if a point is under a limit."""
+    counts = not point.failing and not point.overload
+    return counts and point.metrics[LIMITED].value is None
+
+
 def _capacity_why(
     sweep: Sweep, highest: Highest, limit: float, among: tuple[str, Sequence[float]]
 ) -> list[str]:
@@ -201,6 +207,8 @@ def _rate(row: CapacityRow, metric: Metric) -> float:
 def _capacity_text(row: CapacityRow, axis: str, metric: Metric) -> str:
     label, highest = row.sweep.group.label, row.highest
     if highest.x is None:
+        if all(is_unknown(point) for point in row.sweep.points):
+            return f"{LIMITED} of {label} is unknown"
         return f"{label} at no measured load{_doubt(highest)}"
     load, rate = load_text(highest.x, axis), _rate(row, metric)
     if rate < 0:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from backend.analysis.compare.capacity import LIMITED, limited_text
+from backend.analysis.compare.headline import unknown_limits_text
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Contest, Ranking, Row
 from backend.analysis.compare.ratio_table import RatioTable
@@ -109,15 +110,28 @@ def _as_remedy(text: str) -> str:
 
 
 def _limit_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
-    """Where the interval of a leader's p99 reaches over the limit, or there is none."""
-    reasons = []
-    for leader in (row for ranking in rankings for row in ranking.ranked[:1]):
-        limit, p99 = leader.entrant.limit_us, leader.entrant.measure(LIMITED)
-        if limit is not None and (p99.high is None or p99.high > limit):
-            shown = limited_text(p99)
-            text = f"p99 of {leader.entrant.label} may be over {time_text(limit)}: {shown}"
-            reasons.append(Reason(text, "Measure more trials at this load.", Harm.HIDES))
-    return reasons
+    """Why the limit may leave other series: p99 values that are unknown or close to it."""
+    doubts = []
+    for ranking in rankings:
+        if (text := unknown_limits_text(ranking)) is not None:
+            remedy = f"Let the load tool print {LIMITED}, and measure again."
+            doubts.append(Reason(text, remedy, Harm.HIDES))
+        leader = ranking.ranked[:1]
+        over = (row for row in ranking.rows if row.over_limit and row.unranked is None)
+        doubts += filter(None, map(_limit_doubt, (*leader, *over)))
+    return doubts
+
+
+def _limit_doubt(row: Row) -> Reason | None:
+    """That the interval of a p99 reaches across the limit, or there is none."""
+    limit, p99 = row.entrant.limit_us, row.entrant.measure(LIMITED)
+    if limit is None or p99.value is None or row.entrant.point.overload:
+        return None
+    side, bound = ("under", p99.low) if row.over_limit else ("over", p99.high)
+    if bound is not None and (bound > limit) == (p99.value > limit):
+        return None
+    text = f"p99 of {row.entrant.label} may be {side} {time_text(limit)}: {limited_text(p99)}"
+    return Reason(text, "Measure more trials at this load.", Harm.HIDES)
 
 
 def _why_undecided(panel: Panel) -> Reason | None:

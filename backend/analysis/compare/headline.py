@@ -9,6 +9,7 @@ from math import floor, log10
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.ranking import Contest, Ranking, Row
 from backend.analysis.grouping.measures import Measure
+from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, more_series
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text, time_text
@@ -101,16 +102,30 @@ def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> Headline:
         return Headline(_explain_no_places(ranking, place))
     contest = ranking.contest
     if contest is None:
-        return Headline(_alone(ranking.ranked[0], ranking, place))
+        headline = Headline(_alone(ranking.ranked[0], ranking, place))
+        unknown = unknown_limits_text(ranking)
+        return headline if unknown is None else headline.followed(unknown)
     return _pair(contest, (ranking.metric, place, relevant))
 
 
 def _explain_no_places(ranking: Ranking, place: str) -> str:
     limit = ranking.rows[0].entrant.limit_us
     if limit is not None and all(row.over_limit for row in ranking.rows):
-        return f"No series keeps p99 under {time_text(limit)} {place}"
+        unknown = unknown_limits_text(ranking)
+        if unknown is None:
+            return f"No series keeps p99 under {time_text(limit)} {place}"
+        return f"No series is known to keep p99 under {time_text(limit)} {place}. {unknown}"
     first = ranking.rows[0]
     return f"Nothing can be ranked {place}. {first.entrant.label}: {first.why_unranked}"
+
+
+def unknown_limits_text(ranking: Ranking) -> str | None:
+    """`p99 of nginx 1.27 is unknown`: what hides whether the limit is kept; None where nothing."""
+    labels = [entrant.label for entrant in ranking.unknown_limits]
+    if not labels:
+        return None
+    listed = ", ".join([*labels[:MAX_SERIES_NAMED], *more_series(len(labels) - MAX_SERIES_NAMED)])
+    return f"p99 of {listed} is unknown"
 
 
 def explain_only(ranking: Ranking, axis: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import UNSET
 
 from backend.analysis import figures
-from backend.analysis.compare.capacity import why_over
+from backend.analysis.compare.capacity import is_unknown, why_over
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, place_of
@@ -46,6 +46,11 @@ class Entrant:
     def over_limit(self) -> str | None:
         """`p99 71 ms > 50 ms`: why it does not keep the limit; None if it does, or without one."""
         return None if self.limit_us is None else why_over(self.point, self.limit_us)
+
+    @property
+    def is_limit_unknown(self) -> bool:
+        """Whether its p99 is unknown, so nothing tells if it keeps the limit."""
+        return self.limit_us is not None and is_unknown(self.point)
 
     def has_place(self, metric: str) -> bool:
         return self.unranked(metric) is None and self.over_limit is None
@@ -155,6 +160,11 @@ class Ranking:
         others = zip(self.ranked[2:], self.leads[1:], strict=True)
         behind = (_contest(contest.leader, row, ratio) for row, ratio in others)
         return (contest, *filter(None, behind))
+
+    @property
+    def unknown_limits(self) -> tuple[Entrant, ...]:
+        """The series that may keep the limit or not, because their p99 is unknown."""
+        return tuple(row.entrant for row in self.rows if row.entrant.is_limit_unknown)
 
     @property
     def is_led_beyond_doubt(self) -> bool:

@@ -40,8 +40,11 @@ def _decides(metric: Metric) -> bool:
 def _winner(ranking: Ranking) -> Row | None:
     """The first row, where it is beyond noise and threshold ahead of every other that is ranked.
 
-    Where the limit leaves one row of several, that row.
+    Where the limit leaves one row of several, that row. None where a p99 is unknown: that series
+    may keep the limit too.
     """
+    if ranking.unknown_limits:
+        return None
     if len(ranking.ranked) == 1:
         is_chosen_by_limit = any(row.over_limit for row in ranking.rows)
         return ranking.ranked[0] if is_chosen_by_limit else None

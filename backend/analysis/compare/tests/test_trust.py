@@ -89,3 +89,29 @@ def test_a_saturation_point_that_is_open(lab):
     make_run(lab, *sweep)
     text = "The saturation point of a 23.0 is open."
     assert first_reason(lab, "view=tradeoff") == text
+
+
+def test_an_unknown_p99_does_not_break_a_limit(lab):
+    make_run(lab, CellSpec("a", rates=NEAR), CellSpec("b", rates=NEAR, p50_us=None))
+    for text in ("limit=10000", "limit=10000&at=64"):
+        told = answer(lab, text)
+        assert "Take" not in told["sentence"]
+        assert "p99 of b 23.0 is unknown" in told["sentence"]
+        assert "no measured load" not in told["sentence"]
+        assert told["trust"]["level"] == "care"
+        assert told["trust"]["reasons"][0]["text"] == "p99 of b 23.0 is unknown."
+
+
+def test_a_limit_of_which_no_p99_is_known(lab):
+    make_run(lab, *(CellSpec(name, rates=NEAR, p50_us=None) for name in "ab"))
+    told = answer(lab, "limit=10000&at=64")
+    known = "No series is known to keep p99 under 10 ms at 64 connections"
+    assert told["sentence"] == f"{known}. p99 of a 23.0, b 23.0 is unknown"
+    assert told["trust"]["level"] == "care"
+
+
+def test_a_rival_that_may_keep_the_limit_asks_for_care(lab):
+    near_limit = CellSpec("b", rates=FAR, p50_us=5_100.0)
+    make_run(lab, CellSpec("a", rates=NEAR), near_limit)
+    reason = first_reason(lab, "limit=10000")
+    assert reason.startswith("p99 of b 23.0 may be under 10 ms: ")
