@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import measure_text, place_text
-from backend.analysis.compare.ranking import Ranking, Row
+from backend.analysis.compare.ranking import Entrant, Ranking, Row
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.query.metrics import METRICS, Metric
 from backend.analysis.query.units import load_text, short_figure_text
+from backend.stats import Ratio
 
 RATE, TAIL = "throughput", "p99"
 _RATES = (RATE, "goodput")
@@ -70,26 +71,39 @@ def _reach(gathered: Gathered, ranking: Ranking, winner: Sweep) -> str:
 
 
 def _is_behind_nobody(gathered: Gathered, winner: Sweep, point: Point) -> bool:
-    """Whether no other series is better at the load of `point` by more than the threshold."""
-    own = _usable_value(gathered, winner, point)
-    rivals = (
-        _usable_value(gathered, sweep, rival)
+    """Whether others were measured at the load of `point`, and none of them may be better there by
+    more than the threshold, as far as noise lets see."""
+    own, rivals = gathered.entrant(winner, point), _rivals(gathered, winner, point)
+    metric = gathered.query.metric
+    if not rivals or not own.has_place(metric) or any(rival.is_limit_unknown for rival in rivals):
+        return False
+    placed = [rival for rival in rivals if rival.has_place(metric)]
+    return not placed or _is_beaten_by_none(gathered, own, placed)
+
+
+def _rivals(gathered: Gathered, winner: Sweep, point: Point) -> list[Entrant]:
+    """The other series at the load of `point`."""
+    return [
+        gathered.entrant(sweep, rival)
         for sweep in gathered.sweeps
-        if (rival := sweep.at(point.x)) is not None
-    )
-    return own is not None and not _is_beaten(own, filter(None, rivals), gathered)
+        if sweep is not winner and (rival := sweep.at(point.x)) is not None
+    ]
 
 
-def _is_beaten(own: float, rivals: Iterable[float], gathered: Gathered) -> bool:
-    margin = 1 + gathered.demands.relevant
-    if gathered.metric.better == "higher":
-        return any(rival > own * margin for rival in rivals)
-    return any(rival * margin < own for rival in rivals)
+def _is_beaten_by_none(gathered: Gathered, own: Entrant, rivals: Sequence[Entrant]) -> bool:
+    base, *others = (each.measure(gathered.query.metric).sample for each in (own, *rivals))
+    samples = [sample for sample in others if sample is not None]
+    if base is None or len(samples) < len(others):
+        return False
+    ratios = gathered.yardstick().to_baseline(base, samples)
+    return all(_is_not_better(ratio, gathered.metric) for ratio in ratios)
 
 
-def _usable_value(gathered: Gathered, sweep: Sweep, point: Point) -> float | None:
-    entrant, metric = gathered.entrant(sweep, point), gathered.query.metric
-    return entrant.measure(metric).value if entrant.has_place(metric) else None
+def _is_not_better(ratio: Ratio, metric: Metric) -> bool:
+    """Whether a rival is worse beyond noise, or level."""
+    if ratio.verdict == "size_uncertain" and ratio.value is not None:
+        return (ratio.value < 1) == (metric.better == "higher")
+    return ratio.verdict in ("regressed", "unchanged")
 
 
 def _figures_text(point: Point, metric: Metric) -> str:

@@ -61,6 +61,20 @@ def test_a_load_that_the_winner_was_not_measured_at_leaves_open_whether_it_leads
     assert answer(lab)["sentence"].startswith("Take fast 23.0 at 64 connections")
 
 
+def test_a_lower_load_without_a_rival_is_no_lead(lab):
+    make_run(lab, *cells("fast", {8: 900, 64: 1600}), *cells("slow", {64: 1000}))
+    assert answer(lab)["sentence"].startswith("Take fast 23.0 at 64 connections")
+
+
+def test_a_lower_load_that_is_too_noisy_is_no_lead(lab):
+    make_run(
+        lab,
+        *(*cells("fast", {64: 1600}), *cells("fast", {8: 900}, spread=20)),
+        *(*cells("slow", {64: 1000}), *cells("slow", {8: 890}, spread=20)),
+    )
+    assert answer(lab)["sentence"].startswith("Take fast 23.0 at 64 connections")
+
+
 def test_a_server_is_taken_only_if_it_is_ahead_of_every_other(lab):
     """The third was measured in another run, so the runs may differ by more than the lead."""
     make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 950}))
@@ -117,7 +131,7 @@ def test_with_a_limit_the_place_is_the_best_load_that_keeps_it(lab):
     assert second["tier"] is None
     assert second["ratio"]["value"] < 1
     told = figures["answer"]["sentence"]
-    assert told == "Take fast 23.0 for up to 8 connections: 900 req/s at p99 1.76 ms"
+    assert told == "Take fast 23.0 at 8 connections: 900 req/s at p99 1.76 ms"
     margin = "Only fast 23.0 keeps p99 under 10 ms at 8 connections"
     assert figures["answer"]["margin"] == margin
     assert figures["answer"]["trust"]["level"] == "solid"
