@@ -61,10 +61,24 @@ class Panel:
     def leader_text(self) -> str:
         """Who is ahead, in a few words."""
         contest = None if self.ranking is None else self.ranking.contest
-        if contest is None or contest.ratio.verdict == "inconclusive":
-            return "not ranked" if contest is None else "too noisy to rank"
+        if contest is None:
+            return self._alone_text()
+        if contest.ratio.verdict == "inconclusive":
+            return "too noisy to rank"
         a, b = contest.leader.entrant.label, contest.other.entrant.label
         return f"{a} and {b} are level" if contest.ratio.verdict == "unchanged" else f"{a} leads"
+
+    def _alone_text(self) -> str:
+        """`only nginx 1.27 was measured`, or keeps the limit; else that nothing is ranked."""
+        if self.ranking is None or len(self.ranking.ranked) != 1:
+            return "not ranked"
+        label = self.ranking.ranked[0].entrant.label
+        if len(self.ranking.rows) == 1:
+            return f"only {label} was measured"
+        is_chosen_by_limit = not self.ranking.unknown_limits and all(
+            row.over_limit for row in self.ranking.rows[1:]
+        )
+        return f"only {label} keeps the limit" if is_chosen_by_limit else "not ranked"
 
     @property
     def name(self) -> str | None:

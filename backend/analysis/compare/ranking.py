@@ -25,6 +25,13 @@ MAXIMUM_UNRANKED = (
 )
 NO_RATIO_OF_STEP = "A figure is below the smallest step of the load tool, so there is no ratio."
 NO_RATIO_OF_ZERO = "A figure is zero in some trial, so there is no ratio."
+# What makes a load tool print percentiles that it leaves out otherwise.
+_PERCENTILE_OPTIONS = {
+    "bombardier": "--latencies",
+    "k6": "--summary-trend-stats",
+    "wrk": "--latency",
+    "wrk2": "--latency",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +75,16 @@ class Entrant:
         if group == "latency" and self.point.overload:
             return "It did not reach the offered rate, so its latency is not ranked."
         if self.measure(metric).value is None:
-            return "This figure is unknown."
+            return self._unknown_text(metric)
         return None
+
+    def _unknown_text(self, metric: str) -> str:
+        """`Latency p99 is unknown. Run wrk with --latency.`"""
+        text = f"{METRICS[metric].label} is unknown."
+        tools = {cell.series.tool for cell in self.point.cells}
+        options = _PERCENTILE_OPTIONS.keys() & tools if METRICS[metric].percentile else ()
+        advice = (f"Run {tool} with {_PERCENTILE_OPTIONS[tool]}." for tool in sorted(options))
+        return " ".join([text, *advice])
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,25 @@ def test_a_saturation_point_that_is_open(lab):
     assert first_reason(lab, "view=tradeoff") == text
 
 
+def test_a_panel_of_one_series_names_it(lab):
+    make_run(lab, CellSpec("a", rates=NEAR), CellSpec("b", rates=NEAR, workload=JSON))
+    told = answer(lab, "facet=workload")["sentence"]
+    assert told == "By workload: hello: only a 23.0 was measured; json: only b 23.0 was measured"
+
+
+def test_a_panel_where_one_series_keeps_the_limit_names_it(lab):
+    slow = CellSpec("b", rates=NEAR, p50_us=30_000.0)
+    make_run(lab, CellSpec("a", rates=NEAR), slow, CellSpec("a", rates=NEAR, workload=JSON))
+    told = answer(lab, "facet=workload&limit=10000&at=64")["sentence"]
+    assert told.startswith("By workload: hello: only a 23.0 keeps the limit; json: only a 23.0 was")
+
+
+def test_an_unknown_figure_is_named_with_the_option_that_prints_it(lab):
+    make_run(lab, *(CellSpec(name, rates=NEAR, p50_us=None) for name in "ab"))
+    told = answer(lab, "metric=p99")["sentence"]
+    assert told.endswith("a 23.0: Latency p99 is unknown. Run wrk with --latency.")
+
+
 def test_an_unknown_p99_does_not_break_a_limit(lab):
     make_run(lab, CellSpec("a", rates=NEAR), CellSpec("b", rates=NEAR, p50_us=None))
     for text in ("limit=10000", "limit=10000&at=64"):
