@@ -8,7 +8,6 @@ the upload. A signal that somebody else sent, without a sign of exhausted memory
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -32,14 +31,11 @@ class Death:
     memory_bytes: int
     # Processes that the kernel ended for lack of memory while the child worked.
     memory_kills: int = 0
-    # The most memory that its parent had: a child that had less is given this by the kernel.
-    parent_bytes: int = 0
 
     @property
     def is_for_memory(self) -> bool:
         """Whether the child was killed because it, or the machine, had too little memory."""
-        is_own = self.memory_bytes > self.parent_bytes
-        is_large = is_own and self.memory_bytes >= LARGE_SHARE * settings.PARSE_MEMORY_BYTES
+        is_large = self.memory_bytes >= LARGE_SHARE * settings.PARSE_MEMORY_BYTES
         return self.code == -signal.SIGKILL and (self.memory_kills > 0 or is_large)
 
     @property
@@ -77,8 +73,7 @@ def death_of(child: subprocess.Popen[bytes], *, memory_kills_before: int) -> Dea
     # Popen's own wait would not tell what was used.
     child.returncode = os.waitstatus_to_exitcode(status)
     memory_kills = count_memory_kills() - memory_kills_before
-    parent_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return Death(child.returncode, usage.ru_maxrss << 10, memory_kills, parent_kib << 10)
+    return Death(child.returncode, usage.ru_maxrss << 10, memory_kills)
 
 
 def count_memory_kills() -> int:
