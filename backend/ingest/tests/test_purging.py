@@ -7,7 +7,6 @@ from django.test import Client
 from backend.accounts import invitations
 from backend.accounts.models import Role, Workspace
 from backend.ingest.models import Part, Upload
-from backend.ingest.parts import Part as StoredPart
 from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.storage import storage
 from backend.runs.models import Run
@@ -39,12 +38,12 @@ def tables_with(text):
     with connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         names = [row[0] for row in cursor.fetchall()]
-        found = set()
+        holding = set()
         for name in names:
             cursor.execute(f"SELECT 1 FROM {name} t WHERE t::text LIKE %s LIMIT 1", [f"%{text}%"])
             if cursor.fetchone():
-                found.add(name)
-    return found
+                holding.add(name)
+    return holding
 
 
 def test_access_ends_at_once(scene):
@@ -73,7 +72,7 @@ def test_a_marker_is_found_nowhere_after_the_purge(scene):
     assert Upload.objects.filter(workspace=workspace).count() == 2
     assert tables_with(MARKER)
     make_result_set(workspace, Visibility.PRIVATE)
-    StoredPart.objects.create(
+    Part.objects.create(
         workspace=workspace, upload_id=scene.upload.pk, artefact_sha256="0" * 64, number=0
     )
 
