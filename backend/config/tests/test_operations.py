@@ -46,6 +46,14 @@ def test_no_variable_is_read_past_the_settings():
     assert read - OF_THE_SYSTEM <= set(TABLE)
 
 
+def test_a_promise_is_stated_once():
+    promises = TEXT.split("## Promises, measured")[1].split("\n## ")[0]
+    names = re.findall(r"^\| (.*?) \|", promises, re.MULTILINE)
+
+    assert len(names) > 40
+    assert [name for name in names if names.count(name) > 1] == []
+
+
 def test_every_variable_compose_asks_for_is_explained():
     compose = (settings.BASE_DIR / "docker-compose.yml").read_text()
 
