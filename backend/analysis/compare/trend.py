@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log, log1p
 from statistics import fmean
-from typing import Literal
 
 from backend.analysis import figures
 from backend.analysis.compare.headline import factor_text, ratio_text
 from backend.analysis.compare.reasons import Harm, Reason
+from backend.analysis.grouping.grouping import TrendAxis as Axis
 from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
 from backend.analysis.query.field import number_text
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
 from backend.stats.thresholds import percent
 
-Axis = Literal["version", "date"]
 _WITH: dict[Axis, str] = {"version": "with version", "date": "on"}
 # Runs at different times differ by a drift too, which may look like a change.
 _TO_BE_SURE: dict[Axis, str] = {
@@ -131,15 +130,24 @@ def trend_headline(
         rest = f"; {more} more change{'' if more == 1 else 's'}" if more else ""
         check = "" if is_one_run else f". To rule out a drift of the machine, {_TO_BE_SURE[axis]}"
         return f"{largest.text}{rest}{check}"
-    longest = _most_positions(tracks)
     step = _largest_step(tracks, metric=metric, relevant=relevant)
-    if longest < LEAST_POSITIONS:
+    return f"{step}{'; '.join(_unchanged_texts(tracks, metric=metric, axis=axis))}"
+
+
+def _unchanged_texts(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> list[str]:
+    """For each series by its name, the longest first, that no change was found, or could be."""
+    by_length = sorted(tracks, key=lambda track: -track.known)
+    texts = [_unchanged_text(track, _name(metric), axis) for track in by_length[:MAX_SERIES_NAMED]]
+    return texts + more_series(len(tracks) - MAX_SERIES_NAMED)
+
+
+def _unchanged_text(track: Track, name: str, axis: Axis) -> str:
+    many = _MANY[axis]
+    if track.known < LEAST_POSITIONS:
         return (
-            f"{step}Too few {_MANY[axis]} to find lasting changes: a series needs "
-            f"{LEAST_POSITIONS}, the longest has {longest}"
+            f"{track.label}: too few {many} to find a change ({track.known} of {LEAST_POSITIONS})"
         )
-    name = _name(metric)
-    return f"{step}No lasting change of {name} was found over {longest} {_MANY[axis]}"
+    return f"{track.label}: no lasting change of {name} over {track.known} {many}"
 
 
 def trend_doubts(
@@ -151,15 +159,11 @@ def trend_doubts(
             return []
         remedy = "Measure more trials to learn its size."
         return [Reason("the change may be too small to matter", remedy, Harm.WARNS)]
-    if _most_positions(tracks) >= LEAST_POSITIONS:
+    if max((track.known for track in tracks), default=0) >= LEAST_POSITIONS:
         return []
     many = _MANY[axis]
     remedy = f"Measure at least {LEAST_POSITIONS} {many}."
     return [Reason(f"there are too few {many} to find lasting changes", remedy, Harm.HIDES)]
-
-
-def _most_positions(tracks: Sequence[Track]) -> int:
-    return max((track.known for track in tracks), default=0)
 
 
 def _largest_step(tracks: Sequence[Track], *, metric: Metric, relevant: float) -> str:

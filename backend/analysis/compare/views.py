@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from backend.analysis import figures
 from backend.analysis.compare.capacity import CapacityRow, capacity_headline, find_capacities
@@ -32,6 +31,7 @@ from backend.analysis.compare.trend import (
     trend_doubts,
     trend_headline,
 )
+from backend.analysis.grouping.grouping import TREND_AXES
 from backend.analysis.grouping.points import Point, plain, plain_load
 from backend.analysis.grouping.series import group_by_name
 from backend.analysis.grouping.sweep import Sweep, load_of
@@ -40,7 +40,6 @@ from backend.analysis.query.field import Value
 from backend.analysis.query.fields import COVERS, FIELDS
 
 WORKLOAD_PARTS = tuple(field.identity for field in FIELDS.values() if field.of == "workload")
-_TREND_AXES: dict[str, Literal["version", "date"]] = {"version": "version", "date": "date"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ def _loads(
 
 
 def _tracks(gathered: Gathered, sweeps: Sequence[Sweep]) -> list[Track]:
-    if gathered.grouping.x not in _TREND_AXES or gathered.metric.group == "errors":
+    if gathered.grouping.x not in TREND_AXES or gathered.metric.group == "errors":
         return []
     metric = gathered.query.metric
     return [track_of(sweep, metric, gathered.why_unranked(sweep)) for sweep in sweeps]
@@ -156,7 +155,7 @@ def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[figures.Change
     return list_changes(
         tracks,
         metric=gathered.metric,
-        axis=_TREND_AXES[gathered.grouping.x],
+        axis=TREND_AXES[gathered.grouping.x],
         relevant=gathered.demands.relevant,
     )
 
@@ -225,7 +224,7 @@ def _headline(
             changes,
             tracks,
             metric=metric,
-            axis=_TREND_AXES[axis],
+            axis=TREND_AXES[axis],
             relevant=gathered.demands.relevant,
             is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
         )
@@ -251,5 +250,5 @@ def _doubts(
     """Why the sentence of a trend, else that of the saturation points, may not hold."""
     changes, tracks = trend
     if tracks:
-        return trend_doubts(changes, tracks, axis=_TREND_AXES[gathered.grouping.x])
+        return trend_doubts(changes, tracks, axis=TREND_AXES[gathered.grouping.x])
     return saturation_doubts(saturation)

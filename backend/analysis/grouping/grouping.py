@@ -12,6 +12,9 @@ from backend.analysis.query.fields import COVERS, FIELDS, IDENTITY, LOADS, PARTS
 from backend.analysis.query.records import LoadedCell
 
 LoadAxis = Literal["connections", "rate"]
+TrendAxis = Literal["version", "date"]
+# The axes along which a series may change.
+TREND_AXES: dict[str, TrendAxis] = {"version": "version", "date": "date"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,9 @@ class Grouping:
             return tuple(part for part in IDENTITY if part not in on_axis)
         # What is named makes series also where the axis would cover it, but for the axis itself.
         on_axis = {FIELDS[self.x].identity, *self.without}
-        wanted = (*self.series, *((self.facet,) if self.facet else ()))
+        # A trend is of one server: two of them, one after the other, are no change.
+        of_trend = ("server",) if self.x in TREND_AXES else ()
+        wanted = (*self.series, *((self.facet,) if self.facet else ()), *of_trend)
         covered = {part for name in wanted for part in parts_of(name)}
         return tuple(part for part in PARTS if part in covered and part not in on_axis)
 
