@@ -120,7 +120,7 @@ def _reasons(
         *mixed_reasons(differences),
         *(refusal(factor, differences) for factor in refused),
         *(caveat(factor, differences) for factor in caveats if factor not in refused),
-        *(unknown_caveat(factor) for factor in differences.partly_unknown),
+        *(unknown_caveat(factor, differences.cells) for factor in differences.partly_unknown),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -12,6 +12,7 @@ from backend.analysis.grouping.unread import UnreadSeries
 from backend.analysis.query.factors import REMEDIES, Factor
 from backend.analysis.query.field import number_text
 from backend.analysis.query.natural_order import ordered
+from backend.analysis.query.records import LoadedCell
 
 # Characters of a value, and how many values, in a sentence.
 MAX_TEXT = 60
@@ -87,9 +88,27 @@ def _measure_alike(factor: Factor) -> str:
     return f"Measure all series with the same {factor.word}."
 
 
-def unknown_caveat(factor: Factor) -> Reason:
-    text = f"{factor.word} is unknown for some series"
-    return Reason(text, "Add it to the upload, or measure with the agent.", Harm.UNKNOWN)
+# What to do where the agent measured, and could not tell.
+_OF_PLAN = {
+    "keepalive": "The plan asks for keep-alive, but the server closed its connections. Set "
+    "keepalive = false in the plan for all servers, or leave this server out.",
+}
+_OF_HOST = "The agent could not read it. Run `loadsheet doctor` on that host to see why."
+_OF_OUTPUT = "The load tool does not print it. Measure all series with one load tool."
+
+
+def unknown_caveat(factor: Factor, cells: Iterable[LoadedCell]) -> Reason:
+    """That a factor is unknown for some of `cells`. What to do follows from who measured them."""
+    unknown = [cell for cell in cells if factor.read(cell) is None]
+    remedies = dict.fromkeys(_unknown_remedy(factor, cell) for cell in unknown)
+    return Reason(f"{factor.word} is unknown for some series", " ".join(remedies), Harm.UNKNOWN)
+
+
+def _unknown_remedy(factor: Factor, cell: LoadedCell) -> str:
+    if not cell.run.has_plan:
+        return "Add it to the upload, or measure with the agent."
+    of_part = _OF_HOST if factor.part in ("client_host", "server_host") else _OF_OUTPUT
+    return _OF_PLAN.get(factor.id, of_part)
 
 
 def missing_caveat(missing: Sequence[UnreadSeries]) -> Reason:

@@ -71,7 +71,7 @@ def fetch_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Load
     return LoadedCells(selection.query, tuple(runs.values()), tuple(cells), tuple(left_out))
 
 
-_RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host", "is_open")
+_RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host", "is_open", "plan_sha256")
 
 
 def _runs(selection: Selection) -> tuple[dict[uuid.UUID, LoadedRun], list[str]]:
@@ -96,9 +96,10 @@ def _run(row: Sequence[Any], settings: WorkspaceSettings) -> LoadedRun:
         recorded_at=row[3],
         same_host=row[4],
         is_open=row[5],
-        labels=_read_object(row[6]),
-        client_governor=row[7] or None,
-        server_governor=row[8] or None,
+        has_plan=bool(row[6]),
+        labels=_read_object(row[7]),
+        client_governor=row[8] or None,
+        server_governor=row[9] or None,
     )
 
 

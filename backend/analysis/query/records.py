@@ -110,6 +110,8 @@ class LoadedRun(Loaded, frozen=True):
     # What chooses the processor's speed on each host; None is unknown.
     client_governor: str | None = None
     server_governor: str | None = None
+    # Whether the agent measured it by a plan; else somebody uploaded outputs.
+    has_plan: bool = False
 
 
 class LoadedDismissal(Loaded, frozen=True):

@@ -78,6 +78,31 @@ def test_clear_ratios_are_solid(lab):
     assert trust(lab, "view=ratios")["level"] == "solid"
 
 
+@pytest.mark.parametrize(
+    ("plan", "remedy"),
+    [
+        ("", "Add it to the upload, or measure with the agent."),
+        ("a" * 64, "The plan asks for keep-alive, but the server closed its connections."),
+    ],
+)
+def test_what_to_do_about_an_unknown_follows_from_who_measured(lab, plan, remedy):
+    closing = CellSpec("b", rates=NEAR, workload={**HELLO, "keepalive": None})
+    run = make_run(lab, CellSpec("a", rates=NEAR), closing)
+    type(run).objects.filter(pk=run.pk).update(plan_sha256=plan)
+    (reason,) = trust(lab)["reasons"]
+    assert reason["text"] == "Keep-alive is unknown for some series."
+    assert reason["remedy"].startswith(remedy)
+
+
+def test_the_agent_is_not_advised_where_the_agent_could_not_read_a_host(lab):
+    known, unknown = make_run(lab, CellSpec("a")), make_run(lab, CellSpec("b"), host=None)
+    type(known).objects.update(plan_sha256="a" * 64)
+    remedies = {reason["text"]: reason["remedy"] for reason in trust(lab)["reasons"]}
+    told = remedies["Processor of the server host is unknown for some series."]
+    assert told.startswith("The agent could not read it.")
+    assert unknown.server_host is None
+
+
 def test_a_trend_of_too_few_versions(lab):
     make_run(lab, *(CellSpec("a", rates=NEAR, version=version) for version in ("1.0", "1.1")))
     text = "There are too few versions to find lasting changes."
