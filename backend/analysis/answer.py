@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from backend.analysis.record import Record
 
@@ -28,7 +28,8 @@ class Trust(Record, frozen=True, kw_only=True):
         Meta(description="solid; care: use with care; noisy: too noisy to call; not_comparable"),
     ]
     reasons: Annotated[
-        Sequence[TrustReason], Meta(description="The most harmful first, at most three")
+        Sequence[TrustReason],
+        Meta(description="The most harmful first; pages show the first three at once"),
     ]
     more: Annotated[int, Meta(description="How many reasons are not listed")] = 0
 
@@ -40,4 +41,9 @@ class Answer(Record, frozen=True, kw_only=True):
     margin: Annotated[
         str | None, Meta(description="By how much, with its interval, or why nothing can be said")
     ] = None
+    # Left out where there is nothing to say, so that what was frozen keeps its bytes.
+    aside: Annotated[
+        str | UnsetType,
+        Meta(description="Which series the answer leaves aside, and why: sentences"),
+    ] = UNSET
     trust: Trust

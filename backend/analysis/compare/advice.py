@@ -5,11 +5,11 @@ from __future__ import annotations
 from backend.analysis.compare.replication import run_share_text
 from backend.stats.comparison import Comparison, Precision
 from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
-from backend.stats.thresholds import LEAST_RUNS, percent
+from backend.stats.thresholds import LEAST_RUNS
 
 
 def advise(comparison: Comparison, *, relevant: float) -> str | None:
-    """How much more to measure, with the odds that it is enough; None where noise is unknown."""
+    """How much more to measure, and how often that is enough; None where noise is unknown."""
     if comparison.run_sd is not None:
         return (
             "they were not measured in the same run, and runs differ by "
@@ -37,9 +37,9 @@ def _limit_text(precision: Precision | None) -> str | None:
 def _text(needed: Advice) -> str:
     unit = "run" if needed.of_runs else "trial"
     if needed.more is None:
-        return f"{MOST_UNITS} more {unit}s on each side would not be enough for a verdict"
+        return f"{MOST_UNITS} more {unit}s of each series would hardly decide"
     plural = "" if needed.more == 1 else "s"
     return (
-        f"add about {needed.more} {unit}{plural} on each side for a "
-        f"{percent(round(needed.odds, 2))} chance of a verdict"
+        f"add about {needed.more} {unit}{plural} to each series, "
+        "which is enough in two of three cases"
     )

@@ -82,8 +82,14 @@ def _known_ratios(
 
 def _contest_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
     """Of each ranking, why the least decided of its contests cannot be built on."""
-    doubts = ([*filter(None, map(_contest_doubt, ranking.contests))] for ranking in rankings)
+    doubts = ([*filter(None, map(_contest_doubt, _open(ranking)))] for ranking in rankings)
     return [max(reasons, key=lambda reason: reason.harm) for reasons in doubts if reasons]
+
+
+def _open(ranking: Ranking) -> list[Contest]:
+    """The contest of the headline, and those that may still change who leads."""
+    first, *others = ranking.contests or (None,)
+    return [*filter(None, [first]), *(contest for contest in others if not contest.is_sure)]
 
 
 def _contest_doubt(contest: Contest) -> Reason | None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import UNSET
+
 from backend.analysis.answer import Answer
+from backend.analysis.compare.aside import aside_of
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, decide_panels, decide_ratios
 from backend.analysis.compare.gathering import Gathered
@@ -26,18 +29,25 @@ from backend.analysis.compare.views import RatioView, Views
 @dataclass(frozen=True, slots=True)
 class Overall:
     """`ranking`: None where several panels have one each. `decision`: what the headline stands
-    on. `recommendation`: which server to take, or who leads in each panel."""
+    on. `recommendation`: which server to take, or who leads in each panel. `aside`: which series
+    these leave aside."""
 
     comparability: Comparability
     ranking: Ranking | None
     headline: Headline
     decision: Decision
     recommendation: Headline | None = None
+    aside: str | None = None
 
     def answer(self) -> Answer:
         told = self.recommendation or self.headline
         trust = judge_trust(self.comparability, self.decision)
-        return Answer(sentence=told.sentence, margin=told.margin, trust=trust)
+        aside = UNSET if self.aside is None else self.aside
+        return Answer(sentence=told.sentence, margin=told.margin, aside=aside, trust=trust)
+
+    def with_view(self, headline: Headline, decision: Decision) -> Overall:
+        """The same where a view has a headline of its own, which is about no ranking."""
+        return replace(self, headline=headline, decision=decision, recommendation=None, aside=None)
 
 
 def judge_overall(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Overall:
@@ -54,14 +64,14 @@ def _judge_shown(gathered: Gathered, panels: Sequence[Panel], views: Views) -> O
         text = _ratio_headline(gathered, ratios)
         if text is not None:
             decision = decide_ratios(ratios.table)
-            return replace(overall, headline=Headline(text), decision=decision, recommendation=None)
+            return overall.with_view(Headline(text), decision)
     if views.headline is None:
         return overall
     headline = _view_headline(overall, views.headline)
     if views.capacity:
         return replace(overall, headline=headline)
     decision = Decision(doubts=views.doubts)
-    return replace(overall, headline=headline, decision=decision, recommendation=None)
+    return overall.with_view(headline, decision)
 
 
 def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
@@ -69,7 +79,8 @@ def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
     if gathered.grouping.facet is None:
         (panel,) = panels
         advice = _advice(gathered, panel)
-        return Overall(panel.comparability, panel.ranking, panel.headline, decision, advice)
+        aside = None if panel.ranking is None else aside_of(gathered, panel.ranking)
+        return Overall(panel.comparability, panel.ranking, panel.headline, decision, advice, aside)
     comparability = combine([panel.judgement for panel in panels])
     headline = join_headlines(gathered, panels)
     advice = Headline(summarise_leaders(gathered, panels), headline.text)

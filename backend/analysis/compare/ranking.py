@@ -18,6 +18,7 @@ from backend.analysis.query.metrics import METRICS
 from backend.analysis.record import record_of
 from backend.runs.checks import Check
 from backend.stats import Ratio
+from backend.stats.comparison import AllPairs
 from backend.stats.replicates import Sample
 
 MAXIMUM_UNRANKED = (
@@ -126,12 +127,29 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Lead:
+    """The ratio of the leader to a row behind it, within all pairs.
+
+    `is_sure`: whether that row is surely worse, by however much.
+    """
+
+    ratio: Ratio
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Contest:
     """The leader, the series that a headline holds it against, and the leader's ratio to it."""
 
     leader: Row
     other: Row
     ratio: Ratio
+    is_sure: bool = False
+
+    @property
+    def is_size_open(self) -> bool:
+        """Whether the leader is surely ahead, and noise hides by how much."""
+        return self.is_sure and self.ratio.verdict in ("inconclusive", "size_uncertain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +160,8 @@ class Ranking:
     rows: tuple[Row, ...]
     # Whether the reader chose the baseline.
     is_baseline_asked: bool = False
-    # Of the leader to each ranked row behind it, within all pairs; None where it is unknown.
-    leads: tuple[Ratio | None, ...] = ()
+    # Of the leader to each ranked row behind it; None where the ratio is unknown.
+    leads: tuple[Lead | None, ...] = ()
 
     @property
     def ranked(self) -> tuple[Row, ...]:
@@ -158,7 +176,7 @@ class Ranking:
         leader, runner_up, *_ = self.ranked
         base = self.baseline
         if self.is_baseline_asked and base is not None and base in self.ranked[1:]:
-            return _contest(leader, base, leader.ratio)
+            return _contest(leader, base, leader.ratio and Lead(leader.ratio, is_sure=False))
         return _contest(leader, runner_up, self.leads[0])
 
     @property
@@ -173,7 +191,7 @@ class Ranking:
         if contest.other is not self.ranked[1]:
             return (contest,)
         others = zip(self.ranked[2:], self.leads[1:], strict=True)
-        behind = (_contest(contest.leader, row, ratio) for row, ratio in others)
+        behind = (_contest(contest.leader, row, lead) for row, lead in others)
         return (contest, *filter(None, behind))
 
     @property
@@ -183,10 +201,18 @@ class Ranking:
 
     @property
     def is_led_beyond_doubt(self) -> bool:
-        """Whether the leader is ahead of every other ranked row, beyond noise and threshold."""
+        """Whether the leader is ahead of the runner-up and of an asked baseline beyond noise and
+        threshold, and surely ahead of every other ranked row.
+
+        By how much it is ahead of those further behind may be open: that hides no winner.
+        """
         contest = self.contest
-        ratios = [*self.leads, None if contest is None else contest.ratio]
-        return all(ratio is not None and ratio.verdict == "improved" for ratio in ratios)
+        if contest is None or contest.ratio.verdict != "improved":
+            return False
+        runner_up, *others = self.leads
+        if runner_up is None or runner_up.ratio.verdict != "improved":
+            return False
+        return all(lead is not None and lead.is_sure for lead in others)
 
     def to_record(self) -> figures.Ranking:
         return figures.Ranking(
@@ -197,8 +223,10 @@ class Ranking:
         )
 
 
-def _contest(leader: Row, other: Row, ratio: Ratio | None) -> Contest | None:
-    return None if ratio is None or ratio.value is None else Contest(leader, other, ratio)
+def _contest(leader: Row, other: Row, lead: Lead | None) -> Contest | None:
+    if lead is None or lead.ratio.value is None:
+        return None
+    return Contest(leader, other, lead.ratio, lead.is_sure)
 
 
 def rank(
@@ -277,8 +305,8 @@ def _ratios(
 
 def _places(
     in_order: Sequence[Entrant], metric: str, yardstick: Yardstick
-) -> tuple[dict[str, str], tuple[Ratio | None, ...]]:
-    """The places that each series may have, and the ratios of the first to each behind it.
+) -> tuple[dict[str, str], tuple[Lead | None, ...]]:
+    """The places that each series may have, and the leads of the first over each behind it.
 
     A ranked series whose figure has no logarithm may have any place among the others.
     """
@@ -295,9 +323,13 @@ def _places(
     if first is None:
         return places, unknown
     return places, tuple(
-        None if index is None else yardstick.ratio(pairs.comparison(index, first))
-        for index in behind
+        None if index is None else _lead(yardstick, pairs, first, index) for index in behind
     )
+
+
+def _lead(yardstick: Yardstick, pairs: AllPairs, first: int, other: int) -> Lead:
+    is_sure = yardstick.is_behind(pairs.comparison(first, other), rivals=pairs.count - 1)
+    return Lead(yardstick.ratio(pairs.comparison(other, first)), is_sure)
 
 
 def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | None:

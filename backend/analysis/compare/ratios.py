@@ -10,6 +10,7 @@ from backend.analysis.compare.advice import advise
 from backend.analysis.compare.replication import scope_text
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
+from backend.stats.best import is_surely_behind
 from backend.stats.comparison import (
     AllPairs,
     Comparison,
@@ -99,6 +100,12 @@ class Yardstick:
         """`2`, or `2–4`: the places that each sample of `pairs` may have; see `rank_sets`."""
         places = rank_sets(pairs, better=self.better, unplaced=unplaced)
         return [str(first) if first == last else f"{first}–{last}" for first, last in places]
+
+    def is_behind(self, comparison: Comparison, *, rivals: int) -> bool:
+        """Whether a rival is behind the base, which is the best of all; see `is_surely_behind`."""
+        return is_surely_behind(
+            comparison, rivals=rivals, better=self.better, families=self.families
+        )
 
     def ratio(self, comparison: Comparison) -> Ratio:
         """A comparison of logarithms as a ratio, with what would decide it where it is open."""

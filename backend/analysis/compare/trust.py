@@ -1,4 +1,4 @@
-"""How far an answer holds: one of four levels, with the three most harmful reasons."""
+"""How far an answer holds: one of four levels, with the reasons, the most harmful first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision
 from backend.analysis.compare.reasons import Harm, Reason
 
-MOST_REASONS = 3
+MOST_REASONS = 100
 
 
 def judge_trust(comparability: Comparability, decision: Decision | None = None) -> Trust:

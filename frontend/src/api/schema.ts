@@ -12,6 +12,8 @@ export interface components {
             readonly sentence: string;
             /** @description By how much, with its interval, or why nothing can be said */
             readonly margin?: string | null;
+            /** @description Which series the answer leaves aside, and why: sentences */
+            readonly aside?: string;
             readonly trust: components["schemas"]["Trust"];
         };
         /** @description A raw file as received. */
@@ -1361,7 +1363,7 @@ export interface components {
         readonly Trust: {
             /** @description solid; care: use with care; noisy: too noisy to call; not_comparable */
             readonly level: components["schemas"]["LevelEnum"];
-            /** @description The most harmful first, at most three */
+            /** @description The most harmful first; pages show the first three at once */
             readonly reasons: readonly components["schemas"]["TrustReason"][];
             /** @description How many reasons are not listed */
             readonly more?: number;

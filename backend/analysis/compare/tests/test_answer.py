@@ -8,7 +8,7 @@ from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.compare.trust import judge_trust
 from backend.analysis.figures import plain_figures
 from backend.analysis.query.compare_query import CompareQuery
-from backend.testing.rows import MACHINE, CellSpec, make_run, make_workspace
+from backend.testing.rows import MACHINE, STARTED, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -87,6 +87,46 @@ def test_a_server_is_taken_only_if_it_is_ahead_of_every_other(lab):
     assert told["trust"]["level"] == "care"
     (reason,) = told["trust"]["reasons"]
     assert reason["text"] == "The noise is larger than the difference between a 23.0 and c 23.0."
+
+
+def test_a_noisy_last_server_hides_no_winner_and_is_said_aside(lab):
+    noisy = CellSpec("c", rates=(100.0, 300.0, 140.0))
+    make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 900}), noisy)
+    figures = ask(lab)
+    told = figures["answer"]
+    assert figures["ranking"]["rows"][2]["tier"] == "1–3"
+    assert told["sentence"].startswith("Take a 23.0 at 64 connections: 1,000 req/s")
+    assert told["margin"].startswith("a 23.0 serves 1.11×")
+    assert told["aside"] == "c 23.0 is also behind, but too noisy to say by how much."
+    assert not [each for each in told["trust"]["reasons"] if "noise" in each["text"]]
+
+
+def test_a_noisy_last_server_that_may_be_the_best_leaves_it_open(lab):
+    noisy = CellSpec("c", rates=(700.0, 1100.0, 800.0))
+    make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 900}), noisy)
+    told = answer(lab)
+    assert "Take" not in told["sentence"]
+    assert "aside" not in told
+    texts = [reason["text"] for reason in told["trust"]["reasons"]]
+    assert "The noise is larger than the difference between a 23.0 and c 23.0." in texts
+
+
+def test_a_server_without_the_figure_is_said_aside(lab):
+    silent = CellSpec("c", rates=[1000 * share for share in NEAR], p50_us=None)
+    make_run(lab, *cells("a", {64: 1000}, p50_us=400.0), *cells("b", {64: 1000}), silent)
+    told = answer(lab, "metric=p99")
+    assert told["sentence"].startswith("Take a 23.0 at 64 connections")
+    aside = "Not compared: c 23.0. Latency p99 is unknown. Run wrk with --latency."
+    assert told["aside"] == aside
+
+
+def test_several_servers_without_figures_are_named_once(lab):
+    silent = CellSpec("c", rates=[1000 * share for share in NEAR], p50_us=None)
+    failing = CellSpec("d", rates=[1000 * share for share in NEAR], error_rate=0.5)
+    servers = (*cells("a", {64: 1000}, p50_us=400.0), *cells("b", {64: 1000}))
+    make_run(lab, *servers, silent, failing)
+    aside = "Not compared: d 23.0, c 23.0. The ranking gives each reason."
+    assert answer(lab, "metric=p99")["aside"] == aside
 
 
 def test_an_asked_baseline_that_is_too_noisy_is_not_beaten(lab):
@@ -171,7 +211,7 @@ def test_a_difference_within_noise_is_too_noisy_and_says_what_would_decide(lab):
     assert told["trust"]["level"] == "noisy"
     noise, spread = told["trust"]["reasons"]
     assert noise["text"] == "The noise is larger than the difference between b 23.0 and a 23.0."
-    assert "trials on each side" in noise["remedy"]
+    assert "to each series, which is enough in two of three cases" in noise["remedy"]
     assert noise["check"] is None
     assert spread["check"] == "spread"
     assert spread["text"].endswith("(1 of 2 load points).")
@@ -228,7 +268,22 @@ def test_a_trend_is_not_judged_by_the_ranking_of_its_last_version(lab):
     assert answer(lab, "x=version&view=trend&series=server")["trust"]["level"] != "noisy"
 
 
-def test_three_reasons_are_told_the_most_harmful_first():
+@pytest.mark.parametrize("axis", ["version", "date"])
+def test_a_trend_is_of_one_server_also_where_servers_are_to_make_no_series(lab, axis):
+    """Another server from some day on is no change of a server."""
+    for day in range(1, 8):
+        server = "old" if day < 5 else "new"
+        rate = 1000 if day < 5 else 500
+        specs = cells(server, {64: rate}, version=f"1.{day}")
+        make_run(lab, *specs, started_at=STARTED.replace(day=day))
+    figures = ask(lab, f"x={axis}&view=trend&series=workload")
+    assert {series["server"] for series in figures["series"]} == {"old", "new"}
+    assert figures["changes"] == []
+    assert "old" in figures["finding"]
+    assert "new" in figures["finding"]
+
+
+def test_reasons_are_told_the_most_harmful_first():
     reasons = (
         Reason("unknown here", "Add it.", Harm.UNKNOWN),
         Reason("some warn", "Look.", Harm.WARNS, 0.1, "some"),
@@ -238,8 +293,9 @@ def test_three_reasons_are_told_the_most_harmful_first():
     )
     trust = judge_trust(Comparability("caveats", (), reasons))
     texts = [reason.text for reason in trust.reasons]
-    assert texts == ["It is wrong.", "json: It differs.", "All warn."]
-    assert trust.more == 2
+    told = ["It is wrong.", "json: It differs.", "All warn.", "Some warn.", "Unknown here."]
+    assert texts == told
+    assert trust.more == 0
 
 
 def test_what_differs_together_is_a_reason():

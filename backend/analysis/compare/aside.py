@@ -1,0 +1,49 @@
+"""What an answer leaves aside: series without a figure, and series that are too noisy to place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.ranking import Ranking
+from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, more_series
+
+
+def aside_of(gathered: Gathered, ranking: Ranking) -> str | None:
+    """`Not compared: nginx 1.27. Throughput is unknown.` None where nothing is left aside.
+
+    In order: series whose size of difference noise hides, although they are surely behind; series
+    whose figure may not be compared; series of which no output could be read.
+    """
+    sentences = (_noisy(ranking), _uncompared(ranking), _unread(gathered))
+    return " ".join(filter(None, sentences)) or None
+
+
+def _noisy(ranking: Ranking) -> str | None:
+    """Of the rows behind the runner-up: the answer is about the first two."""
+    labels = [each.other.entrant.label for each in ranking.contests[1:] if each.is_size_open]
+    if not labels:
+        return None
+    verb = "is" if len(labels) == 1 else "are"
+    return f"{_listed(labels)} {verb} also behind, but too noisy to say by how much."
+
+
+def _uncompared(ranking: Ranking) -> str | None:
+    rows = [row for row in ranking.rows if row.unranked is not None]
+    if not rows or not ranking.ranked:
+        return None
+    reasons = {row.unranked for row in rows}
+    reason = reasons.pop() if len(reasons) == 1 else "The ranking gives each reason."
+    return f"Not compared: {_listed([row.entrant.label for row in rows])}. {reason}"
+
+
+def _unread(gathered: Gathered) -> str | None:
+    labels = list(dict.fromkeys(row.label for row in gathered.missing))
+    if not labels:
+        return None
+    return f"Not read: {_listed(labels)}. No output could be read."
+
+
+def _listed(labels: Sequence[str]) -> str:
+    more = more_series(len(labels) - MAX_SERIES_NAMED)
+    return ", ".join([*labels[:MAX_SERIES_NAMED], *more])
