@@ -48,6 +48,18 @@ describe("tabs", () => {
     expect(shown()).toEqual(["figures"]);
   });
 
+  it("add to the history, so that Back returns to the tab before", () => {
+    makeTabs();
+    const before = history.length;
+    tab("figures").click();
+    expect(history.length).toBe(before + 1);
+    tab("figures").click();
+    expect(history.length).toBe(before + 1);
+    history.replaceState(null, "", "/w/lab/compare");
+    dispatchEvent(new HashChangeEvent("hashchange"));
+    expect(shown()).toEqual(["latency"]);
+  });
+
   it("move by the arrow keys, past tabs without content", () => {
     const tabs = makeTabs();
     tabs.offer({ figures: { label: "Figures", isEmpty: true } });

@@ -49,7 +49,7 @@ export class Tabs {
     if (!panel) return;
     this.#chosen = panel.id;
     const isAsked = fragmentValue(location.hash, "tab") !== null;
-    if (isAsked) this.#write(panel.id);
+    if (isAsked) history.replaceState(history.state, "", this.#address(panel.id));
     this.#draw();
   }
 
@@ -86,13 +86,16 @@ export class Tabs {
     for (const tab of this.#tabs) this.#panel(tab).hidden = !shown.includes(tab);
   }
 
+  /** An entry of the history, so that the browser's Back returns to the tab before. */
   #open(tab: HTMLAnchorElement): void {
-    this.#write(idOf(tab));
+    const to = this.#address(idOf(tab));
+    if (tab !== this.#current) history.pushState(history.state, "", to);
+    else history.replaceState(history.state, "", to);
     this.#draw();
   }
 
-  #write(id: string): void {
-    history.replaceState(history.state, "", joinFragments(location.hash, `#tab=${id}`));
+  #address(id: string): string {
+    return joinFragments(location.hash, `#tab=${id}`);
   }
 
   #move(event: KeyboardEvent): void {
