@@ -22,6 +22,19 @@ export function headline(figures: Figures, view: View, metric: MetricId): string
   return isAboutFinding ? figures.finding : metricOf(figures, metric).label;
 }
 
+/** What stands first: a sentence, by how much, and which series it leaves aside. */
+export interface Told {
+  readonly sentence: string;
+  readonly margin?: string | null;
+  readonly aside?: string;
+}
+
+/** The answer of the service where it is about what is shown, else the headline of the view. */
+export function toldOf(figures: Figures, view: View, metric: MetricId): Told {
+  const sentence = headline(figures, view, metric);
+  return figures.answer && sentence === figures.finding ? figures.answer : { sentence };
+}
+
 /** The headline of a view of which the finding says nothing; null for the others. */
 export function ownHeadline(figures: Figures, view: View, metric: MetricId): string | null {
   if (!view.isFindingOn || view.empty(figures, metric) !== null) return null;

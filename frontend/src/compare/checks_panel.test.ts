@@ -9,7 +9,7 @@ beforeEach(() => {
 
 describe("evidence", () => {
   it("shows errors first", () => {
-    document.body.append(checkList(figures().checks));
+    document.body.append(checkList(figures()));
     expect([...document.querySelectorAll("li")].map((item) => item.id)).toEqual([
       "check-errors",
       "check-same-host",
@@ -17,7 +17,7 @@ describe("evidence", () => {
   });
 
   it("leads from a finding to its trials and its section of the docs", () => {
-    document.body.append(checkList(sample().checks));
+    document.body.append(checkList(sample()));
     const warning = document.querySelector("#check-same-host");
     expect(warning?.querySelector('a[href="/docs/checks#same-host"]')).not.toBeNull();
     expect(warning?.querySelectorAll('a[href^="/t/"]').length).toBe(6);
@@ -29,7 +29,7 @@ describe("evidence", () => {
     const evidence = 'a[href^="/r/"], a[href^="/t/"]';
     const page = document.body.appendChild(document.createElement("div"));
     page.dataset.resultSet = "";
-    page.append(checkList(sample().checks), runList(sample().runs));
+    page.append(checkList(sample()), runList(sample().runs));
     for (const more of page.querySelectorAll<HTMLElement>("button.link")) more.click();
     expect(page.querySelectorAll(evidence).length).toBe(0);
     expect(page.textContent).toContain(sample().runs[0]?.id.slice(0, 8));
@@ -39,7 +39,7 @@ describe("evidence", () => {
   });
 
   it("shows what was dismissed apart, with who and why", () => {
-    document.body.append(checkList(sample().checks));
+    document.body.append(checkList(sample()));
     const groups = [...document.querySelectorAll(".check-group")];
     expect(groups.map((one) => one.querySelector("h3")?.textContent)).toEqual([
       "■ Errors1 check",
@@ -51,10 +51,10 @@ describe("evidence", () => {
   });
 
   it("offers to dismiss only who may, as a form to the run", () => {
-    const { checks, runs } = sample();
-    document.body.append(checkList(checks));
+    const { runs } = sample();
+    document.body.append(checkList(sample()));
     expect(document.querySelector("form")).toBeNull();
-    document.body.replaceChildren(checkList(checks, { runs, token: "t" }));
+    document.body.replaceChildren(checkList(sample(), { runs, token: "t" }));
     const form = document.querySelector("form");
     expect(form?.getAttribute("action")).toBe(`/r/${runs[0]?.id}/dismissals`);
     expect(form?.querySelector<HTMLInputElement>("[name=check]")?.value).toBe("errors");
@@ -62,10 +62,10 @@ describe("evidence", () => {
   });
 
   it("offers members to take a dismissal back, in the run it was made in", () => {
-    const { checks, runs } = sample();
-    document.body.append(checkList(checks));
+    const { runs } = sample();
+    document.body.append(checkList(sample()));
     expect(document.querySelector("form.undo")).toBeNull();
-    document.body.replaceChildren(checkList(checks, { runs, token: "t" }));
+    document.body.replaceChildren(checkList(sample(), { runs, token: "t" }));
     const undo = document.querySelector<HTMLFormElement>("form.undo");
     expect(undo?.getAttribute("action")).toBe("/r/0198c5a2-77aa-7000-8000-000000000001/dismissals");
     const sent = Object.fromEntries(new FormData(undo ?? undefined));
@@ -79,7 +79,7 @@ describe("evidence", () => {
 
   it("never reads text as markup", () => {
     const check = { ...figures().checks[0], title: "<img src=x>" } as never;
-    document.body.append(checkList([check]));
+    document.body.append(checkList(figures({ checks: [check] })));
     expect(document.querySelector("img")).toBeNull();
   });
 });

@@ -1,9 +1,10 @@
 // The evidence: the checks that fired, and the runs.
 import { SEVERITIES } from "../api/constants";
-import type { FiredCheck, SourceRun } from "../api/figures";
+import type { Figures, FiredCheck, SourceRun } from "../api/figures";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { plural, relative, short, utc } from "../text/format";
+import { type Evidence, evidenceOf } from "../text/trust";
 import { evidenceLink } from "./evidence_link";
 
 const SEVERITY = {
@@ -20,29 +21,41 @@ export interface DismissOptions {
 
 type Dismissed = NonNullable<FiredCheck["dismissed"]>[number];
 
-export function checkList(
-  checks: readonly FiredCheck[],
-  dismissing: DismissOptions | null = null,
-): HTMLElement {
-  const live = checks.filter((check) => check.count > 0 || !isDismissed(check));
-  const gone = checks.filter(isDismissed);
+/** All that speaks against the answer: conditions first, then the checks that fired. */
+export function checkList(figures: Figures, dismissing: DismissOptions | null = null): HTMLElement {
+  const { conditions, checks, dismissed } = evidenceOf(figures);
   const groups = SEVERITIES.flatMap((severity) => {
-    const inside = live.filter((check) => check.severity === severity);
+    const inside = checks.filter((check) => check.severity === severity);
     return inside.length > 0 ? [group(severity, inside, dismissing)] : [];
   });
-  if (groups.length === 0 && gone.length === 0) {
+  if (conditions.length + groups.length + dismissed.length === 0) {
     return h("p", { class: "empty" }, "No check fired on these trials.");
   }
   return h(
     "div",
     { class: "check-groups" },
+    conditions.length > 0 && conditionGroup(conditions),
     ...groups,
-    gone.length > 0 && dismissed(gone, dismissing),
+    dismissed.length > 0 && dismissedGroup(dismissed, dismissing),
   );
 }
 
-function isDismissed(check: FiredCheck): boolean {
-  return (check.dismissed ?? []).length > 0;
+/** What differs, is unknown or too noisy: reasons that no check of the trials stands behind. */
+function conditionGroup(conditions: Evidence["conditions"]): HTMLElement {
+  const items = conditions.map(({ text, remedy }) =>
+    h(
+      "li",
+      {},
+      h("p", { class: "check-head" }, h("strong", {}, nameElement(text, 300))),
+      remedy && h("p", {}, short(remedy, 600)),
+    ),
+  );
+  return h(
+    "section",
+    { class: "check-group" },
+    h("h3", {}, "Comparison", h("span", { class: "aside" }, plural(conditions.length, "check"))),
+    h("ul", { class: "checks" }, ...items),
+  );
 }
 
 function group(
@@ -191,7 +204,10 @@ function runChoice(runs: readonly SourceRun[], choose: (run: SourceRun) => void)
   return h("label", { class: "inline" }, "in run", select);
 }
 
-function dismissed(checks: readonly FiredCheck[], dismissing: DismissOptions | null): HTMLElement {
+function dismissedGroup(
+  checks: readonly FiredCheck[],
+  dismissing: DismissOptions | null,
+): HTMLElement {
   const items = checks.flatMap((check) =>
     (check.dismissed ?? []).map((dismissal) => dismissedItem(check, dismissal, dismissing)),
   );

@@ -8,7 +8,7 @@ import {
   type X,
 } from "../api/figures";
 import { drawnFigures } from "../charts/drawn";
-import { headline, missingMetricText, ownHeadline } from "../charts/headline";
+import { missingMetricText, ownHeadline, toldOf } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import type { Scene } from "../charts/scene";
 import { onThemeChange } from "../charts/style/theme";
@@ -173,10 +173,7 @@ export class CompareView {
   }
 
   #drawFinding(figures: Figures): void {
-    const { answer } = figures;
-    const text = headline(figures, viewOf(this.#query), this.#metric);
-    const isAnswer = answer !== undefined && text === figures.finding;
-    drawSentence(this.#root, isAnswer ? answer : { sentence: text, margin: null });
+    drawSentence(this.#root, toldOf(figures, viewOf(this.#query), this.#metric));
     slot(this.#root, "finding").classList.remove("is-old");
     const missing = optionalSlot(this.#root, "missing");
     if (!missing) return;
@@ -191,8 +188,8 @@ export class CompareView {
     const cut = slot(this.#root, "truncated");
     cut.textContent = truncatedText(figures);
     cut.hidden = !cut.textContent;
-    const whole = headline(figures, viewOf(this.#query), this.#metric);
-    if (!this.#hooks.frozen) document.title = `${short(whole, 120)} · Loadsheet`;
+    const { sentence } = toldOf(figures, viewOf(this.#query), this.#metric);
+    if (!this.#hooks.frozen) document.title = `${short(sentence, 120)} · Loadsheet`;
   }
 
   #drawControls(figures: Figures): void {
@@ -276,9 +273,7 @@ export class CompareView {
   }
 
   #drawEvidence(figures: Figures): void {
-    slot(this.#root, "checks").replaceChildren(
-      checkList(figures.checks, this.#dismissing(figures)),
-    );
+    slot(this.#root, "checks").replaceChildren(checkList(figures, this.#dismissing(figures)));
     slot(this.#root, "runs").replaceChildren(runList(figures.runs));
   }
 

@@ -1,6 +1,7 @@
 // The tabs below the charts: which of them have content, and what they are called.
 import type { Figures } from "../api/figures";
 import { slot } from "../site/dom";
+import { evidenceOf } from "../text/trust";
 import { CHART_TABS } from "./small_charts";
 import type { TabContents } from "./tabs";
 
@@ -17,7 +18,7 @@ export function evidenceTabs(root: HTMLElement, figures: Figures): TabContents {
       label: isTrend ? "Changes" : "Saturation",
       isEmpty: saturation === true && !hasSentences,
     },
-    checks: { label: counted("Checks", figures.checks.length), isEmpty: false },
+    checks: { label: counted("Checks", evidenceOf(figures).count), isEmpty: false },
     runs: { label: counted("Runs", figures.runs.length), isEmpty: false },
   };
 }

@@ -67,7 +67,7 @@ describe("hostile names", () => {
 
   it("give no address but one of this service", () => {
     const check = { ...sample().checks[0], section: "javascript:alert(1)" } as never;
-    document.body.append(checkList([check]));
+    document.body.append(checkList({ ...sample(), checks: [check] }));
     const away = { ...sample().runs[0], url: "//evil.example" } as never;
     document.body.append(runList([away]));
     const hrefs = [...document.querySelectorAll("a")].map((one) => one.getAttribute("href"));

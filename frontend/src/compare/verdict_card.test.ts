@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Figures, Trust } from "../api/figures";
 import { makeCard } from "../testing/card";
 import { figures } from "../testing/figures";
+import { evidenceOf } from "../text/trust";
+import { checkList } from "./checks_panel";
 import { drawSentence, drawTrust } from "./verdict_card";
 
 function trusted(trust: Trust, over: Partial<Figures> = {}): HTMLElement {
@@ -21,6 +23,9 @@ describe("the sentence", () => {
     expect(title?.textContent).toBe("Take a");
     expect(title?.className).toBe("");
     expect(card.querySelector("[data-slot=margin]")?.textContent).toBe("1.6× [1.5, 1.7]");
+    expect(card.querySelector<HTMLElement>("[data-slot=aside]")?.hidden).toBe(true);
+    drawSentence(card, { sentence: "Take a", aside: "Not compared: c." });
+    expect(card.querySelector("[data-slot=aside]")?.textContent).toBe("Not compared: c.");
     drawSentence(card, { sentence: "long ".repeat(30), margin: null });
     expect(title?.className).toBe("is-long");
     expect(card.querySelector("[data-slot=margin]")?.textContent).toBe("");
@@ -36,11 +41,35 @@ describe("the chip", () => {
 
   it("opens the reasons with what to do, and leads to the checks", () => {
     const reasons = [{ text: "One host.", remedy: "Use two.", check: "same-host" }];
-    const card = trusted({ level: "care", reasons, more: 2 });
+    const card = trusted({ level: "care", reasons, more: 0 });
     expect(card.querySelector("li")?.textContent).toBe("One host.Use two.");
-    const link = card.querySelector('a[href="#checks"]');
-    expect(link?.textContent).toBe("All 2 checks");
-    expect(link?.parentElement?.textContent).toContain("2 more reasons");
+    expect(card.querySelector('a[href="#checks"]')?.textContent).toBe("All 2 checks");
+  });
+
+  it("counts what the tab of the checks lists, and shows three at once", () => {
+    const reasons = ["noise", "kernel", "payload", "keep-alive"].map((text) => ({
+      text,
+      remedy: "",
+      check: null,
+    }));
+    const check = { text: "one host", remedy: "", check: "same-host" };
+    const trust = { level: "care", reasons: [...reasons, check], more: 0 } as const;
+    const data = figures({ answer: { sentence: "Take a", margin: null, trust } });
+    const card = makeCard();
+    drawTrust(card, data);
+    expect(card.querySelectorAll("li").length).toBe(3);
+    const list = checkList(data);
+    expect(list.querySelectorAll("li").length).toBe(6);
+    expect(evidenceOf(data).count).toBe(6);
+    expect(card.querySelector('a[href="#checks"]')?.textContent).toBe("All 6 checks");
+  });
+
+  it("leads out of a frame", () => {
+    const card = makeCard();
+    drawTrust(card, figures(), "/s/1#tab=checks");
+    const link = card.querySelector<HTMLAnchorElement>(".trust-more a");
+    expect(link?.getAttribute("href")).toBe("/s/1#tab=checks");
+    expect(link?.target).toBe("_blank");
   });
 
   it("says that nothing speaks against a solid answer", () => {

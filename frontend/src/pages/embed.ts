@@ -2,7 +2,13 @@
 // page may have no origin to fetch from, and no storage to read a theme from.
 import { type Figures, knownMetrics, type MetricId, panelsOrWhole } from "../api/figures";
 import { drawnFigures, drawnScene, partText } from "../charts/drawn";
-import { areAllNamedAtEnds, hasEndLabels, headline, missingMetricText } from "../charts/headline";
+import {
+  areAllNamedAtEnds,
+  hasEndLabels,
+  headline,
+  missingMetricText,
+  toldOf,
+} from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import { chartOptions, type Scene } from "../charts/scene";
 import { onThemeChange, readTheme } from "../charts/style/theme";
@@ -12,6 +18,7 @@ import { showLegend } from "../compare/legend";
 import { MountedCharts } from "../compare/mounted_charts";
 import { ratioTable } from "../compare/ratio_table";
 import { pressAlone, pressSeries } from "../compare/series_choice";
+import { drawSentence, drawTrust } from "../compare/verdict_card";
 import { drawnOver, hiddenIn, metricIn, withHidden } from "../query/query";
 import { h, slot } from "../site/dom";
 import { formatTimes } from "../site/enhance";
@@ -59,10 +66,8 @@ class EmbeddedChart {
     this.#scene = scene;
     this.#view = viewOf(scene.query);
     const { figures, query, metric } = scene;
-    const text = headline(figures, this.#view, metric);
-    const answer = text === figures.finding ? figures.answer : undefined;
-    slot(root, "finding").textContent = answer?.sentence ?? text;
-    slot(root, "margin").textContent = answer?.margin ?? "";
+    drawSentence(root, toldOf(figures, this.#view, metric));
+    drawTrust(root, figures, `${root.dataset.pageUrl ?? ""}#tab=checks`);
     const missing = missingMetricText(figures, metricIn(query), metric);
     slot(root, "missing").textContent = missing;
     slot(root, "missing").hidden = missing === null;

@@ -13,5 +13,6 @@ export function makeCard(): HTMLElement {
       h("div", { "data-slot": "trust-body" }),
     ),
     h("p", { "data-slot": "margin" }),
+    h("p", { "data-slot": "aside" }),
   );
 }
