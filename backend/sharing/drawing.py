@@ -100,6 +100,7 @@ def _scene(reading: Reading) -> dict[str, Any]:
         "figures": reading.document["figures"],
         "url": f"{settings.PUBLIC_URL}{result_set.path}",
         "date": date,
+        "name": result_set.title,
     }
 
 
@@ -138,7 +139,7 @@ def _program_digest() -> bytes:
 
 
 def draw(scene: bytes) -> bytes:
-    """The PNG of a scene, `{figures, url, date}` as JSON, in a process with limits of its own."""
+    """The PNG of a scene, `{figures, url, date, name}` as JSON, in a process with limits of its own."""
     node = shutil.which("node")
     if node is None:
         raise CannotDraw("Node is not installed where the service runs.")

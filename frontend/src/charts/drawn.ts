@@ -7,9 +7,27 @@ import { keepStyles } from "./style/series_style";
 import { viewOf } from "./views";
 import { zoomIn, zoomName } from "./zoom";
 
+/** More series than these are a board: its ranking comes first, and the chart has the chosen ones. */
+const MOST_LINES = 12;
+
+export function isBoard({ series }: Figures): boolean {
+  return series.length > MOST_LINES;
+}
+
 /** The scene as it is drawn; `whole` keeps the figures that the page lists. */
 export function drawnScene(scene: Scene): Scene {
-  return { ...scene, figures: drawnFigures(scene.figures, scene.query), whole: scene.figures };
+  const { figures: whole, query, highlighted } = scene;
+  const drawn = drawnFigures(whole, query);
+  return { ...scene, figures: isBoard(whole) ? chosenOf(drawn, highlighted) : drawn, whole };
+}
+
+/** The chosen series of a board; all where none of them is shown. */
+export function chosenOf(figures: Figures, highlighted: ReadonlySet<string>): Figures {
+  const series = figures.series.filter(({ id }) => highlighted.has(id));
+  if (series.length === 0) return figures;
+  const drawn = { ...figures, series };
+  keepStyles(figures, drawn);
+  return drawn;
 }
 
 const kept = new WeakMap<Figures, { readonly key: string; readonly drawn: Figures }>();

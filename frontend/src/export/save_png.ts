@@ -1,6 +1,6 @@
 // PNG of exactly this view, drawn off-screen with all that a picture must carry with it.
 
-import { drawnFigures } from "../charts/drawn";
+import { drawnScene } from "../charts/drawn";
 import type { Scene } from "../charts/scene";
 import { readTheme } from "../charts/style/theme";
 import { viewOf } from "../charts/views";
@@ -36,9 +36,15 @@ export function dateOf(host: HTMLElement): string {
 export function drawPng(scene: Scene, host: HTMLElement, link: string): HTMLCanvasElement {
   const { figures, query, metric, highlighted } = scene;
   const theme = readTheme(host);
-  const legend =
-    viewOf(query).build === null ? [] : legendOf(drawnFigures(figures, query), highlighted, theme);
-  const sheet = sheetOf(figures, query, metric, { legend, link, date: dateOf(host) });
+  const { figures: drawn } = drawnScene(scene);
+  const legend = viewOf(query).build === null ? [] : legendOf(drawn, highlighted, theme);
+  const sheet = sheetOf(figures, query, metric, {
+    name: host.dataset.title ?? "",
+    lines: drawn.series.length,
+    legend,
+    link,
+    date: dateOf(host),
+  });
   const canvas = h("canvas", {});
   const measuring = contextOf(h("canvas", {}));
   const least = SIZE.height + extraHeight(measuring, sheet, theme, SIZE.width);

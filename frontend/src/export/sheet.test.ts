@@ -22,7 +22,10 @@ describe("sheet", () => {
     const written: string[] = [];
     const ctx = canvasFor(written);
     const sheet = {
+      name: "My servers",
       title: "a beats b",
+      margin: "2.00× [1.9, 2.1]",
+      aside: "Not compared: c.",
       subtitle: "Throughput",
       conditions: "wrk 4.1",
       outcome: "▲ Use with care: 1 warning – one host",
@@ -34,7 +37,10 @@ describe("sheet", () => {
     };
     const rect = paintSheet(ctx, sheet, theme, 1200, 750);
     expect(written).toEqual([
+      "My servers",
       "a beats b",
+      "2.00× [1.9, 2.1]",
+      "Not compared: c.",
       "wrk 4.1",
       "▲ Use with care: 1 warning – one host",
       "Not everything is shown: 29 series.",
@@ -61,6 +67,35 @@ describe("sheet", () => {
     const pieces = brokenLink(`https://x/${"y".repeat(100)}`, 300, width);
     expect(pieces.join("")).toBe(`https://x/${"y".repeat(100)}`);
     expect(Math.max(...pieces.map(width))).toBeLessThanOrEqual(300);
+  });
+
+  it("carries the title that was given, the answer, and how far to trust it", () => {
+    const trust = {
+      level: "noisy",
+      reasons: ["A", "B", "C"].map((text) => ({ text: `${text}.`, remedy: "" })),
+      more: 0,
+    } as const;
+    const answer = { sentence: "Take a", margin: "2×", aside: "Not read: c.", trust };
+    const written = (name: string, metric = "throughput"): Sheet =>
+      sheetOf(figures({ answer }), "", metric, { legend: [], link: "", date: "", name });
+    expect(written("My servers")).toMatchObject({
+      name: "My servers",
+      title: "Take a",
+      margin: "2×",
+      aside: "Not read: c.",
+      outcome: "◆ Too noisy: A. B. And 1 more.",
+      status: "caveats",
+    });
+    // A title that nobody chose is the beginning of the finding.
+    expect(written("server a serves 2× …").name).toBe("");
+    expect(written("My servers", "p99")).toMatchObject({ title: "Latency p99", margin: "" });
+  });
+
+  it("says how many series of a board it draws", () => {
+    const many = Array.from({ length: 13 }, (_, i) => ({ ...figures().series[0], id: `s${i}` }));
+    const foot = { legend: [], link: "", date: "", lines: 6 };
+    const board = figures({ series: many as Figures["series"] });
+    expect(sheetOf(board, "", "throughput", foot).subtitle).toMatch(/ · 6 of 13 series$/);
   });
 
   it("says which series it leaves out", () => {

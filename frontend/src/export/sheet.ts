@@ -1,15 +1,16 @@
 // The sheet around an exported chart: title, conditions, outcome, legend, link and date. Paints on
 // any 2D context, in a browser or not; knows no DOM.
 import type { Figures, MetricId, Outcome } from "../api/figures";
-import { partText } from "../charts/drawn";
-import { hasEndLabels, headline } from "../charts/headline";
+import { isBoard, partText } from "../charts/drawn";
+import { hasEndLabels, toldOf } from "../charts/headline";
 import { fitText } from "../charts/style/label_layout";
 import { colourOf, dashOf, seriesStyles } from "../charts/style/series_style";
 import type { ChartTheme } from "../charts/style/theme";
 import type { View } from "../charts/view";
 import { viewOf } from "../charts/views";
-import { comparabilityText, truncatedText } from "../text/comparability";
+import { truncatedText } from "../text/comparability";
 import { isolated, plural, short } from "../text/format";
+import { LEVELS, trustOf, trustText } from "../text/trust";
 
 export interface SheetLine {
   readonly label: string;
@@ -18,11 +19,17 @@ export interface SheetLine {
 }
 
 export interface Sheet {
+  /** The name that the author gave; empty without one, or where it repeats the answer. */
+  readonly name: string;
+  /** The answer, or the headline of the view. */
   readonly title: string;
+  /** By how much, and which series the answer leaves aside; empty where nothing is to be said. */
+  readonly margin: string;
+  readonly aside: string;
   /** What the chart shows, below the title. */
   readonly subtitle: string;
   readonly conditions: string;
-  /** The like-for-like outcome in words, and how grave it is. */
+  /** How far to trust the answer, in words, and how grave that is. */
   readonly outcome: string;
   readonly status: Outcome["status"];
   /** A sentence on the series that were left out; empty where all are shown. */
@@ -41,24 +48,47 @@ export interface Rect {
   readonly height: number;
 }
 
+type SheetExtras = Pick<Sheet, "legend" | "link" | "date" | "short"> & {
+  /** The title that the author gave. */
+  readonly name?: string;
+  /** How many series are drawn. */
+  readonly lines?: number;
+};
+
 /** The texts on the sheet of a view. */
 export function sheetOf(
   figures: Figures,
   query: string,
   metric: MetricId,
-  more: Pick<Sheet, "legend" | "link" | "date" | "short">,
+  { name = "", lines = figures.series.length, ...more }: SheetExtras,
 ): Sheet {
   const view = viewOf(query);
+  const { sentence, margin, aside } = toldOf(figures, view, metric);
   return {
-    title: headline(figures, view, metric),
+    name: [sentence, figures.finding].some((text) => repeats(text, name)) ? "" : name,
+    title: sentence,
+    margin: margin ?? "",
+    aside: aside ?? "",
     // A picture has no legend to press: it says what was left out.
-    subtitle: [view.title(figures, metric), partText(figures, query)].filter(Boolean).join(" · "),
+    subtitle: [view.title(figures, metric), partText(figures, query), chosenText(figures, lines)]
+      .filter(Boolean)
+      .join(" · "),
     conditions: figures.conditions,
-    outcome: comparabilityText(figures),
-    status: figures.outcome.status,
+    outcome: trustText(figures),
+    status: LEVELS[trustOf(figures).level].status,
     truncated: truncatedText(figures),
     ...more,
   };
+}
+
+/** "6 of 40 series", of a board. */
+function chosenText(figures: Figures, lines: number): string {
+  return isBoard(figures) ? `${lines} of ${figures.series.length} series` : "";
+}
+
+/** Whether a name is the beginning of the text, as names are that nobody chose. */
+function repeats(text: string, name: string): boolean {
+  return text.startsWith(name.replace(/ ?…$/, ""));
 }
 
 const GRAVITY = { comparable: "muted", caveats: "warning", not_comparable: "danger" } as const;
@@ -131,7 +161,10 @@ function paragraphs(sheet: Sheet, theme: ChartTheme): readonly SheetText[] {
   const outcome = theme[GRAVITY[sheet.status]];
   // Weights in whole hundreds: not every canvas knows those between them.
   return [
+    { text: sheet.name, above: 0, size: 15, weight: 600, colour: muted, most: 1 },
     { text: sheet.title, above: 0, size: 22, weight: 700, colour: ink, most: titleLines },
+    { text: sheet.margin, above: 2, size: 15, weight: 400, colour: ink, most: 2 },
+    { text: sheet.aside, above: 0, size: 14, weight: 400, colour: muted, most: 1 },
     { text: sheet.conditions, above: 4, size: 14, weight: 400, colour: muted, most: 3 },
     { text: sheet.outcome, above: 2, size: 14, weight: 600, colour: outcome, most: 2 },
     { text: sheet.truncated, above: 2, size: 14, weight: 600, colour: warning, most: 2 },

@@ -2,7 +2,7 @@
 // taller where its link takes more than a line, or its table more rows.
 import type { Canvas, createCanvas } from "@napi-rs/canvas";
 import tokens from "../../../styles/tokens.css";
-import { drawnFigures } from "../../charts/drawn";
+import { drawnFigures, drawnScene } from "../../charts/drawn";
 import { highlightedIn } from "../../charts/highlighted";
 import { viewOf } from "../../charts/views";
 import { extraRows, paintView } from "../paint";
@@ -17,14 +17,18 @@ const ZOOM = 1.4;
 
 const theme = lightTheme(tokens, "Sheet");
 
-export function drawImage({ figures, url, date }: ImageRequest, make: typeof createCanvas): Canvas {
+export function drawImage(
+  { figures, url, date, name }: ImageRequest,
+  make: typeof createCanvas,
+): Canvas {
   const { query, metric } = figures;
   const view = viewOf(query);
-  const drawn = drawnFigures(figures, query);
-  const highlighted = highlightedIn(drawn, view);
+  const highlighted = highlightedIn(drawnFigures(figures, query), view);
+  const drawn = drawnScene({ figures, query, metric, highlighted }).figures;
   const legend = briefLegend(drawn, view, highlighted, theme);
   const short = figures.panels != null;
-  const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });
+  const lines = drawn.series.length;
+  const sheet = sheetOf(figures, query, metric, { name, legend, lines, link: url, date, short });
   const width = WIDTH / ZOOM;
   const measuring = contextOf(make(1, 1));
   const least = HEIGHT / ZOOM + extraHeight(measuring, sheet, theme, width);

@@ -7,11 +7,16 @@ export interface ImageRequest {
   readonly figures: Figures;
   readonly url: string;
   readonly date: string;
+  /** The title of the result set; empty of a view that has none. */
+  readonly name: string;
 }
 
 const LONGEST = 160;
 const LONGEST_SENTENCE = 400;
-const SENTENCES = new Set(["finding", "conditions", "truncated"]);
+const SENTENCES = new Set([
+  ...["finding", "conditions", "truncated"],
+  ...["sentence", "margin", "aside", "text"],
+]);
 
 /** The same value with every text cut and freed of invisible characters. */
 export function boundTexts(value: unknown, key = ""): unknown {
@@ -27,7 +32,7 @@ export function boundTexts(value: unknown, key = ""): unknown {
 
 /** The query is not shown: it stays as it is. */
 export function readRequest(sent: unknown): ImageRequest {
-  const { figures, url, date } = sent as { figures: Figures; url: string; date: string };
+  const { figures, url, date, name = "" } = sent as Omit<ImageRequest, "name"> & { name?: string };
   const shown = boundTexts(figures) as Figures;
-  return { figures: { ...shown, query: figures.query }, url, date };
+  return { figures: { ...shown, query: figures.query }, url, date, name: short(name, LONGEST) };
 }
