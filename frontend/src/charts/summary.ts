@@ -19,6 +19,7 @@ import {
   times,
 } from "../text/format";
 import { bandName, bandsOf, shareOf } from "./errors";
+import { missingValuesText } from "./missing_metric";
 import { PERCENTILE_TICKS, shownCurves, valueAt } from "./percentiles";
 import { latencyOf, tradeoffPoints } from "./tradeoff";
 import type { Summary } from "./view";
@@ -43,7 +44,7 @@ function seriesName(figures: Figures, series: Series): string {
 
 /** "Throughput lies between 12.1k req/s (…, 1 connection) and 84.9k req/s (…, 256 connections)." */
 export function sweepSummary(figures: Figures, metric: MetricId): Summary {
-  return { lead: rangeText(figures, metric), rest: "" };
+  return { lead: rangeText(figures, metric), rest: missingValuesText(figures, metric) };
 }
 
 function rangeText(figures: Figures, metric: MetricId): string {
@@ -204,8 +205,7 @@ function hasNoChanges({ changes, outcome }: Figures): boolean {
 function changesText(figures: Figures, metric: MetricId): string {
   const changes = figures.changes ?? [];
   const label = metricOf(figures, metric).label.toLowerCase();
-  const over = `${figures.x.values.length} values of ${figures.x.label.toLowerCase()}`;
-  if (hasNoChanges(figures)) return `No lasting change of ${label} was found over ${over}.`;
+  if (hasNoChanges(figures)) return `No lasting change of ${label} was found.`;
   if (changes.length === 0)
     return `Changes of ${label} are not shown: these series are not comparable.`;
   const names = new Map(figures.series.map((series) => [series.id, seriesName(figures, series)]));
@@ -216,5 +216,5 @@ function changesText(figures: Figures, metric: MetricId): string {
         `${names.get(change.series) ?? "a series"} ${times(change.ratio, change.low, change.high)} at ${short(String(change.x))}`,
     );
   const more = changes.length > 3 ? ` and ${changes.length - 3} more` : "";
-  return `${plural(changes.length, "change")} of ${label} over ${over}: ${texts.join("; ")}${more}.`;
+  return `${plural(changes.length, "change")} of ${label}: ${texts.join("; ")}${more}.`;
 }

@@ -4,6 +4,7 @@ import { type RankedLoad, valueIn, withValue } from "../query/query";
 import { short } from "../text/format";
 import { errorsChart, hasErrorClasses, worstShares } from "./errors";
 import { errorsLegend, percentilesLegend, sweepLegend, tradeoffLegend } from "./legends";
+import { whyNoValues } from "./missing_metric";
 import {
   curveWeights,
   percentilesChart,
@@ -34,7 +35,7 @@ export const VIEWS: readonly View[] = [
     name: (figures) => `By ${axisName(figures)}`,
     title: (figures, metric) => `${metricTitle(figures, metric)} against ${axisName(figures)}`,
     build: sweepChart,
-    empty: () => null,
+    empty: whyNoValues,
     legend: sweepLegend,
     summary: sweepSummary,
     stops: sweepStops,
@@ -90,7 +91,7 @@ export const VIEWS: readonly View[] = [
   },
   {
     id: "errors",
-    name: () => "Errors",
+    name: () => "Failed attempts",
     title: (figures) => `Failed attempts by class against ${axisName(figures)}`,
     build: errorsChart,
     empty: () => null,
@@ -132,7 +133,7 @@ export const VIEWS: readonly View[] = [
     name: () => "Trend",
     title: (figures, metric) => `${metricTitle(figures, metric)} over ${axisName(figures)}`,
     build: trendChart,
-    empty: whyNoTrend,
+    empty: (figures, metric) => whyNoTrend(figures) ?? whyNoValues(figures, metric),
     legend: (figures, options) => sweepLegend(figures, { ...options, trend: true }),
     summary: trendSummary,
     stops: sweepStops,

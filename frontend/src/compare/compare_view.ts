@@ -29,6 +29,7 @@ import { keepFocus } from "../site/focus";
 import { onKey } from "../site/keyboard";
 import { truncatedText } from "../text/comparability";
 import { short } from "../text/format";
+import { Board } from "./board";
 import { checkList, type DismissOptions, runList } from "./checks_panel";
 import { chips } from "./chips";
 import { arrangement, baselineSelect, questionControls, scaleToggles, viewTabs } from "./controls";
@@ -54,6 +55,7 @@ export class CompareView {
   readonly #root: HTMLElement;
   readonly #hooks: ViewHooks;
   readonly #chart: MainChart;
+  readonly #board: Board;
   readonly #axes = new TabAxes();
   readonly #tabs: Tabs;
   #figures: Figures | null = null;
@@ -73,6 +75,7 @@ export class CompareView {
       chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
       highlight: (highlighted) => this.#highlight(highlighted),
     });
+    this.#board = new Board(root, (series) => this.#toggleDrawn(series));
     onThemeChange(() => this.#chart.redraw());
     this.#bindKeys();
     optionalSlot(root, "png")?.addEventListener("click", (event) => this.#png(event));
@@ -248,8 +251,16 @@ export class CompareView {
     if (this.#figures) this.#showChart(this.#figures);
   }
 
+  /** Of a board: draws a series or leaves it out, but for the last one. */
+  #toggleDrawn(series: string): void {
+    const drawn = new Set(this.#highlighted);
+    if (!drawn.delete(series)) drawn.add(series);
+    this.#highlight(drawn.size > 0 ? drawn : this.#highlighted);
+  }
+
   #showChart(figures: Figures): void {
     this.#chart.show(this.#scene(figures));
+    this.#board.show(figures, this.#highlighted);
     greyRows(slot(this.#root, "ranking"), this.#highlighted);
     markHidden(this.#root, hiddenIn(this.#query));
   }

@@ -1,15 +1,24 @@
 // The main chart, or one for each panel, with its legend and readout; and the small charts below.
 import type { Chart as AnyChart } from "chart.js";
-import { type Figures, type MetricId, metricOf, panelsOrWhole, type X } from "../api/figures";
-import { drawnScene } from "../charts/drawn";
+import {
+  type Figures,
+  knownMetrics,
+  type Metric,
+  type MetricId,
+  metricOf,
+  panelsOrWhole,
+  type X,
+} from "../api/figures";
+import { chosenOf, drawnScene, isBoard } from "../charts/drawn";
 import { headline, summaryText, textBelow } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
+import { whyNoValues } from "../charts/missing_metric";
 import { chartOptions, type Scene } from "../charts/scene";
 import { type ChartTheme, readTheme } from "../charts/style/theme";
 import type { AnyConfig, ChartOptions, View } from "../charts/view";
 import { metricName, viewOf } from "../charts/views";
 import { type Asked, zoomIn, zoomName, zoomOut, zoomTo } from "../charts/zoom";
-import { hiddenIn, highlightHash, limitOf, lookKey, withHidden } from "../query/query";
+import { hiddenIn, highlightHash, limitOf, lookKey, withHidden, withValue } from "../query/query";
 import { button, h, slot } from "../site/dom";
 import { nameElement } from "../site/names";
 import { bindClicks } from "./chart_clicks";
@@ -94,7 +103,8 @@ export class MainChart {
       this.#trials?.close();
       this.redraw();
     } else if (highlightHash(before.highlighted) !== highlightHash(scene.highlighted)) {
-      this.#restyle(scene);
+      if (isBoard(scene.figures)) this.redraw();
+      else this.#restyle(scene);
     }
   }
 
@@ -139,7 +149,9 @@ export class MainChart {
   }
 
   #drawLegend(scene: Scene): void {
-    showLegend(slot(this.#root, "legend"), scene.figures, choiceOf(scene), {
+    const { figures, highlighted } = scene;
+    const listed = isBoard(figures) ? chosenOf(figures, highlighted) : figures;
+    showLegend(slot(this.#root, "legend"), listed, choiceOf(scene), {
       press: (ids, alone) => this.#choose(ids, alone),
       showAll: () => this.#go(({ query }) => withHidden(query, [])),
     });
@@ -161,10 +173,24 @@ export class MainChart {
     slot(this.#root, "stage").classList.toggle("is-stacked", isTable || figures.panels != null);
     slot(this.#root, "legend").hidden = view.build === null || empty !== null;
     this.#drawMarks(scene);
-    if (empty !== null) box.replaceChildren(h("p", { class: "empty chart-empty" }, empty));
+    if (empty !== null) box.replaceChildren(this.#emptyChart(scene, empty));
     else if (view.build === null) box.replaceChildren(ratioTable(figures));
     else if (figures.panels) this.#charts = this.#drawPanels(scene, view, view.build);
     else this.#charts = [this.#drawChart(scene, view, view.build, box)];
+  }
+
+  /** Why nothing is drawn, and the metrics that the figures hold. */
+  #emptyChart({ figures, query, metric }: Scene, why: string): HTMLElement {
+    const isUnknown = viewOf(query).isByMetric && whyNoValues(figures, metric) === why;
+    const offers = isUnknown ? knownMetrics(figures) : [];
+    const offer = ({ id, label }: Metric): HTMLElement =>
+      button({ class: "button" }, () => this.#hooks.go(withValue(query, "metric", id)), label);
+    return h(
+      "div",
+      { class: "empty chart-empty" },
+      h("p", {}, why),
+      offers.length > 0 && h("p", { class: "offers" }, "Show instead: ", ...offers.map(offer)),
+    );
   }
 
   #drawMarks(scene: Scene): void {

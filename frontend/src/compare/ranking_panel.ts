@@ -126,7 +126,7 @@ function rank(
       "span",
       {
         class: "tier",
-        title: "Tier: the ranks that it may have, with 95 % confidence for the whole list",
+        title: "Place. Of 2–4, noise hides which (95 % confidence for the whole list).",
       },
       row.tier,
     ),
@@ -226,7 +226,7 @@ function axis(view: RankingView): HTMLElement {
 function note(figures: Figures, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the ${interval}. ` : "";
-  const base = `${bars}Before each name: the ranks that it may have.`;
+  const base = `${bars}Before each name is its place; 2–4 means that noise hides which.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (×1)." : "";
   return h("p", { class: "hint" }, base + hint);
 }
