@@ -12,6 +12,7 @@ from backend.accounts.members import MemberRefused
 from backend.accounts.tokens import TokenRefused
 from backend.accounts.workspaces import WorkspaceRefused
 from backend.analysis.loading.viewer_slots import TooManyComparisons
+from backend.analysis.pages.gate.describe import StillMeasured
 from backend.analysis.query.compare_query import QueryError
 from backend.errors import (
     Conflict,
@@ -161,6 +162,9 @@ ANSWERS: dict[type[Exception], Answer] = {
         "Follow next as it is, or leave after out.",
         page_title=_LINK,
         page_hint=_LINK_HINT,
+    ),
+    StillMeasured: Answer(
+        409, "Still measured", "Wait until the run is complete, then ask again.", 10
     ),
     NoSuchSeries: Answer(400, "No such series", "Correct or leave out series."),
     # What a form changes

@@ -320,10 +320,12 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "AxisKind": ["number", "category"],
+        "GateVerdict": ["improved", "not_comparable", "regressed", "too_noisy", "unchanged"],
         "KindOfName": [("server", "Server"), ("host", "Host"), ("workload", "Workload")],
         "OriginEnum": ["computed", "reported"],
         "ResultSetKind": "backend.sharing.models.Kind",
         "ResultSetState": "backend.sharing.models.State",
+        "VerdictEnum": ["improved", "inconclusive", "regressed", "size_uncertain", "unchanged"],
     },
 }
 

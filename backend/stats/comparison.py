@@ -40,11 +40,14 @@ class Floor:
 
     `half_width`: differences of servers in one run below it cannot be told (log scale). `run_sd`:
     standard deviation from run to run (log scale), estimated with `run_freedom` degrees (0: given).
+    `is_one_history`: the runs of all series are of one history, so where a side has three runs,
+    they show how far a run of the other side may lie from them.
     """
 
     half_width: float | None = None
     run_sd: float | None = None
     run_freedom: int = 0
+    is_one_history: bool = False
 
 
 class Precision(Struct, frozen=True, gc=False):
@@ -223,6 +226,8 @@ class Page:
         noises = self.noise.between(base, other)
         if noises is None or min(first.n, second.n) < LEAST_TRIALS:
             return None
+        if self.floor.is_one_history and first.of_runs and not second.of_runs:
+            return _next_run(first, second, noises)
         exposure = _run_exposure(first, second)
         parts: Sequence[Noise] = noises
         run_sd = None
@@ -364,6 +369,27 @@ def _scope(first: Units, second: Units) -> Scope:
     if first.runs != second.runs:
         return "runs"
     return first.scope if not first.of_runs else second.scope
+
+
+def _next_run(first: Units, second: Units, noises: tuple[Noise, Noise]) -> _Contrast:
+    """The difference of one or two runs from at least three runs of the same history.
+
+    The interval is that of a prediction: the variance between the runs of the history holds for the
+    new runs too, with the same degrees of freedom (Hahn & Meeker, *Statistical Intervals*, 1991,
+    section 4.7). Trials that vary more than that explains add what is left.
+    """
+    history, trials = noises
+    between = history.variance * len(first.runs)
+    of_new = between / len(second.runs)
+    rest = Noise(max(trials.variance - of_new, 0.0), trials.freedom, trials.pooled)
+    known = Noise(history.variance + of_new, history.freedom, history.pooled)
+    return _Contrast(
+        value=second.centre - first.centre,
+        parts=(known, rest),
+        variance=known.variance + rest.variance,
+        rounding=first.rounding + second.rounding,
+        run_sd=sqrt(between),
+    )
 
 
 def _run_exposure(first: Units, second: Units) -> float:

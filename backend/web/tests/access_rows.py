@@ -187,6 +187,7 @@ ROWS = {
     ),
     "compare": Row("/api/v1/compare?run={run}", MEMBERS_API),
     "compare-csv": Row("/api/v1/compare.csv?run={run}", MEMBERS_API),
+    "gate": Row("/api/v1/gate?candidate=run={run}&baseline=main&require=p50<9s", MEMBERS_API),
     "facets": Row("/api/v1/facets?run={run}", MEMBERS_API),
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),

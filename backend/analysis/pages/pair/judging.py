@@ -81,7 +81,7 @@ def _figure(point: Point | None, metric: str) -> PairFigure | None:
 
 def judge_pairs(a: Side, b: Side, pairs: Sequence[tuple[Sweep, Sweep]]) -> list[JudgedPair]:
     """Each pair of series judged, with the ratios of its load points."""
-    judgements = [_judge(a.gathered, b.gathered, pair) for pair in pairs]
+    judgements = [judge_pair(a.gathered, b.gathered, pair) for pair in pairs]
     ratios = _ratios(a.gathered, b.gathered, pairs, judgements)
     return [
         JudgedPair(*pair, judgement, own)
@@ -89,7 +89,8 @@ def judge_pairs(a: Side, b: Side, pairs: Sequence[tuple[Sweep, Sweep]]) -> list[
     ]
 
 
-def _judge(a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep]) -> Judgement:
+def judge_pair(a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep]) -> Judgement:
+    """Whether a series of `a` and one of `b` may be compared."""
     # A series that both sides have is two here: checks tell series apart by their ids.
     sweeps = tuple(
         replace(sweep, group=replace(sweep.group, id=f"{side}{sweep.group.id}"))
@@ -140,14 +141,14 @@ def _samples(
         if point_b is None:
             continue
         for metric in CORE:
-            own = _comparable(a, pair[0], point_a, metric)
-            other = _comparable(b, pair[1], point_b, metric)
+            own = comparable_sample(a, pair[0], point_a, metric)
+            other = comparable_sample(b, pair[1], point_b, metric)
             if own is not None and other is not None:
                 samples.append(((point_a.x, metric), (own, other)))
     return samples
 
 
-def _comparable(gathered: Gathered, sweep: Sweep, point: Point, metric: str) -> Sample | None:
+def comparable_sample(gathered: Gathered, sweep: Sweep, point: Point, metric: str) -> Sample | None:
     """The trials of a metric; None where they must not be ranked, or have no logarithm."""
     entrant = gathered.entrant(sweep, point)
     measure: Measure = entrant.measure(metric)

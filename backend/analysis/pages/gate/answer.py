@@ -1,0 +1,105 @@
+"""The answer of the gate as typed records. Null is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio
+from backend.analysis.pages.pair.answer import PairFigure
+from backend.analysis.record import Record
+
+# From the gravest: the verdict of a build is the first of these that any of its rows has.
+GateVerdict = Literal["regressed", "not_comparable", "too_noisy", "improved", "unchanged"]
+NoiseSource = Literal["history", "host", "assumed"]
+
+
+class GateRun(Record, frozen=True, kw_only=True):
+    """A run that counted."""
+
+    id: Id
+    url: Annotated[str, Meta(description="Its page")]
+    started_at: Instant
+
+
+class GateSide(Record, frozen=True, kw_only=True):
+    """The candidate or the baseline."""
+
+    asked: Annotated[str, Meta(description="As it was asked for, such as label=branch:main")]
+    runs: Annotated[Sequence[GateRun], Meta(description="The newest first")]
+
+
+class GateNoise(Record, frozen=True, kw_only=True):
+    """How far runs of the baseline differ by chance, by metric."""
+
+    metric: str
+    share: Annotated[
+        Number | None, Meta(description="Standard deviation from run to run; 0.03 is 3 %")
+    ]
+    source: Annotated[
+        NoiseSource,
+        Meta(description="The baseline's own runs, all runs of the host, or no record at all"),
+    ]
+    comparisons: Annotated[Number, Meta(description="Independent comparisons between runs")]
+
+
+class GateAdvice(Record, frozen=True, kw_only=True):
+    """What would settle a row that is too noisy to call."""
+
+    more: Annotated[Number | None, Meta(description="Null: not even 999 more would be enough")]
+    unit: Literal["runs", "trials"]
+    odds: Annotated[Number, Meta(description="The chance of a verdict")]
+
+
+class GateRow(Record, frozen=True, kw_only=True):
+    """One requirement for one series at one load point."""
+
+    requirement: str
+    metric: str
+    series: str
+    x: Place | None
+    at: Annotated[str, Meta(description="The load point in words, such as at 64 connections")]
+    verdict: GateVerdict
+    text: Annotated[str, Meta(description="The row in one or two sentences")]
+    change: Annotated[
+        str | None,
+        Meta(
+            description="From the baseline to the candidate, such as 1.31× [1.2, 1.42], 4 ms → 5 ms"
+        ),
+    ]
+    baseline: PairFigure | None
+    candidate: PairFigure | None
+    ratio: Annotated[
+        Ratio | None,
+        Meta(description="candidate ÷ baseline. All intervals of an answer hold together at 95 %"),
+    ]
+    tells_from: Annotated[
+        Number | None,
+        Meta(description="The smallest change that could be told; 0.05 is 5 %"),
+    ]
+    baseline_runs: Annotated[
+        Number, Meta(description="Runs of the baseline since its last change, which counted")
+    ]
+    advice: GateAdvice | None
+
+
+class Gate(Record, frozen=True, kw_only=True):
+    """Whether a candidate keeps its requirements against a baseline."""
+
+    verdict: GateVerdict
+    finding: Annotated[str, Meta(description="The answer in one sentence")]
+    settle: Annotated[
+        str | None, Meta(description="What to measure for a verdict, where it is too noisy")
+    ]
+    candidate: GateSide
+    baseline: GateSide
+    requirements: Sequence[str]
+    outcome: Outcome
+    rows: Annotated[Sequence[GateRow], Meta(description="The gravest first")]
+    noise: Sequence[GateNoise]
+    notes: Annotated[Sequence[str], Meta(description="What was left out of the judgement, and why")]
+    url: Annotated[
+        str | None, Meta(description="The page that shows the runs side by side or together")
+    ]

@@ -1,0 +1,277 @@
+"""A candidate held against a baseline, with the requirements of a build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.gathering import Gathered, gather
+from backend.analysis.compare.panels import Judgement, combine
+from backend.analysis.figures import Outcome, Ratio
+from backend.analysis.grouping.points import place_of
+from backend.analysis.loading.viewer_slots import comparison_slot
+from backend.analysis.pages.gate.answer import (
+    Gate,
+    GateAdvice,
+    GateNoise,
+    GateRow,
+    GateRun,
+    GateSide,
+)
+from backend.analysis.pages.gate.history import History, load_history
+from backend.analysis.pages.gate.judging import Judged, judge_contests, list_contests
+from backend.analysis.pages.gate.requirements import Requirement
+from backend.analysis.pages.gate.sentences import (
+    GRAVITY,
+    change_text,
+    finding_text,
+    gravest,
+    place_text,
+    row_text,
+    settle_text,
+)
+from backend.analysis.pages.gate.sides import Side, find_baseline, find_candidate, happened_at
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.metrics import CORE
+from backend.analysis.query.timestamps import instant
+from backend.analysis.record import record_of
+from backend.errors import Conflict
+from backend.links import compare_link, pair_link, run_link
+from backend.runs.models import Run
+from backend.runs.transactions import repeatable_read
+
+# Each has a history of its own to load.
+MOST_SERIES = 20
+
+
+class StillMeasured(Conflict):
+    """The candidate's trials still come; the same question works later."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateQuery:
+    """What a build asks. `narrow`: a comparison whose filters both sides keep."""
+
+    candidate: Side
+    baseline: Side
+    requirements: tuple[Requirement, ...]
+    narrow: CompareQuery
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The requirements that are judged by one loading of the candidate."""
+
+    gathered: Gathered
+    histories: Mapping[str, History]
+    requirements: tuple[Requirement, ...]
+
+
+def judge_build(asked: GateQuery, *, workspace_ids: Sequence[UUID]) -> Gate:
+    """The verdict of a build. Raises NotVisible for a candidate that is not there, StillMeasured
+    for one that is not complete, QueryError for an unknown value, and TooManyComparisons."""
+    with comparison_slot(workspace_ids), repeatable_read():
+        candidates = find_candidate(asked.candidate, workspace_ids)
+        if any(run.is_open for run in candidates):
+            raise StillMeasured("The candidate is still measured: its last trials are to come.")
+        return _answer(asked, candidates)
+
+
+def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
+    by_metric = _by_loading(asked.requirements)
+    gathered = {metric: _gather(asked, candidates, metric) for metric in by_metric}
+    first = next(iter(gathered.values()))
+    servers = {sweep.group.first.server.name for sweep in first.sweeps}
+    baselines = find_baseline(asked.baseline, candidates, servers)
+    filters = _filters(asked, asked.baseline, baselines)
+    parts = [
+        _Part(own, _histories(own, filters, candidates[0].workspace_id), by_metric[metric])
+        for metric, own in gathered.items()
+    ]
+    judged, noise = _judge(parts, first.demands.relevant)
+    comparability = _comparability(parts[0])
+    axis = first.grouping.x
+    unread = _unread_text(first)
+    verdict = gravest([row.verdict for row in judged] + (["not_comparable"] if unread else []))
+    reason = unread or _why_nothing(asked, baselines, comparability)
+    judged.sort(key=lambda row: GRAVITY.index(row.verdict))
+    return Gate(
+        verdict=verdict,
+        finding=finding_text(verdict, judged, axis, reason),
+        settle=settle_text(judged),
+        candidate=_side(asked.candidate, candidates),
+        baseline=_side(asked.baseline, baselines),
+        requirements=[requirement.text for requirement in asked.requirements],
+        outcome=_outcome(comparability, reason),
+        rows=[_row(row, axis) for row in judged],
+        noise=noise,
+        notes=list(_notes(parts[0], judged)),
+        url=_url(candidates, baselines),
+    )
+
+
+def _by_loading(requirements: Sequence[Requirement]) -> dict[str, tuple[Requirement, ...]]:
+    """The requirements by the metric that must be loaded for them; the core is always loaded."""
+    by_metric: dict[str, tuple[Requirement, ...]] = {}
+    for requirement in requirements:
+        metric = requirement.metric.id
+        metric = CORE[0] if metric in CORE else metric
+        by_metric[metric] = (*by_metric.get(metric, ()), requirement)
+    return by_metric
+
+
+def _gather(asked: GateQuery, candidates: Sequence[Run], metric: str) -> Gathered:
+    filters = _filters(asked, asked.candidate, candidates)
+    query = CompareQuery(metric=metric).with_filters(**filters)
+    return gather(query, [candidates[0].workspace_id])
+
+
+def _filters(asked: GateQuery, side: Side, runs: Sequence[Run]) -> dict[str, Sequence[object]]:
+    narrow: Mapping[str, Sequence[object]] = asked.narrow.filters
+    return {**narrow, **side.filters, "run": [run.pk for run in runs]}
+
+
+def _histories(
+    gathered: Gathered, filters: Mapping[str, Sequence[object]], workspace_id: UUID
+) -> dict[str, History]:
+    """The baseline of each series of the candidate that has one, by the id of the series."""
+    if not filters["run"]:
+        return {}
+    loaded = (
+        (sweep.group.id, load_history(gathered, sweep, filters, workspace_id))
+        for sweep in gathered.sweeps[:MOST_SERIES]
+    )
+    return {id_: history for id_, history in loaded if history is not None}
+
+
+def _judge(parts: Sequence[_Part], relevant: float) -> tuple[list[Judged], list[GateNoise]]:
+    """The rows of all parts, whose intervals hold together."""
+    listed = [
+        (part, list(list_contests(part.gathered, part.histories, part.requirements)))
+        for part in parts
+    ]
+    compared = sum(contest.pair is not None for _, contests in listed for contest in contests)
+    judged: list[Judged] = []
+    noise: list[GateNoise] = []
+    for part, contests in listed:
+        rows, of_metrics = judge_contests(contests, part.histories, relevant, compared)
+        judged += rows
+        noise += of_metrics
+    return judged, noise
+
+
+def _comparability(part: _Part) -> Comparability | None:
+    """Of all series that have a baseline; None where none has."""
+    judgements = [
+        Judgement(sweep.group.label, (sweep,), (), history.comparability)
+        for sweep in part.gathered.sweeps
+        if (history := part.histories.get(sweep.group.id)) is not None
+    ]
+    if len(judgements) == 1:
+        return judgements[0].comparability
+    return combine(judgements) if judgements else None
+
+
+def _why_nothing(
+    asked: GateQuery, baselines: Sequence[Run], comparability: Comparability | None
+) -> str:
+    """Why no requirement could be judged, where none was."""
+    if not baselines:
+        return (
+            f"no run with {asked.baseline.text} measured these servers before the candidate. "
+            "Measure the baseline first."
+        )
+    if comparability is None:
+        return "the baseline has no series like those of the candidate."
+    if comparability.reasons:
+        return f"{comparability.reasons[0]}."
+    return "the candidate and the baseline share no load point."
+
+
+def _unread_text(gathered: Gathered) -> str | None:
+    """Which load point of the candidate has no figures, because no output could be read."""
+    points = {(sweep.group.id, point.x) for sweep in gathered.sweeps for point in sweep.points}
+    for row in gathered.not_read:
+        if row.x is not None and (row.series, row.x) not in points:
+            place = place_text(row.x, gathered.grouping.x)
+            return f"no trial of {row.label} {place} has figures. {row.reason}"
+    return None
+
+
+def _outcome(comparability: Comparability | None, reason: str) -> Outcome:
+    if comparability is None:
+        return Outcome(status="not_comparable", differing=(), reasons=(reason,))
+    return comparability.to_record()
+
+
+def _side(side: Side, runs: Sequence[Run]) -> GateSide:
+    return GateSide(
+        asked=side.text,
+        runs=[
+            GateRun(id=str(run.pk), url=run_link(run.pk), started_at=instant(happened_at(run)))
+            for run in runs
+        ],
+    )
+
+
+def _row(judged: Judged, axis: str) -> GateRow:
+    contest, advice = judged.contest, judged.advice
+    x = contest.point.x
+    return GateRow(
+        requirement=contest.requirement.text,
+        metric=contest.requirement.metric.id,
+        series=contest.sweep.group.label,
+        x=None if x is None else place_of(x),
+        at=place_text(x, axis),
+        verdict=judged.verdict,
+        text=row_text(judged, axis),
+        change=change_text(judged),
+        baseline=judged.baseline,
+        candidate=judged.candidate,
+        ratio=None if judged.ratio is None else record_of(Ratio, judged.ratio),
+        tells_from=judged.tells_from,
+        baseline_runs=0 if contest.level is None else contest.level.runs,
+        advice=None
+        if advice is None
+        else GateAdvice(
+            more=advice.more, unit="runs" if advice.of_runs else "trials", odds=advice.odds
+        ),
+    )
+
+
+def _notes(part: _Part, judged: Sequence[Judged]) -> Sequence[str]:
+    """What was left out, in sentences."""
+    notes = list(part.gathered.left_out)
+    if len(part.gathered.sweeps) > MOST_SERIES:
+        notes.append(f"Only the first {MOST_SERIES} series were judged; choose some by server=.")
+    for sweep in part.gathered.sweeps[:MOST_SERIES]:
+        notes += _notes_of_series(sweep.group.label, part.histories.get(sweep.group.id))
+    for row in part.gathered.not_read:
+        notes.append(f"{row.trials} trials of {row.label} have no figures: {row.reason}")
+    earlier = max((row.contest.level.earlier for row in judged if row.contest.level), default=0)
+    if earlier:
+        notes.append(
+            f"Up to {earlier} runs of the baseline are older than its last change and do not count."
+        )
+    return notes
+
+
+def _notes_of_series(label: str, history: History | None) -> list[str]:
+    if history is None:
+        return [f"{label} was not measured in the baseline, so nothing was judged."]
+    if not history.sweeps:
+        reasons = "; ".join(history.comparability.reasons)
+        return [f"{label} is not comparable with the baseline: {reasons}."]
+    if history.left_out:
+        return [f"{label}: {history.left_out} series of the baseline are not comparable with it."]
+    return []
+
+
+def _url(candidates: Sequence[Run], baselines: Sequence[Run]) -> str | None:
+    slug = candidates[0].workspace.slug
+    if len(candidates) == len(baselines) == 1 and candidates[0] != baselines[0]:
+        return pair_link(slug, baselines[0].pk, candidates[0].pk)
+    runs = [str(run.pk) for run in (*candidates, *baselines)]
+    return compare_link(slug, run=runs, x="date") if baselines else None

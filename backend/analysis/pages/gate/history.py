@@ -1,0 +1,189 @@
+"""What the baseline of a series says: its runs since its last change, and how far they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp
+from statistics import fmean
+from uuid import UUID
+
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.gathering import Gathered, gather
+from backend.analysis.compare.ratios import floor_of
+from backend.analysis.grouping.points import Point
+from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.pages.pair.judging import comparable_sample, judge_pair
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.field import Value
+from backend.analysis.query.metrics import Metric
+from backend.analysis.query.records import LoadedCell
+from backend.noise.estimate import RunMean, run_variation
+from backend.stats.changes import find_changes
+from backend.stats.comparison import Floor
+from backend.stats.replicates import Observation, Sample
+from backend.stats.thresholds import RELEVANT_SHARE
+
+# Two comparisons between runs: a variation from one alone is mostly chance.
+LEAST_FREEDOM = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The trials of a baseline at a load point since its last change. `earlier`: runs before it."""
+
+    sample: Sample
+    runs: int
+    earlier: int
+
+
+@dataclass(frozen=True)
+class History:
+    """The series of a baseline that one series of the candidate is held against.
+
+    `comparability`: of the candidate with them, or with the newest one where none fits (`sweeps` is
+    then empty). `left_out`: how many series do not fit.
+    """
+
+    gathered: Gathered
+    sweeps: tuple[Sweep, ...]
+    comparability: Comparability
+    left_out: int = 0
+    _levels: dict[tuple[Value, str], Level | None] = field(default_factory=dict)
+
+    def points(self, x: Value) -> list[tuple[Sweep, Point]]:
+        """The measured points at a load, one of each series."""
+        at = ((sweep, sweep.at(x)) for sweep in self.sweeps)
+        return [(sweep, point) for sweep, point in at if point is not None]
+
+    def level(self, x: Value, metric: Metric) -> Level | None:
+        """The trials at a load that count now; None where none may be compared."""
+        key = (x, metric.id)
+        if key not in self._levels:
+            self._levels[key] = self._find_level(x, metric)
+        return self._levels[key]
+
+    def _find_level(self, x: Value, metric: Metric) -> Level | None:
+        samples = [
+            sample
+            for sweep, point in self.points(x)
+            if (sample := comparable_sample(self.gathered, sweep, point, metric.id)) is not None
+        ]
+        by_run: dict[Hashable, list[Observation]] = {}
+        for sample in samples:
+            for observation in sample.observations:
+                by_run.setdefault(observation.run, []).append(observation)
+        if not by_run:
+            return None
+        in_order = sorted(by_run, key=self._run_order())
+        first = _last_change([by_run[run] for run in in_order], metric)
+        counted = tuple(each for run in in_order[first:] for each in by_run[run])
+        step = max(sample.step for sample in samples)
+        return Level(Sample(counted, step=step), len(in_order) - first, first)
+
+    def _run_order(self) -> Callable[[Hashable], int]:
+        """The place of a run in time, by the key that its trials name it by."""
+        by_time = sorted(
+            self.gathered.runs, key=lambda run: (run.started_at or run.recorded_at, run.id)
+        )
+        places = {run.id.int: place for place, run in enumerate(by_time)}
+        return lambda run: places.get(run, -1)  # type: ignore[call-overload, no-any-return]
+
+
+def _last_change(runs: Sequence[Sequence[Observation]], metric: Metric) -> int:
+    """The position of the first run of the present level; 0 where the level never changed."""
+    positions = [[exp(each.value) for each in observations] for observations in runs]
+    changes = find_changes(positions, better=metric.better, relevant=RELEVANT_SHARE)
+    return changes[-1].index if changes else 0
+
+
+def load_history(
+    candidate: Gathered, sweep: Sweep, filters: Mapping[str, Sequence[object]], workspace_id: UUID
+) -> History | None:
+    """The baseline of a series of the candidate; None where its runs have no series like it.
+
+    `filters`: the runs of the baseline, and what of them is asked for.
+    """
+    first = sweep.group.first
+    query = CompareQuery(metric=candidate.query.metric).with_filters(
+        **filters, server=[first.server.name], workload=[first.workload.name]
+    )
+    gathered = gather(query, [workspace_id])
+    alike = _most_alike(sweep, gathered.sweeps) if _has_same_axis(candidate, gathered) else []
+    if not alike:
+        return None
+    judged = [(other, judge_pair(gathered, candidate, (other, sweep))) for other in alike]
+    fitting = [(other, each) for other, each in judged if each.comparability.allows_ranking]
+    newest = max(fitting or judged, key=lambda pair: _newest_run(pair[0]))
+    return History(
+        gathered=gathered,
+        sweeps=tuple(other for other, _ in fitting),
+        comparability=newest[1].comparability,
+        left_out=len(judged) - len(fitting),
+    )
+
+
+def _has_same_axis(a: Gathered, b: Gathered) -> bool:
+    return a.grouping.x == b.grouping.x
+
+
+def _newest_run(sweep: Sweep) -> float:
+    runs = (cell.run for cell in sweep.group.cells())
+    return max((run.started_at or run.recorded_at).timestamp() for run in runs)
+
+
+# What a series of the baseline shares with that of the candidate: as much as possible. The version
+# is what a build changes.
+_SHARED: tuple[Callable[[LoadedCell], Hashable], ...] = (
+    lambda cell: (
+        cell.server.settings,
+        cell.server.runtime,
+        *((host and host.id) for host in (cell.series.server_host, cell.series.client_host)),
+    ),
+    lambda cell: (cell.server.settings, cell.server.runtime),
+    lambda cell: cell.server.settings,
+)
+
+
+def _most_alike(sweep: Sweep, others: Sequence[Sweep]) -> list[Sweep]:
+    """The series that share most with `sweep`; none where several configurations would fit."""
+    others = [other for other in others if other.group.held == sweep.group.held]
+    for read in _SHARED:
+        asked = read(sweep.group.first)
+        if alike := [other for other in others if read(other.group.first) == asked]:
+            return alike
+    settings = {other.group.first.server.settings for other in others}
+    return list(others) if len(settings) == 1 else []
+
+
+def variation_floor(
+    histories: Mapping[str, History], metric: Metric, places: Iterable[tuple[str, Value]]
+) -> tuple[Floor, str]:
+    """How far runs differ in a metric, pooled over series and loads, and where that is from.
+
+    `places`: series of the candidate, by id, and loads. The host's own record counts for rates.
+    """
+    means = [
+        mean
+        for series, x in places
+        if (level := histories[series].level(x, metric)) is not None
+        for mean in _run_means((series, x), level.sample)
+    ]
+    noises = {noise.host_id: noise for each in histories.values() for noise in each.gathered.noises}
+    of_hosts = floor_of(list(noises.values())) if metric.group == "rate" else Floor()
+    variation = run_variation(means)
+    half_width = of_hosts.half_width
+    if variation is not None and variation.freedom >= LEAST_FREEDOM:
+        return Floor(half_width, variation.sd, variation.freedom, is_one_history=True), "history"
+    floor = Floor(half_width, of_hosts.run_sd, of_hosts.run_freedom, is_one_history=True)
+    return floor, "assumed" if of_hosts.run_sd is None else "host"
+
+
+def _run_means(level: Hashable, sample: Sample) -> Iterable[RunMean]:
+    by_run: dict[Hashable, list[float]] = {}
+    for observation in sample.observations:
+        by_run.setdefault(observation.run, []).append(observation.value)
+    for run, values in by_run.items():
+        mean = fmean(values)
+        squares = sum((value - mean) ** 2 for value in values)
+        yield RunMean(level, run, len(values), mean, squares)

@@ -1,0 +1,127 @@
+"""The answer of the gate in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.analysis.compare.headline import ratio_text
+from backend.analysis.pages.gate.answer import GateVerdict
+from backend.analysis.pages.gate.judging import Judged
+from backend.analysis.query.field import Value, text_of
+from backend.analysis.query.units import at_place, figure_text
+from backend.noise.sentences import share_text
+from backend.stats.sample_size import MOST_UNITS, Advice
+from backend.stats.thresholds import percent
+
+GRAVITY: tuple[GateVerdict, ...] = (
+    "regressed",
+    "not_comparable",
+    "too_noisy",
+    "improved",
+    "unchanged",
+)
+MOST_NAMED = 2
+_WORDS: dict[GateVerdict, str] = {
+    "regressed": "Regressed",
+    "not_comparable": "Not comparable",
+    "too_noisy": "Too noisy to call",
+    "improved": "Improved",
+    "unchanged": "Unchanged",
+}
+
+
+def place_text(x: Value, axis: str) -> str:
+    """`at 64 connections`; empty where the load is unknown."""
+    return "" if x is None else at_place(text_of(x), axis)
+
+
+def row_text(judged: Judged, axis: str) -> str:
+    """One or two sentences: the verdict, the figures, and what was accepted."""
+    contest = judged.contest
+    metric = contest.requirement.metric
+    place = place_text(contest.point.x, axis)
+    subject = f"{metric.label} of {contest.sweep.group.label} {place}".rstrip()
+    figures = change_text(judged)
+    accepted = f", {figures}; accepted is {contest.requirement.accepted_text}" if figures else ""
+    sentences = [f"{subject}: {_WORDS[judged.verdict].lower()}{accepted}."]
+    if judged.verdict == "too_noisy" and judged.tells_from is not None:
+        sentences.append(_noise_text(judged))
+    if judged.why:
+        sentences.append(judged.why)
+    if judged.advice is not None:
+        sentences.append(f"{advice_text(judged.advice)}.")
+    return " ".join(sentences)
+
+
+def change_text(judged: Judged) -> str | None:
+    """`1.31× [1.2, 1.42], 4.2 ms → 5.5 ms`; of a limit, the figure alone. None where unknown."""
+    unit, value = judged.contest.requirement.metric.unit, judged.candidate.value
+    if value is None:
+        return None
+    if judged.contest.requirement.share is None:
+        return figure_text(value, unit)
+    before = None if judged.baseline is None else judged.baseline.value
+    if judged.ratio is None or before is None:
+        return None
+    return f"{ratio_text(judged.ratio)}, {figure_text(before, unit)} → {figure_text(value, unit)}"
+
+
+def _noise_text(judged: Judged) -> str:
+    """What the history can tell, and that less was asked for."""
+    share = judged.contest.requirement.share or 0.0
+    tells = judged.tells_from or 0.0
+    least = f"These runs can tell changes from {share_text(tells)} on"
+    if tells > abs(share):
+        return f"{least}, and {percent(abs(share))} is asked for: the noise hides it."
+    return f"{least}; the interval reaches across the accepted change."
+
+
+def advice_text(advice: Advice) -> str:
+    """What to measure; a sentence without its full stop."""
+    unit = "run" if advice.of_runs else "trial"
+    if advice.more is None:
+        return f"Not even {MOST_UNITS} more {unit}s would settle it: reduce the noise of the host"
+    plural = "" if advice.more == 1 else "s"
+    return (
+        f"About {advice.more} more {unit}{plural} of the candidate would settle it in "
+        f"{round(advice.odds * 100)} % of cases"
+    )
+
+
+def gravest(verdicts: Sequence[GateVerdict]) -> GateVerdict:
+    """The verdict of the build, of those of its rows; not comparable where there is no row."""
+    return min(verdicts, key=GRAVITY.index, default="not_comparable")
+
+
+def finding_text(verdict: GateVerdict, rows: Sequence[Judged], axis: str, reason: str) -> str:
+    """The answer in one sentence; `reason`: why nothing could be judged."""
+    alike = [row for row in rows if row.verdict == verdict]
+    if not alike:
+        return f"{_WORDS[verdict]}: {reason}"
+    if verdict == "unchanged":
+        return f"Unchanged: all {_counted(len(rows))} kept."
+    named = "; ".join(_name(row, axis) for row in alike[:MOST_NAMED])
+    more = f"; and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
+    return f"{_WORDS[verdict]}: {named}{more} ({len(alike)} of {_counted(len(rows))})."
+
+
+def _name(row: Judged, axis: str) -> str:
+    """`p99 of nginx 1.27 at 64 connections, 1.31× [1.2, 1.42]`"""
+    contest = row.contest
+    place = place_text(contest.point.x, axis)
+    ratio = "" if row.ratio is None else f", {ratio_text(row.ratio)}"
+    return f"{contest.requirement.metric.id} of {contest.sweep.group.label} {place}{ratio}"
+
+
+def _counted(count: int) -> str:
+    return "1 requirement" if count == 1 else f"{count} requirements"
+
+
+def settle_text(rows: Sequence[Judged]) -> str | None:
+    """What settles every row that is too noisy; None where none is, or no number is known."""
+    advices = [row.advice for row in rows if row.verdict == "too_noisy" and row.advice is not None]
+    if not advices:
+        return None
+    hopeless = [advice for advice in advices if advice.more is None]
+    most = max(advices, key=lambda advice: advice.more or 0)
+    return f"{advice_text(hopeless[0] if hopeless else most)}."

@@ -1,0 +1,85 @@
+"""GET /api/v1/gate: whether a candidate keeps the requirements of a build."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from msgspec import to_builtins
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.analysis.pages.gate.answer import Gate
+from backend.analysis.pages.gate.describe import GateQuery, judge_build
+from backend.analysis.pages.gate.requirements import FIELD, read_requirements
+from backend.analysis.pages.gate.sides import read_side
+from backend.analysis.query.compare_query import CompareQuery, UnknownField
+from backend.api.runs import workspaces_asked
+from backend.api.schema import documented
+
+SIDES = ("candidate", "baseline")
+NARROWING = ("server", "workload", "tool", "host", "connections", "rate")
+FIELDS = (*SIDES, FIELD, *NARROWING, "workspace")
+_FORMS = "`run=ID`, `version=TEXT`, `label=KEY:VALUE`, or the name of a branch (`label=branch:…`)"
+
+
+class GateCheck(APIView):
+    """The gate of a build."""
+
+    @extend_schema(
+        operation_id="gate",
+        parameters=[
+            OpenApiParameter(
+                "candidate",
+                str,
+                required=True,
+                many=True,
+                description=f"What was built: {_FORMS}; several `run=ID` count together",
+            ),
+            OpenApiParameter(
+                "baseline",
+                str,
+                required=True,
+                many=True,
+                description=f"What it is held against: {_FORMS}. Of a label, the newest 30 runs "
+                "before the candidate",
+            ),
+            OpenApiParameter(
+                FIELD,
+                str,
+                required=True,
+                many=True,
+                description="A requirement: `p99 < +5%`, `throughput > -3%`, `error_rate < 1%`, "
+                "`p99 < 20ms`",
+            ),
+            *(
+                OpenApiParameter(name, str, many=True, description=f"Judge only this {name}")
+                for name in NARROWING
+            ),
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+        ],
+        responses={200: Gate, **documented(400, 401, 404, 409, 429)},
+    )
+    def get(self, request: Request) -> Response:
+        """One verdict for a build: regressed, not_comparable, too_noisy, improved or unchanged.
+
+        Each requirement is judged for each series of the candidate at each of its loads, against
+        the noise that the runs of the baseline show. A build without a change is called regressed
+        in at most 5 % of answers.
+        """
+        workspace_ids = workspaces_asked(request)
+        return Response(to_builtins(judge_build(_asked(request), workspace_ids=workspace_ids)))
+
+
+def _asked(request: Request) -> GateQuery:
+    """Raises QueryError."""
+    given = request.query_params
+    for name in given:
+        if name not in FIELDS:
+            raise UnknownField(name, FIELDS)
+    candidate, baseline = (read_side(name, given.getlist(name)) for name in SIDES)
+    return GateQuery(
+        candidate=candidate,
+        baseline=baseline,
+        requirements=read_requirements(given.getlist(FIELD)),
+        narrow=CompareQuery.parse({name: given.getlist(name) for name in NARROWING}),
+    )
