@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 TOKEN = "ls_agent_test"
 
@@ -157,6 +158,9 @@ class FakeService:
     seats: dict[str, int | None] = field(default_factory=dict)
     starts: dict[int, float] = field(default_factory=dict)
     early: dict[str, Upload] = field(default_factory=dict)
+    # Answers to questions about builds, by turns; and the questions.
+    verdicts: list[tuple[int, dict, object]] = field(default_factory=list)
+    questions: list[list[tuple[str, str]]] = field(default_factory=list)
 
     def __enter__(self) -> FakeService:
         service = self
@@ -297,6 +301,9 @@ class FakeService:
         return 202, {}, {"id": key, "state": "received"}
 
     def get(self, path: str) -> tuple[int, dict, object]:
+        if path.startswith("/api/v1/gate?"):
+            self.questions.append(parse_qsl(path.partition("?")[2]))
+            return self.verdicts.pop(0)
         if path.endswith("/progress"):
             if not self.standings:
                 return 404, {}, {"title": "Not found"}

@@ -31,6 +31,12 @@ class ServerStartError(AgentError):
     """A server of the plan did not start; its trials record this text as their error."""
 
 
+class NoVerdictError(AgentError):
+    """The service gave no verdict about a build."""
+
+    exit_code = Exit.UNREACHED
+
+
 class PlanStoppedError(AgentError):
     """A rule of the plan, or a full disk, ended the run early; finished trials are kept."""
 

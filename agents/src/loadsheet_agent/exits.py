@@ -18,6 +18,10 @@ class Exit(IntEnum):
     UNREAD = 9
     STOPPED = 10
     UNFIT = 11
+    REGRESSED = 20
+    TOO_NOISY = 21
+    NOT_COMPARABLE = 22
+    UNREACHED = 23
     INTERRUPTED = 130
 
 
@@ -34,5 +38,9 @@ MEANINGS = {
     Exit.UNREAD: "stored, but the service could not read it",
     Exit.STOPPED: "a rule of the plan ended the run early; finished trials were kept or uploaded",
     Exit.UNFIT: "doctor found something that would spoil a measurement",
+    Exit.REGRESSED: "check: a requirement is broken",
+    Exit.TOO_NOISY: "check: too noisy to call; the answer says what would settle it",
+    Exit.NOT_COMPARABLE: "check: not comparable with the baseline, or there is no baseline yet",
+    Exit.UNREACHED: "check: the service gave no verdict: not reached, or it refused the token",
     Exit.INTERRUPTED: "interrupted; finished trials wait in the spool",
 }

@@ -25,6 +25,7 @@ COMMANDS = (
     "run",
     "observe",
     "upload",
+    "check",
     "import",
     "plan",
     "doctor",

@@ -21,6 +21,7 @@ EXAMPLES = """examples:
   loadsheet run plan.toml --resume        continue an interrupted run
   loadsheet observe --run ID --port 8080  on the server host, while another machine measures
   loadsheet upload ab.txt plot.tsv        upload saved output of a load tool
+  loadsheet check --baseline main …       fail a build that got slower
   loadsheet import techempower results/   upload a results tree of TechEmpower
   loadsheet spool retry                   upload the results that wait
 
@@ -38,6 +39,7 @@ RUN_EXAMPLES = """examples:
   loadsheet run plan.toml --seed 7                     the same order as another run
   loadsheet run plan.toml --session big --parts 3      together with two other agents
   loadsheet run plan.toml --resume                     continue the interrupted run of this plan
+  loadsheet run plan.toml --label branch=main --label commit=4f2a91c
   loadsheet run plan.toml --json > result.json         progress always goes to stderr
 """
 OBSERVE_EXAMPLES = """examples:
@@ -48,6 +50,30 @@ UPLOAD_EXAMPLES = """examples:
   loadsheet upload ab.txt plot.tsv --tool ab
   loadsheet upload wrk.txt --server nginx --server-version 1.27 --connections 64
   loadsheet upload old.txt --server "gunicorn sync" --at 2016-09-14 --label study=rest-2016
+"""
+CHECK_EXAMPLES = """examples:
+  loadsheet check --run 0b7c… --baseline main 'p99 < +5%' 'throughput > -3%'
+  loadsheet check --candidate label=commit:4f2a91c --baseline main 'p99 < +5%' 'error_rate < 1%'
+  loadsheet check --candidate version=1.3 --baseline version=1.2 'throughput > -3%'
+  loadsheet check … --markdown summary.md --junit check.xml --json > check.json
+  loadsheet check … --allow too-noisy --allow not-comparable      fail for a regression only
+
+a candidate or baseline:
+  run=ID, version=TEXT, label=KEY:VALUE, or the name of a branch (label=branch:NAME).
+  Of a label, the baseline is the newest 30 runs before the candidate, since their last change.
+
+a requirement:
+  p99 < +5%         at most 5 % more than the baseline
+  throughput > -3%  at most 3 % less than the baseline
+  error_rate < 1%   a limit; p99 < 20ms and throughput > 1000 are limits too
+
+exit codes:
+  0    improved or unchanged: every requirement is kept
+  20   regressed: a requirement is broken
+  21   too noisy to call
+  22   not comparable, or no baseline yet
+  23   the service gave no verdict
+  2    the command line is wrong, or the service does not understand a requirement
 """
 IMPORT_EXAMPLES = """examples:
   loadsheet import techempower FrameworkBenchmarks/results
@@ -89,6 +115,7 @@ def make_parser() -> argparse.ArgumentParser:
         _add_run,
         _add_observe,
         _add_upload,
+        _add_check,
         _add_import,
         _add_plan,
         _add_doctor,
@@ -144,6 +171,13 @@ def _add_run(commands: Commands) -> None:
     )
     run.add_argument("--session", metavar="NAME", help="measure together with other agents")
     run.add_argument("--parts", metavar="N", type=int, help="number of agents in the session")
+    run.add_argument(
+        "--label",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="label of the run beside those of the plan; repeatable",
+    )
     run.add_argument(
         "--seed",
         metavar="N",
@@ -206,6 +240,47 @@ def _add_upload(commands: Commands) -> None:
     about.add_argument("--tool-version", metavar="VERSION")
     _add_service(upload)
     _add_max_wait(upload)
+
+
+def _add_check(commands: Commands) -> None:
+    check = _command(
+        commands, "check", "fail a build that got slower than its baseline", CHECK_EXAMPLES
+    )
+    check.add_argument(
+        "requirements", metavar="REQUIREMENT", nargs="+", help='such as "p99 < +5%%"'
+    )
+    check.add_argument("--baseline", metavar="SIDE", required=True, help="what to compare with")
+    check.add_argument("--candidate", metavar="SIDE", help="what was built")
+    check.add_argument(
+        "--run",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="the run of what was built; several runs count together",
+    )
+    narrow = check.add_argument_group("what to judge; without these flags, all of the candidate")
+    for name in ("server", "workload", "tool", "host", "connections", "rate"):
+        narrow.add_argument(
+            f"--{name}", metavar=name.upper(), action="append", default=[], help="repeatable"
+        )
+    check.add_argument(
+        "--allow",
+        choices=("too-noisy", "not-comparable"),
+        action="append",
+        default=[],
+        help="exit with 0 for this verdict too; repeatable",
+    )
+    check.add_argument("--markdown", metavar="FILE", help="write a summary for a pull request")
+    check.add_argument("--junit", metavar="FILE", help="write JUnit XML")
+    check.add_argument("--workspace", metavar="SLUG", help="only this workspace")
+    _add_service(check)
+    check.add_argument(
+        "--max-wait",
+        metavar="SECONDS",
+        type=float,
+        default=120.0,
+        help="how long to ask again while the service is busy or reads the run (120)",
+    )
 
 
 def _add_import(commands: Commands) -> None:

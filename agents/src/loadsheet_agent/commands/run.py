@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from loadsheet_agent.commands.delivery_report import deliver, delivery_json, report
 from loadsheet_agent.commands.output import put_json, say
+from loadsheet_agent.commands.pairs import read_pairs
 from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.facts import HostFacts
@@ -33,6 +35,7 @@ from loadsheet_agent.upload.target import Target, read_target
 def run(arguments: Namespace) -> Exit:
     target = read_target(arguments.url, arguments.token)
     plan = read_plan(Path(arguments.plan))
+    plan = replace(plan, labels={**plan.labels, **read_pairs(arguments.label, "--label")})
     _check_arguments(arguments)
     same_host = servers_are_here(plan)
     tool = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))

@@ -12,6 +12,7 @@ from typing import Any
 
 from loadsheet_agent.commands.delivery_report import deliver, report
 from loadsheet_agent.commands.output import say
+from loadsheet_agent.commands.pairs import read_pairs
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload.envelope import file_envelope
@@ -43,7 +44,7 @@ def run(arguments: Namespace) -> Exit:
 def _describe_upload(arguments: Namespace) -> dict[str, Any]:
     """Run, trial and host as the flags describe them; where they describe a trial, it is one."""
     at = None if arguments.at is None else _instant(arguments.at)
-    labels = _pairs(arguments.label, "--label")
+    labels = read_pairs(arguments.label, "--label")
     times = {"started_at": at, "finished_at": at}
     description: dict[str, Any] = {}
     if at or labels:
@@ -62,7 +63,7 @@ def _describe_trial(arguments: Namespace) -> dict[str, Any]:
         "name": arguments.server,
         "version": arguments.server_version,
         "runtime": arguments.runtime,
-        "configuration": _pairs(arguments.config, "--config"),
+        "configuration": read_pairs(arguments.config, "--config"),
     }
     workload = {
         "name": arguments.workload,
@@ -91,16 +92,6 @@ def _describe_trial(arguments: Namespace) -> dict[str, Any]:
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, {})}
-
-
-def _pairs(flags: list[str], name: str) -> dict[str, str]:
-    pairs = {}
-    for flag in flags:
-        key, equals, value = flag.partition("=")
-        if not equals or not key:
-            raise UsageError(f"{name} {flag!r} is not understood; expected KEY=VALUE.")
-        pairs[key] = value
-    return pairs
 
 
 def _instant(text: str) -> str:
