@@ -69,7 +69,7 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
     warmups = serializers.IntegerField()
     failed_trials = serializers.IntegerField()
     throughput_rps = serializers.FloatField(
-        allow_null=True, help_text="The mean of the best load point"
+        allow_null=True, help_text="The centre of the best load point, as in a comparison"
     )
     servers = serializers.ListField(child=serializers.CharField())
     workloads = serializers.ListField(child=serializers.CharField())

@@ -9,6 +9,7 @@ from backend.runs.checks import CheckInput, check_cell
 from backend.runs.evidence import with_own_output
 from backend.runs.models import Cell, Series, Trial
 from backend.stats import Histogram
+from backend.stats.centres import centre_of_run
 from backend.stats.curve import percentile_curve
 from backend.stats.percentiles import stored_percentiles
 
@@ -45,13 +46,19 @@ def join_cells(cells: Sequence[Cell], series: Series) -> Cell:
 
 
 def merge_cell(cell: Cell, trials: Sequence[Trial]) -> None:
-    """Set the checks, the count and the histogram of a cell; `trials` are in order of execution."""
+    """Set all that a cell says of its trials, which are in order of execution."""
     counted = with_own_output([trial for trial in trials if not trial.warmup])
     # A saved report does not say what ran before it; a plan lists every trial.
     has_warmup = any(trial.warmup for trial in trials)
     warmed_up = has_warmup or (False if cell.run.plan else None)
+    cell.throughput_rps = _throughput_of(counted)
     _count_and_check(cell, [_stored_figures(trial) for trial in counted], warmed_up=warmed_up)
     _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
+
+
+def _throughput_of(counted: Sequence[Trial]) -> float | None:
+    rates = (trial.throughput_rps for trial in counted)
+    return centre_of_run([rate for rate in rates if rate is not None])
 
 
 def _count_and_check(cell: Cell, figures: Sequence[CheckInput], *, warmed_up: bool | None) -> None:

@@ -21,7 +21,7 @@ from backend.runs.search import RunSearch
 class RunRow:
     """One run in a list. `trials` counts all of them, warm-ups included.
 
-    `throughput_rps`: the mean of its best load point; None where no trial has one.
+    `throughput_rps`: of its best load point, as its page gives it; None where no trial has one.
     """
 
     id: UUID

@@ -13,12 +13,12 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.db.models import (
-    Avg,
     Count,
     Expression,
     F,
     FloatField,
     IntegerField,
+    Max,
     OuterRef,
     Q,
     QuerySet,
@@ -29,7 +29,7 @@ from django.db.models.functions import Coalesce
 
 from backend.errors import InvalidInput
 from backend.runs.cursors import BadCursor, pack_cursor, read_cursor, read_id, read_instant
-from backend.runs.models import Run, Trial
+from backend.runs.models import Cell, Run, Trial
 
 DIRECTIONS = ("desc", "asc")
 # Of a run without a throughput: below every measured one.
@@ -56,16 +56,10 @@ def _trial_count() -> Expression:
     return Coalesce(Subquery(count, output_field=IntegerField()), 0)
 
 
-def _point_throughputs(trials: QuerySet[Trial]) -> QuerySet[Trial, Any]:
-    """`run` and the mean throughput of each of its load points, warm-ups left out."""
-    counted = trials.filter(warmup=False, throughput_rps__isnull=False).order_by()
-    return counted.values("run", "cell").annotate(mean=Avg("throughput_rps"))
-
-
 def _best_throughput() -> Expression:
-    points: Any = _point_throughputs(Trial.objects.filter(run=OuterRef("pk")))
-    best = Subquery(points.order_by("-mean").values("mean")[:1], output_field=FloatField())
-    return Coalesce(best, Value(NO_THROUGHPUT))
+    own = Cell.objects.filter(run=OuterRef("pk")).order_by().values("run")
+    best = own.annotate(best=Max("throughput_rps")).values("best")
+    return Coalesce(Subquery(best, output_field=FloatField()), Value(NO_THROUGHPUT))
 
 
 # What a list can be sorted by. `received` is read from an index; the others are computed for every
@@ -135,8 +129,6 @@ class RunOrder:
 
 
 def best_throughput_of(run_ids: list[UUID]) -> dict[UUID, float]:
-    """By run, the mean throughput of its best load point; runs without any are left out."""
-    best: dict[UUID, float] = {}
-    for row in _point_throughputs(Trial.objects.filter(run__in=run_ids)):
-        best[row["run"]] = max(row["mean"], best.get(row["run"], NO_THROUGHPUT))
-    return best
+    """By run, the throughput of its best load point in req/s; runs without any are left out."""
+    cells = Cell.objects.filter(run__in=run_ids, throughput_rps__isnull=False).order_by()
+    return dict(cells.values_list("run").annotate(best=Max("throughput_rps")))

@@ -15,6 +15,7 @@ from backend.runs.identity import identity_of
 from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
 from backend.runs.registry import SeriesIdentity, register_series
 from backend.stats import Histogram
+from backend.stats.centres import centre_of_run
 from backend.stats.curve import percentile_curve
 
 STARTED = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -116,6 +117,7 @@ def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
         connections=spec.connections,
         rate_rps=spec.rate_rps,
         trial_count=sum(rate is not None for rate in spec.rates),
+        throughput_rps=centre_of_run([rate for rate in spec.rates if rate is not None]),
         checks=[{"id": id_, "detail": f"{id_}."} for id_ in spec.checks],
     )
     trials = [_trial(cell, spec, 1.0, ordinal + n, warmup=True) for n in range(spec.warmups)]

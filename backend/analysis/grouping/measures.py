@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct
 from backend.analysis import figures
 from backend.analysis.query.metrics import THROUGHPUT_METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
+from backend.stats.centres import figure_of
 from backend.stats.replicates import Centre, Observation, Sample, estimate
 from backend.stats.thresholds import LEAST_TRIALS
 
@@ -137,8 +138,7 @@ def _centre(
     centre = estimate(sample)
     low, high = _bounds(centre)
     return Measure(
-        # Fourteen digits: beyond them the logarithm has rounded.
-        value=float(f"{exp(centre.value):.14g}"),
+        value=figure_of(centre.value),
         low=low,
         high=high,
         each=each,

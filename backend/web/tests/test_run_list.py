@@ -6,12 +6,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from backend.analysis.pages.run import describe_run
+from backend.analysis.pages.run_summary import summarise_run
+from backend.ingest.editing import edit_run, merge_names
 from backend.ingest.models import State, Upload
+from backend.ingest.worker import process
 from backend.runs.listing import run_page
-from backend.runs.models import Run, Trial
+from backend.runs.models import FormerName, Run, Trial
 from backend.runs.run_order import SORTS, RunOrder
 from backend.runs.search import RunSearch
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
+from backend.testing.uploads import WRK, make_envelope, make_upload
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
@@ -73,12 +78,48 @@ def test_runs_of_equal_value_each_stand_on_one_page(workspace):
 def test_a_row_has_the_best_load_point_and_a_name(workspace, runs):
     rows = {run.servers[0]: run for run in run_page([workspace.pk]).runs}
     assert rows["fast"].throughput_rps == 3000
-    assert rows["slow"].throughput_rps == 15
+    assert rows["slow"].throughput_rps == pytest.approx(200**0.5)
     assert rows["slow"].name == "slow 23.0 · hello · wrk"
     assert (rows["fast"].counted_trials, rows["fast"].trials_text) == (
         4,
         "4 trials and 2 warm-ups",
     )
+
+
+def throughput_on_its_page(run):
+    own = [run.workspace_id]
+    trials = describe_run(run.pk, workspace_ids=own)["trials"]
+    rows = summarise_run(run.pk, trials, workspace_ids=own)
+    return max(row["figures"]["throughput"].value for row in rows)
+
+
+# A geometric mean, a trial that was disturbed, and a rate that was rounded to zero.
+@pytest.mark.parametrize(
+    "rates", [(10.0, 1000.0), (100.0, 101.0, 99.0, 100.5, 99.5, 20.0), (0.0, 5.0, 7.0)]
+)
+def test_list_and_page_give_a_run_one_throughput(workspace, rates):
+    run = make_run(workspace, CellSpec(rates=rates, p50_us=None))
+    (row,) = run_page([workspace.pk], order=RunOrder("throughput")).runs
+    assert row.throughput_rps == throughput_on_its_page(run)
+
+
+def test_list_and_page_agree_on_an_upload_that_is_edited_and_merged(scene):
+    Run.objects.all().delete()
+    outputs = [WRK.replace("18000", count) for count in ("18000", "9000", "9000", "21000")]
+    upload = make_upload(scene.own, *outputs, envelope=make_envelope(4))
+    process(upload.pk)
+    run = Run.objects.get(pk=upload.result_run_id or upload.pk)
+    # One output was sent twice: it counts once.
+    expected = pytest.approx((6000 * 3000 * 7000) ** (1 / 3), rel=0.001)
+    edit_run(run, {"server": "another"}, ordinals=[0], author=None)
+    workspace, kind = run.workspace, FormerName.Kind.SERVER
+    merge_names(workspace, kind, "another", server_of(run, 1), author=None)
+    (row,) = run_page([workspace.pk]).runs
+    assert row.throughput_rps == throughput_on_its_page(run) == expected
+
+
+def server_of(run, ordinal):
+    return Trial.objects.get(run=run, ordinal=ordinal).cell.series.server.name
 
 
 def test_a_run_without_a_throughput_comes_last(workspace, runs):
