@@ -196,7 +196,7 @@ class RunDetail(APIView):
         else:
             run = _writable_run(request, run_id)
             trash_run(run, by=author_of(required_actor(request)))
-        forget_progress(run_id, run.workspace_id)
+        forget_progress([run_id], run.workspace_id)
         return Response(status=204)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -58,9 +58,9 @@ def record_heartbeat(
     return agent
 
 
-def forget_progress(run_id: UUID, workspace_id: UUID) -> None:
-    """Delete the progress of a deleted run."""
-    Progress.objects.filter(run=run_id, workspace=workspace_id).delete()
+def forget_progress(run_ids: Collection[UUID], workspace_id: UUID) -> None:
+    """Delete the progress of deleted runs."""
+    Progress.objects.filter(run__in=run_ids, workspace=workspace_id).delete()
 
 
 def _store_progress(agent: Agent, heartbeat: Heartbeat) -> None:

@@ -16,6 +16,7 @@ from backend.noise.record import (
     hosts_with,
     refresh_hosts,
     refresh_noise,
+    refresh_noise_of_runs,
 )
 from backend.runs.editing import correct, undo_correction
 from backend.runs.merging import merge, undo_merge
@@ -79,7 +80,6 @@ def _noise_again(
         names = {source, target, current_name([workspace.pk], kind, source)}
         host_ids = hosts_with(workspace.pk, kind, names)
         yield
-        for run_id in run_ids:
-            refresh_noise(run_id)
+        refresh_noise_of_runs(run_ids)
         # Runs of two series now vary as those of one, on hosts without A/A comparisons too.
         refresh_hosts(host_ids | hosts_with(workspace.pk, kind, names))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Length
 
+from backend.accounts.models import Workspace
 from backend.ingest.collector import remove_unnamed_later
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota import add, bytes_of_uploads
@@ -27,7 +30,7 @@ def remove_run(run: Run) -> None:
     # Alone, so that no recording takes a series that is about to go.
     lock_names(run.workspace, exclusive=True)
     # Locked first, so that a reading that is under way ends before, or finds nothing.
-    held = list(uploads_of(run).select_for_update())
+    held = list(uploads_of_runs(run.workspace, [run.pk]).select_for_update())
     ids = [upload.pk for upload in held]
     files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
     observations = Observation.objects.filter(run=run.pk, workspace=run.workspace_id)
@@ -46,8 +49,8 @@ def _bytes_of(observations: QuerySet[Observation]) -> int:
     return int(total)
 
 
-def uploads_of(run: Run) -> QuerySet[Upload]:
-    """The uploads of a run, those of single trials that are unread or empty included."""
-    named = Q(workspace=run.workspace_id, envelope__run__id=str(run.pk))
-    uploads = Upload.objects.filter(Q(run=run) | Q(artefacts__trials__run=run) | named)
-    return Upload.objects.filter(pk__in=uploads.values("pk"))
+def uploads_of_runs(workspace: Workspace, run_ids: Collection[UUID]) -> QuerySet[Upload]:
+    """The uploads of these runs, those of single trials that are unread or empty included."""
+    named = Q(workspace=workspace, envelope__run__id__in=[str(run_id) for run_id in run_ids])
+    own = Q(run__in=run_ids) | Q(artefacts__trials__run__in=run_ids)
+    return Upload.objects.filter(pk__in=Upload.objects.filter(own | named).values("pk"))

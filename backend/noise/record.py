@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db.models import Avg, Count, Q, QuerySet, Variance
 from django.db.models.functions import Ln
 
+from backend.accounts.models import Workspace
 from backend.noise.estimate import (
     RunMean,
     RunVariation,
@@ -29,17 +30,19 @@ SIDES = ("A", "B")
 
 
 def refresh_noise(run_id: UUID) -> None:
-    """Count a run anew in the noise of its hosts; call it in the transaction that changed the run.
+    """As `refresh_noise_of_runs`, for one run."""
+    refresh_noise_of_runs([run_id])
+
+
+def refresh_noise_of_runs(run_ids: Collection[UUID]) -> None:
+    """Count runs anew in the noise of their hosts; call it in the transaction that changed them.
 
     A run that is still open is not counted yet, and a run in the trash not any more.
     """
-    run = Run.with_trash.filter(pk=run_id).first()
-    if run is None or run.is_open:
-        return
-    SelfComparison.objects.filter(run=run).delete()
-    if run.trashed_at is None:
-        insert_rows(SelfComparison, _self_comparisons(run))
-    refresh_hosts(hosts_of(run))
+    runs = list(Run.with_trash.filter(pk__in=run_ids, is_open=False).order_by("pk"))
+    SelfComparison.objects.filter(run__in=runs).delete()
+    insert_rows(SelfComparison, _self_comparisons([run for run in runs if run.trashed_at is None]))
+    refresh_hosts(host for run in runs for host in hosts_of(run))
 
 
 def compared_runs(workspace_id: UUID) -> Sequence[UUID]:
@@ -68,8 +71,13 @@ def hosts_of(run: Run) -> frozenset[UUID]:
 
 
 def refresh_hosts(host_ids: Iterable[UUID]) -> None:
-    """Estimate the noise of these hosts again; a host that no longer exists is left out."""
-    for host in Host.objects.filter(pk__in=sorted(host_ids)).order_by("pk"):
+    """Estimate the noise of these hosts again; a host that no longer exists is left out.
+
+    Call it in a transaction, after its changes.
+    """
+    hosts = list(Host.objects.filter(pk__in=set(host_ids)).order_by("pk"))
+    _wait_for_other_changes(hosts)
+    for host in hosts:
         comparisons = list(SelfComparison.objects.filter(host=host)[:NEWEST_COMPARISONS])
         independent: dict[tuple[UUID, int], list[float]] = defaultdict(list)
         for row in comparisons:
@@ -85,6 +93,16 @@ def refresh_hosts(host_ids: Iterable[UUID]) -> None:
                 "run_freedom": variation.freedom,
             },
         )
+
+
+def _wait_for_other_changes(hosts: Iterable[Host]) -> None:
+    """Wait until other transactions that change the data of these workspaces have ended.
+
+    Two that estimate at once would each leave out the change of the other.
+    """
+    # The lock that Workspace.changed() takes, so that no two transactions wait for each other.
+    rows = Workspace.objects.filter(pk__in={host.workspace_id for host in hosts})
+    list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
 
 def _counted_trials() -> QuerySet[Trial]:
@@ -140,47 +158,55 @@ class _Side:
         return sum(self.logs) / len(self.logs)
 
 
-def _self_comparisons(run: Run) -> list[SelfComparison]:
-    host_id = run.server_host_id or run.client_host_id
-    if host_id is None:
-        return []
-    levels = [
-        (level, sides[SIDES[0]], sides[SIDES[1]])
-        for level, sides in _sides(run).items()
-        if all(len(sides[side].logs) >= LEAST_TRIALS for side in SIDES)
-    ]
-    groups = group_overlapping([_starts(side_a, side_b) for _, side_a, side_b in levels])
-    return [
-        SelfComparison(
-            run=run,
-            host_id=host_id,
-            series_id=series_id,
-            connections=connections,
-            difference=side_b.mean - side_a.mean,
-            trials_a=len(side_a.logs),
-            trials_b=len(side_b.logs),
-            start_group=group,
-            measured_at=run.started_at or run.recorded_at,
+# A series and its connections, in one run.
+_Level = tuple[UUID, int | None]
+_Sides = dict[str, _Side]
+
+
+def _self_comparisons(runs: Sequence[Run]) -> Iterator[SelfComparison]:
+    """The A/A comparisons of each run with a host."""
+    levels_of_runs = _sides([run for run in runs if _own_host(run) is not None])
+    for run in runs:
+        levels = [
+            (level, sides[SIDES[0]], sides[SIDES[1]])
+            for level, sides in levels_of_runs[run.pk].items()
+            if all(len(sides[side].logs) >= LEAST_TRIALS for side in SIDES)
+        ]
+        groups = group_overlapping([_starts(side_a, side_b) for _, side_a, side_b in levels])
+        for ((series_id, connections), side_a, side_b), group in zip(levels, groups, strict=True):
+            yield SelfComparison(
+                run=run,
+                host_id=_own_host(run),
+                series_id=series_id,
+                connections=connections,
+                difference=side_b.mean - side_a.mean,
+                trials_a=len(side_a.logs),
+                trials_b=len(side_b.logs),
+                start_group=group,
+                measured_at=run.started_at or run.recorded_at,
+            )
+
+
+def _own_host(run: Run) -> UUID | None:
+    return run.server_host_id or run.client_host_id
+
+
+def _sides(runs: Sequence[Run]) -> Mapping[UUID, dict[_Level, _Sides]]:
+    """By run, series and connections, the sides of the trials."""
+    trials = _counted_trials().filter(run__in=runs, load__side__in=SIDES)
+    rows = trials.order_by("run", "ordinal").values_list(
+        *("run", "cell__series", "cell__connections", "load__side", "load__start"),
+        Ln("throughput_rps"),
+    )
+    levels_of_runs: dict[UUID, dict[_Level, _Sides]] = defaultdict(dict)
+    for run, series, connections, side, start, log_of_throughput in rows:
+        sides = levels_of_runs[run].setdefault(
+            (series, connections), {name: _Side() for name in SIDES}
         )
-        for ((series_id, connections), side_a, side_b), group in zip(levels, groups, strict=True)
-    ]
-
-
-def _sides(run: Run) -> dict[tuple[UUID, int | None], dict[str, _Side]]:
-    """By series and connections, the sides of the trials of a run."""
-    trials = _counted_trials().filter(run=run, load__side__in=SIDES)
-    rows = trials.order_by("ordinal").values_list(
-        "cell__series", "cell__connections", "load__side", "load__start", Ln("throughput_rps")
-    )
-    levels: dict[tuple[UUID, int | None], dict[str, _Side]] = defaultdict(
-        lambda: {side: _Side() for side in SIDES}
-    )
-    for series, connections, side, start, log_of_throughput in rows:
-        measured = levels[series, connections][side]
-        measured.logs.append(log_of_throughput)
+        sides[side].logs.append(log_of_throughput)
         if start is not None:
-            measured.starts.add(start)
-    return levels
+            sides[side].starts.add(start)
+    return levels_of_runs
 
 
 def _starts(side_a: _Side, side_b: _Side) -> frozenset[int]:

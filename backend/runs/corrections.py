@@ -6,7 +6,8 @@ texts and identity fields of an upload, so they give the same whether a run is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,17 @@ _TIMES = ("started_at", "finished_at")
 
 def standing_corrections(run_id: UUID) -> Sequence[Correction]:
     """The corrections of a run that were not undone, the earliest first."""
-    return list(Correction.objects.filter(run=run_id, undone_at=None))
+    return standing_corrections_of_runs([run_id])[run_id]
+
+
+def standing_corrections_of_runs(
+    run_ids: Collection[UUID],
+) -> Mapping[UUID, Sequence[Correction]]:
+    """By run, as `standing_corrections`; a run without any has none."""
+    corrections: dict[UUID, list[Correction]] = defaultdict(list)
+    for correction in Correction.objects.filter(run__in=run_ids, undone_at=None):
+        corrections[correction.run_id].append(correction)
+    return corrections
 
 
 def correct_trial(

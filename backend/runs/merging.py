@@ -21,7 +21,6 @@ from backend.errors import InvalidInput
 from backend.runs.as_read import identity_fields
 from backend.runs.bulk import insert_rows
 from backend.runs.cells import join_cells
-from backend.runs.corrections import standing_corrections
 from backend.runs.models import (
     Cell,
     Correction,
@@ -44,7 +43,7 @@ from backend.runs.registry import (
     register_servers,
     register_workloads,
 )
-from backend.runs.regrouping import regroup
+from backend.runs.regrouping import regroup_all
 from backend.runs.renaming import remember_name
 from backend.runs.shown import shown_rows
 from backend.runs.unused import remove_unused_series
@@ -58,7 +57,7 @@ _PARTS = ("server", "workload", *HOST_ROLES)
 
 
 class MergeRefused(InvalidInput):
-    """Nothing was merged; the message says what was got and what was expected."""
+    """Nothing was merged or undone; the message says what was got and what was expected."""
 
 
 @transaction.atomic
@@ -93,7 +92,10 @@ def merge(
 
 @transaction.atomic
 def undo_merge(merged: Merge, *, by: User | None) -> bool:
-    """Give back the rows and names of before; whether the merge was not undone yet."""
+    """Give back the rows and names of before; whether the merge was not undone yet.
+
+    Raises MergeRefused where another row has the identity of one of them by now.
+    """
     workspace = merged.workspace
     lock_names(workspace, exclusive=True)
     standing = Merge.objects.filter(pk=merged.pk, undone_at=None)
@@ -101,12 +103,24 @@ def undo_merge(merged: Merge, *, by: User | None) -> bool:
         return False
     kind = Kind(merged.kind)
     _give_back_names(merged)
-    insert_rows(MODELS[kind], [_row_of(merged, entry) for entry in merged.rows])
-    for run in _runs_named(workspace, kind, [merged.source, *merged.former_names["led"]]):
-        regroup(run, standing_corrections(run.pk))
+    rows = [_row_of(merged, entry) for entry in merged.rows]
+    _refuse_rows_in_use(merged, rows)
+    insert_rows(MODELS[kind], rows)
+    regroup_all(_runs_named(workspace, kind, [merged.source, *merged.former_names["led"]]))
     remove_unused_series(workspace.pk)
     workspace.changed()
     return True
+
+
+def _refuse_rows_in_use(merged: Merge, rows: Sequence[Row]) -> None:
+    """Refuse rows that are there again: a renaming or an upload gave the name back since."""
+    identities = [row.identity for row in rows]
+    stored = MODELS[Kind(merged.kind)]._default_manager.filter(workspace=merged.workspace)
+    if stored.filter(identity__in=identities).exists():
+        raise MergeRefused(
+            f"There is a {merged.kind} “{merged.source}” again, so the merge cannot be undone.",
+            hint=f"Rename that {merged.kind}, then undo the merge.",
+        )
 
 
 def merges_into(workspace: Workspace, kind: FormerName.Kind, name: str) -> Sequence[Merge]:

@@ -5,20 +5,28 @@ It starts from what was read (runs/as_read.py), so it gives what recording the r
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
+
 from backend.runs.as_read import identity_fields, read_run, read_trial, run_as_read, trial_as_read
 from backend.runs.bulk import insert_rows
 from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
 from backend.runs.checks import CHECKS, CheckInput, check_trial
-from backend.runs.corrections import as_time, correct_run, correct_trial
+from backend.runs.corrections import (
+    as_time,
+    correct_run,
+    correct_trial,
+    standing_corrections_of_runs,
+)
 from backend.runs.identity import canonical_json
 from backend.runs.measured import server_texts
-from backend.runs.models import Cell, Correction, Run, Series, Trial
+from backend.runs.models import Cell, Correction, Host, Run, Series, Trial
 from backend.runs.registry import (
     SeriesIdentity,
     register_host,
@@ -29,9 +37,12 @@ from backend.runs.registry import (
 
 # Checks of a trial that depend on the names of what was measured and on nothing that was read.
 NAME_CHECKS = frozenset({"unknown-server-version", "unknown-host", "development-mode"})
-_RUN_COLUMNS = (
-    *("server_host", "client_host", "started_at", "finished_at", "labels", "notes", "as_read"),
-)
+# Of one transaction that undoes a merge: so many runs are in memory at a time.
+RUNS_AT_ONCE = 50
+_HOST_ROLES = ("server_host", "client_host")
+_RUN_COLUMNS = (*_HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
+# The standing corrections of each run, the earliest first.
+_OfRuns = Mapping[UUID, Sequence[Correction]]
 _TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read", "checks", "server_tail")
 
 
@@ -41,7 +52,7 @@ def regroup(run: Run, corrections: Sequence[Correction]) -> None:
     Call it in a transaction, with the names locked exclusively.
     """
     write_columns(run, corrections)
-    _regroup_trials(run, corrections)
+    _regroup_trials([run], {run.pk: corrections})
 
 
 def write_columns(run: Run, corrections: Sequence[Correction]) -> None:
@@ -51,7 +62,7 @@ def write_columns(run: Run, corrections: Sequence[Correction]) -> None:
     """
     read = read_run(run)
     corrected = correct_run(read, corrections)
-    for role in ("server_host", "client_host"):
+    for role in _HOST_ROLES:
         setattr(run, role, register_host(run.workspace, corrected[role]))
     for name in ("started_at", "finished_at"):
         setattr(run, name, as_time(corrected[name]))
@@ -61,71 +72,111 @@ def write_columns(run: Run, corrections: Sequence[Correction]) -> None:
     run.workspace.changed()
 
 
-def _regroup_trials(run: Run, corrections: Sequence[Correction]) -> None:
+def regroup_all(runs: Sequence[Run]) -> None:
+    """As `regroup`, for runs of one workspace after a name changed. Only hosts and series can.
+
+    It takes as many statements for `RUNS_AT_ONCE` runs as for one. Call it in a transaction, with
+    the names locked exclusively.
+    """
+    corrections = standing_corrections_of_runs([run.pk for run in runs])
+    for first in range(0, len(runs), RUNS_AT_ONCE):
+        some = runs[first : first + RUNS_AT_ONCE]
+        _write_hosts(some, corrections)
+        _regroup_trials(some, corrections)
+
+
+def _write_hosts(runs: Sequence[Run], corrections: _OfRuns) -> None:
+    hosts: dict[bytes, Host | None] = {}
+    for run in runs:
+        read = read_run(run)
+        corrected = correct_run(read, corrections[run.pk])
+        for role in _HOST_ROLES:
+            key = canonical_json(corrected[role])
+            if key not in hosts:
+                hosts[key] = register_host(run.workspace, corrected[role])
+            setattr(run, role, hosts[key])
+        run.as_read = run_as_read(read, run)
+    Run.with_trash.bulk_update(runs, [*_HOST_ROLES, "as_read"])
+
+
+def _regroup_trials(runs: Sequence[Run], corrections: _OfRuns) -> None:
+    by_id = {run.pk: run for run in runs}
     parts = ("server", "workload", "server_host", "client_host")
     trials = list(
-        Trial.objects.filter(run=run)
+        Trial.objects.filter(run__in=runs)
         .select_related(*(f"cell__series__{part}" for part in parts))
         .defer("cell__histogram", "cell__curve")
         .only(*_TRIAL_COLUMNS, "cell__run", "cell__series", "cell__connections", "cell__rate_rps")
+        .order_by("run", "ordinal")
     )
+    for trial in trials:
+        trial.run = by_id[trial.run_id]
     reads = [read_trial(trial) for trial in trials]
     before = {trial.pk: _stored_columns(trial) for trial in trials}
-    all_series = _series_of(run, trials, reads, corrections)
+    all_series = _series_of(trials, reads, corrections)
     for trial, read, series in zip(trials, reads, all_series, strict=True):
         trial.as_read = trial_as_read(read, series)
-        trial.checks = _checks_by_name(trial, series, run)
-    _regroup_cells(run, trials, all_series)
-    _save_changed(trials, before)
-    Cell.objects.filter(run=run, trials=None).delete()
+        trial.checks = _checks_by_name(trial, series)
+    _regroup_cells(trials, all_series)
+    _save_changed([trial for trial in trials if _stored_columns(trial) != before[trial.pk]])
+    Cell.objects.filter(run__in=runs, trials=None).delete()
 
 
 def _stored_columns(trial: Trial) -> tuple[UUID, bytes]:
     return trial.cell_id, canonical_json([trial.as_read, trial.checks])
 
 
-def _save_changed(trials: Sequence[Trial], before: Mapping[UUID, tuple[UUID, bytes]]) -> None:
-    """One statement for the trials that get the same values: `bulk_update` takes far longer."""
-    alike: dict[tuple[UUID, bytes], list[Trial]] = defaultdict(list)
-    for trial in trials:
-        if (columns := _stored_columns(trial)) != before[trial.pk]:
-            alike[columns].append(trial)
-    for group in alike.values():
-        first = group[0]
-        Trial.objects.filter(pk__in=[trial.pk for trial in group]).update(
-            cell=first.cell_id, as_read=first.as_read, checks=first.checks
-        )
+_SAVE = """
+UPDATE runs_trial SET cell_id = changed.cell, as_read = changed.as_read, checks = changed.checks
+FROM unnest(%s::uuid[], %s::uuid[], %s::jsonb[], %s::jsonb[])
+    AS changed (id, cell, as_read, checks)
+WHERE runs_trial.id = changed.id
+"""
+
+
+def _save_changed(trials: Sequence[Trial]) -> None:
+    """In one statement: `bulk_update` takes far longer."""
+    if not trials:
+        return
+    columns = [
+        [trial.pk for trial in trials],
+        [trial.cell_id for trial in trials],
+        [None if trial.as_read is None else json.dumps(trial.as_read) for trial in trials],
+        [json.dumps(trial.checks) for trial in trials],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_SAVE, columns)
 
 
 def _series_of(
-    run: Run,
-    trials: Sequence[Trial],
-    reads: Sequence[Mapping[str, Any]],
-    corrections: Sequence[Correction],
+    trials: Sequence[Trial], reads: Sequence[Mapping[str, Any]], corrections: _OfRuns
 ) -> Sequence[Series]:
     """The series of each trial, with its server and its workload, made where they are new."""
+    if not trials:
+        return []
+    workspace = trials[0].run.workspace
     corrected = [
-        correct_trial(read, trial.ordinal, corrections)
+        correct_trial(read, trial.ordinal, corrections[trial.run_id])
         for trial, read in zip(trials, reads, strict=True)
     ]
-    servers = register_servers(run.workspace, [parts["server"] for parts in corrected])
-    workloads = register_workloads(run.workspace, [parts["workload"] for parts in corrected])
+    servers = register_servers(workspace, [parts["server"] for parts in corrected])
+    workloads = register_workloads(workspace, [parts["workload"] for parts in corrected])
     identities = [
         SeriesIdentity(
             server=server,
             workload=workload,
-            server_host=run.server_host,
-            client_host=run.client_host,
+            server_host=trial.run.server_host,
+            client_host=trial.run.client_host,
             tool=trial.cell.series.tool,
             tool_version=trial.cell.series.tool_version,
             loop=trial.cell.series.loop,
         )
         for trial, server, workload in zip(trials, servers, workloads, strict=True)
     ]
-    return register_series(run.workspace, identities)
+    return register_series(workspace, identities)
 
 
-def _regroup_cells(run: Run, trials: Sequence[Trial], all_series: Sequence[Series]) -> None:
+def _regroup_cells(trials: Sequence[Trial], all_series: Sequence[Series]) -> None:
     """Set the cell of each trial; a cell that gains or loses trials is replaced by a new one.
 
     Results computed from a cell may be cached by its id, so no stored cell changes.
@@ -133,13 +184,14 @@ def _regroup_cells(run: Run, trials: Sequence[Trial], all_series: Sequence[Serie
     groups: dict[tuple[object, ...], _Group] = {}
     for trial, series in zip(trials, all_series, strict=True):
         cell = Cell(
-            run=run,
-            workspace=run.workspace,
+            run=trial.run,
+            workspace=trial.run.workspace,
             series=series,
             connections=trial.cell.connections,
             rate_rps=trial.cell.rate_rps,
         )
-        groups.setdefault(load_of(cell), _Group(cell)).trials.append(trial)
+        key = (trial.run_id, *load_of(cell))
+        groups.setdefault(key, _Group(cell)).trials.append(trial)
     sizes = Counter(trial.cell_id for trial in trials)
     changed = [group for group in groups.values() if not group.is_stored(sizes)]
     for group in changed:
@@ -164,14 +216,14 @@ class _Group:
         return not others and is_same_load and sizes[first] == len(self.trials)
 
 
-def _checks_by_name(trial: Trial, series: Series, run: Run) -> list[dict[str, Any]]:
+def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:
     """The stored findings of a trial, with those of `NAME_CHECKS` for its current names."""
     server = identity_fields(series.server)
     named = check_trial(
         CheckInput(
             server_version=server["version"],
-            host_known=run.server_host is not None,
-            server_texts=tuple(server_texts(server, trial.server_tail, run)),
+            host_known=trial.run.server_host is not None,
+            server_texts=tuple(server_texts(server, trial.server_tail, trial.run)),
         )
     )
     kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]

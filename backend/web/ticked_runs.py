@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from backend.accounts.models import Workspace
 from backend.errors import InvalidInput
 from backend.fleet.heartbeats import forget_progress
-from backend.ingest.trash import KEPT_IN_TRASH, trash_run
+from backend.ingest.trash import KEPT_IN_TRASH, trash_runs
 from backend.links import link_to, own_path
 from backend.runs.labelling import label_runs
 from backend.runs.models import Run
@@ -73,9 +73,8 @@ def _label(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> s
 
 
 def _delete(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> str:
-    for run in runs:
-        trash_run(run, by=visible.viewer(request))
-        forget_progress(run.pk, workspace.pk)
+    trash_runs(runs, by=visible.viewer(request))
+    forget_progress([run.pk for run in runs], workspace.pk)
     return f"{_count(runs)} moved to the trash. You can restore them for {KEPT_IN_TRASH.days} days."
 
 

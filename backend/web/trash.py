@@ -49,7 +49,7 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "delete_run.html", _taken_away(run))
     trash_run(run, by=visible.viewer(request))
-    forget_progress(run_id, run.workspace_id)
+    forget_progress([run_id], run.workspace_id)
     messages.info(
         request,
         f"Run {str(run_id)[:8]} is in the trash. You can restore it for {KEPT_IN_TRASH.days} days.",
@@ -74,7 +74,7 @@ def erase_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404
     if _remove(run, is_trashed=bool(request.POST.get("is_trashed"))):
-        forget_progress(run_id, run.workspace_id)
+        forget_progress([run_id], run.workspace_id)
         sentence = f"Run {str(run_id)[:8]} and its trials and raw output were deleted."
     else:
         sentence = f"Run {str(run_id)[:8]} is no longer in the trash, so it was not deleted."

@@ -1,6 +1,9 @@
 """Merging two servers, hosts or workloads that are one, and undoing it."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
@@ -10,7 +13,7 @@ from backend.runs import merging
 from backend.runs.catalogue import host_page, server_page, workload_page
 from backend.runs.editing import correct
 from backend.runs.merging import MergeRefused, merge, merges_into, successor_of, undo_merge
-from backend.runs.models import Cell, FormerName, Host, Run, Server, Trial, Workload
+from backend.runs.models import Cell, FormerName, Host, Merge, Run, Server, Trial, Workload
 from backend.runs.renaming import RenameRefused, rename
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
@@ -193,3 +196,40 @@ def test_a_server_can_be_renamed_to_what_a_correction_left(lab):
     rename(lab.workspace, Kind.SERVER, "b", "a", None)
     assert [row.name for row in server_page([lab.workspace.pk]).rows] == ["a"]
     assert Server.objects.count() == Host.objects.count() == Workload.objects.count() == 1
+
+
+def test_a_merge_whose_name_is_in_use_again_is_not_undone(lab):
+    """A workspace could give the name back before renaming refused that."""
+    read(lab, servers=["old"])
+    read(lab, servers=["new"], text=WRK + "x\n")
+    merged = merge(lab.workspace, Kind.SERVER, "old", "new", lab.user)
+    FormerName.objects.all().delete()
+    Merge.objects.update(undone_at=timezone.now())
+    rename(lab.workspace, Kind.SERVER, "new", "old", lab.user)
+    Merge.objects.update(undone_at=None)
+    before = everything(lab)
+    with pytest.raises(MergeRefused, match="There is a server “old” again") as refused:
+        undo_merge(merged, by=lab.user)
+    assert refused.value.hint == "Rename that server, then undo the merge."
+    assert everything(lab) == before
+    assert Merge.objects.get().undone_at is None
+    rename(lab.workspace, Kind.SERVER, "old", "newer", lab.user)
+    assert undo_merge(merged, by=lab.user)
+    assert {row.name for row in server_page([lab.workspace.pk]).rows} == {"old", "newer"}
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_undoing_takes_as_many_statements_for_many_runs_as_for_few(lab, kind):
+    counts = []
+    for runs in (2, 12):
+        names = {Kind.SERVER: "servers", Kind.HOST: "host", Kind.WORKLOAD: "workload"}
+        for number in range(runs):
+            name = [f"a{runs}"] if kind == Kind.SERVER else f"a{runs}"
+            read(lab, **{names[kind]: name}, text=f"{WRK}{runs * 100 + number}\n")
+        other = [f"b{runs}"] if kind == Kind.SERVER else f"b{runs}"
+        read(lab, **{names[kind]: other}, text=f"{WRK}{runs}\n")
+        merged = merge(lab.workspace, kind, f"a{runs}", f"b{runs}", lab.user)
+        with CaptureQueriesContext(connection) as statements:
+            assert undo_merge(merged, by=lab.user)
+        counts.append(len(statements))
+    assert counts[0] == counts[1]

@@ -1,11 +1,13 @@
 """The runs that are ticked in a list: compared, labelled, deleted."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from backend.runs.labelling import label_runs
 from backend.runs.models import Run
-from backend.testing.rows import CellSpec, make_run
+from backend.testing.rows import MACHINE, CellSpec, make_run
 from backend.web.tests.pages import html_of
 
 URL = "/w/own-lab/runs/ticked"
@@ -78,6 +80,18 @@ def test_runs_are_deleted_after_a_question(owner, runs):
     assert done["Location"] == "/w/own-lab/runs?tool=wrk"
     assert not stored(runs).exists()
     assert "2 runs moved to the trash" in html_of(owner.get("/w/own-lab/runs"))
+
+
+def test_deleting_many_runs_takes_as_many_statements_as_deleting_few(owner, scene):
+    counts = []
+    for number in (2, 30):
+        some = [make_run(scene.own.workspace, CellSpec(), host=MACHINE) for _ in range(number)]
+        with CaptureQueriesContext(connection) as statements:
+            send(owner, some, action="delete", is_confirmed="1")
+        assert not stored(some).exists()
+        counts.append(len(statements))
+    # The first also makes the row of the host's noise.
+    assert counts[1] <= counts[0]
 
 
 def test_runs_of_others_are_left_alone(owner, scene):
