@@ -93,21 +93,20 @@ class Answer:
         return bool(self.sentence)
 
 
+def _away(title: str, retry_after_s: int, sentence: str = "") -> Answer:
+    """The answer to a request that works when it is sent again as it is."""
+    for_people = f"Nothing was saved. Wait {retry_after_s} seconds, then send it again."
+    return Answer(503, title, _AGAIN, retry_after_s, sentence, page_hint=for_people)
+
+
 STORAGE_FULL = Answer(
     507, "Storage full", _MAKE_ROOM, 60, "There is no room for raw files at the moment."
 )
-DATABASE_AWAY = Answer(
-    503, "Database away", _AGAIN, 5, "The database does not answer at the moment."
-)
-BODIES_BUSY = Answer(
-    503,
+DATABASE_AWAY = _away("Database away", 5, "The database does not answer at the moment.")
+BODIES_BUSY = _away(
     "Busy",
-    _AGAIN,
     RETRY_AFTER_S,
     "The service is receiving as many large requests as it can, in all or from your address.",
-)
-_STORAGE_AWAY = Answer(
-    503, "Storage away", _AGAIN, 30, "The storage of raw files cannot be used at the moment."
 )
 
 ANSWERS: dict[type[Exception], Answer] = {
@@ -144,8 +143,8 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     WorkspaceFull: Answer(507, "Workspace full", _DELETE, 600),
     CannotClean: Answer(422, "Cannot be cleaned", "Send it uncompressed, or in pieces."),
-    CleanerInterrupted: Answer(503, "Busy", _AGAIN, 5),
-    ParserFailed: Answer(503, "Busy", "Try again in a minute."),
+    CleanerInterrupted: _away("Busy", 5),
+    ParserFailed: Answer(503, "Busy", "Try again in a minute.", 60),
     # What a query asks for
     QueryError: Answer(
         400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
@@ -180,7 +179,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     MergeRefused: Answer(
         400,
-        "Nothing was merged",
+        "The names were not changed",
         "Take source and target from the names in use.",
         page_hint="Go back, choose another name and send it again.",
     ),
@@ -206,8 +205,10 @@ ANSWERS: dict[type[Exception], Answer] = {
     WorkspaceRefused: Answer(400, "Nothing was saved", _FORM),
     JoinRefused: Answer(409, "No place", "Begin a session of another name."),
     # What cannot be used now
-    Busy: Answer(503, "Busy", _AGAIN, RETRY_AFTER_S),
-    StorageAway: _STORAGE_AWAY,
+    Busy: _away("Busy", RETRY_AFTER_S),
+    StorageAway: _away(
+        "Storage away", 30, "The storage of raw files cannot be used at the moment."
+    ),
     StorageFull: STORAGE_FULL,
     BusyDrawing: Answer(503, "No image available", "Try again in a few seconds.", 2),
     CannotDraw: Answer(503, "No image available", _OTHER_FIGURES),

@@ -37,7 +37,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def outage_answer(request: HttpRequest, outage: Answer) -> HttpResponse:
     """Says what is away, and when to try again."""
-    answer = api.outage if is_api_path(request.path) else web.outage
-    response = answer(outage.status, outage.title, outage.sentence, hint=outage.hint)
+    is_api = is_api_path(request.path)
+    answer, hint = (api.outage, outage.hint) if is_api else (web.outage, outage.page_hint)
+    response = answer(outage.status, outage.title, outage.sentence, hint=hint)
     response["Retry-After"] = str(outage.retry_after_s)
     return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from backend.ingest.sandbox import ParserFailed
 from backend.problems import Answer, answer_to
 from backend.runs.checks import SEVERITIES
 
+log = logging.getLogger(__name__)
 PASTED = "pasted.txt"
 EXAMPLE = "Running 10s test @ http://127.0.0.1:8080/\n  2 threads and 64 connections\n  …"
 
@@ -65,6 +67,9 @@ def explain_refusal(error: LoadsheetError) -> tuple[str, Answer]:
     answer = answer_to(error)
     if answer is None:
         raise error
+    if answer.is_for_the_log:
+        log.warning("not_available", extra={"reason": repr(error)[:300]})
+        return f"{answer.sentence} {answer.page_hint}", answer
     if isinstance(error, NotSent | TooMany | ParserFailed):
         return str(error), answer
     return f"{error} {error.hint or answer.page_hint}", answer

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import throttle
 from backend.accounts.models import User, Workspace
-from backend.errors import LoadsheetError, Refused, TooMany
+from backend.errors import Away, LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import DryFile, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.evidence import listed
@@ -100,7 +100,7 @@ def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
         if request.POST.get("action") == "save":
             return _save(request, workspace, user)
         return _form(request, workspace, files=_read(request, user))
-    except (Refused, ParserFailed) as error:
+    except (Refused, ParserFailed, Away) as error:
         return _refused_form(request, workspace, error)
 
 

@@ -11,11 +11,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts import throttle
-from backend.errors import Refused, TooMany
+from backend.errors import Away, LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import OF_STRANGERS, DryFile, dry_run
 from backend.ingest.envelope import Envelope
 from backend.ingest.sandbox import ParserFailed
-from backend.ingest.slots import STRANGERS, Busy
+from backend.ingest.slots import STRANGERS
 from backend.links import link_to
 from backend.problems import seconds_to_wait
 from backend.sharing.gallery import list_exhibits
@@ -58,7 +58,7 @@ def try_it(request: HttpRequest) -> HttpResponse:
         return render(request, "try.html", _form_context(request))
     try:
         files = _read(request)
-    except (Refused, ParserFailed, Busy) as error:
+    except (Refused, ParserFailed, Away) as error:
         return _refused(request, error)
     return render(request, "try.html", _form_context(request, files=files))
 
@@ -71,7 +71,7 @@ def _read(request: HttpRequest) -> list[DryFile]:
         return dry_run(files, Envelope(), limits=OF_STRANGERS)
 
 
-def _refused(request: HttpRequest, error: Refused | ParserFailed | Busy) -> HttpResponse:
+def _refused(request: HttpRequest, error: LoadsheetError) -> HttpResponse:
     sentence, answer = explain_refusal(error)
     context = _form_context(request, refused=sentence)
     response = render(request, "try.html", context, status=answer.status)

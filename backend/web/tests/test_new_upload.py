@@ -9,11 +9,16 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from backend.ingest.cleaner import CleanerInterrupted
 from backend.ingest.dry_run import OF_MEMBERS
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.sandbox import ParserFailed
+from backend.ingest.slots import Busy
+from backend.ingest.storage import StorageAway
 from backend.ingest.worker import process
 from backend.runs.models import Run, Server, Trial
 from backend.testing.uploads import WRK, make_file, make_upload
+from backend.web.tests.pages import html_of
 
 URL = "/w/own-lab/upload"
 AB = Path(__file__).parents[2] / "formats/ab/tests/captures/keepalive-c10-10k-tsv-csv/stdout"
@@ -151,6 +156,34 @@ def test_the_rest_of_the_world_previews_with_a_token(scene, before):
     assert bad["trials"] == []
     assert bad["refusals"][0]["line"] == 1
     assert bad["refusals"][0]["found"] == "no report"
+    assert now() == before
+
+
+AWAY = {
+    "slots": (Busy(), "The service is busy with other large files. Nothing was saved. Wait 10 "),
+    "parser": (ParserFailed("The parser is busy. Try again in a minute."), "Try again in a minute"),
+    "cleaner": (CleanerInterrupted(), "Nothing was saved. Wait 5 seconds, then send it again."),
+    "storage": (StorageAway("mount: nfs-17"), "The storage of raw files cannot be used at the"),
+}
+
+
+@pytest.mark.parametrize("action", ["read", "save"])
+@pytest.mark.parametrize(("error", "sentence"), AWAY.values(), ids=AWAY)
+def test_a_form_that_cannot_be_served_now_says_why_and_when(
+    owner, monkeypatch, before, action, error, sentence
+):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("backend.web.uploads.dry_run", fail)
+    monkeypatch.setattr("backend.web.uploads.receive", fail)
+    response = owner.post(URL, {"paste": "Running", "action": action})
+    html = html_of(response)
+    assert response.status_code == 503
+    assert int(response["Retry-After"]) > 0
+    assert sentence in html.split('id="read"')[1]
+    assert "Running</textarea>" in html
+    assert "nfs-17" not in html
     assert now() == before
 
 

@@ -123,7 +123,10 @@ class UploadForm {
 function showPreview(page: Document): void {
   const preview = page.getElementById("read");
   if (!preview) {
-    showError(page.querySelector("main h1")?.textContent ?? "The answer could not be read.");
+    // A page of its own says what happened, why, and what to do.
+    const parts = page.querySelectorAll("main h1, main p:not(:has(a))");
+    const sentences = [...parts].map((part) => part.textContent?.trim() ?? "").filter(Boolean);
+    showError(...(sentences.length ? sentences : ["The answer could not be read. Try again."]));
     return;
   }
   const placed = document.importNode(preview, true);
@@ -131,10 +134,14 @@ function showPreview(page: Document): void {
   formatNumbers(placed);
 }
 
-function showError(sentence: string): void {
-  const notice = document.createElement("p");
+function showError(...sentences: readonly string[]): void {
+  const notice = document.createElement("div");
   notice.className = "notice notice-error";
-  notice.textContent = sentence;
+  for (const sentence of sentences) {
+    const paragraph = document.createElement("p");
+    paragraph.textContent = sentence;
+    notice.append(paragraph);
+  }
   document.getElementById("read")?.replaceChildren(notice);
 }
 
