@@ -77,6 +77,8 @@ class ResultSet(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, editable=False)
     withdrawn_reason = models.TextField(default="", editable=False)
+    # Since when it is meant for the front page of the service; null: it is not.
+    featured_at = models.DateTimeField(null=True, editable=False)
 
     objects = ResultSets.as_manager()
 

@@ -17,6 +17,7 @@ from backend.sharing.badge import figure_text
 from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
+from backend.sharing.gallery import feature, stop_featuring
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import find_result_set
 from backend.stats import Ratio
@@ -91,6 +92,19 @@ def withdraw_result_set(request: HttpRequest, result_set: ResultSet) -> None:
 def revoke_result_set(request: HttpRequest, result_set: ResultSet) -> None:
     """Give it a new address; the old address becomes 404."""
     revoke(result_set)
+
+
+@require_POST
+def feature_result_set(request: HttpRequest, link: UUID) -> HttpResponse:
+    """Show it on the front page, or with is_featured=0 no longer, for the operator alone."""
+    result_set = visible.result_set_or_404(request, link)
+    if not visible.is_operator(request):
+        raise Http404
+    if request.POST.get("is_featured") == "0":
+        stop_featuring(result_set)
+    else:
+        feature(result_set)
+    return HttpResponseRedirect(result_set.path)
 
 
 @require_safe

@@ -164,6 +164,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         ],
         "is_member": is_member,
         "can_manage": visible.may_manage(request, result_set),
+        "can_feature": visible.is_operator(request) and result_set.is_frozen,
         "last_day": _last_day(result_set),
         **(_elsewhere(reading) if result_set.is_shared else {}),
     }

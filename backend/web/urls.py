@@ -143,6 +143,7 @@ urlpatterns = [
     path("s/<uuid:link>/edit", result_set_changes.edit_result_set, name="edit-result-set"),
     path("s/<uuid:link>/supersede", result_set_changes.supersede_result_set, name="supersede"),
     path("s/<uuid:link>/withdraw", result_set_changes.withdraw_result_set, name="withdraw"),
+    path("s/<uuid:link>/feature", result_set_changes.feature_result_set, name="feature"),
     path("s/<uuid:link>/revoke", result_set_changes.revoke_result_set, name="revoke"),
     path("embed/<uuid:link>", embeds.embed, name="embed"),
     path("oembed", embeds.oembed, name="oembed"),

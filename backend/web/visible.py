@@ -28,6 +28,12 @@ def viewer(request: HttpRequest) -> User | None:
     return request.user if isinstance(request.user, User) else None
 
 
+def is_operator(request: HttpRequest) -> bool:
+    """Whether the viewer runs the service."""
+    user = viewer(request)
+    return user is not None and user.is_staff
+
+
 def workspaces(request: HttpRequest) -> list[UUID]:
     """The workspaces whose runs the viewer may read, public ones included."""
     return access.readable_ids(viewer(request))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from csp.constants import SELF
 from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
@@ -18,11 +19,11 @@ from backend.ingest.sandbox import ParserFailed
 from backend.ingest.slots import STRANGERS
 from backend.links import link_to
 from backend.problems import seconds_to_wait
-from backend.sharing.gallery import list_exhibits
+from backend.sharing.gallery import find_showcase, list_exhibits
 from backend.sharing.models import ResultSet
 from backend.web.previews import explain_refusal, preview_context, sent_files
 
-EXHIBITS = 7
+EXHIBITS = 6
 # What a visitor may look at in the embedded comparison: a name, and the fields of its link.
 LOOKS: tuple[tuple[str, dict[str, str]], ...] = (
     ("Throughput", {}),
@@ -36,12 +37,11 @@ LOOKS: tuple[tuple[str, dict[str, str]], ...] = (
 @csp_update({"frame-src": [SELF]})
 def introduction(request: HttpRequest) -> HttpResponse:
     """What Loadsheet answers, with a comparison to play with and a form to try it."""
-    exhibits = list_exhibits(EXHIBITS)
-    showcase = exhibits[0] if exhibits else None
+    showcase = find_showcase()
     context = {
         "showcase": showcase,
         "looks": [] if showcase is None else _looks(showcase.result_set),
-        "gallery": exhibits[1:],
+        "gallery": list_exhibits(EXHIBITS, without=showcase),
         **_form_context(request),
     }
     return render(request, "introduction.html", context)
@@ -84,5 +84,7 @@ def _form_context(request: HttpRequest, **preview: Any) -> dict[str, Any]:
     return {
         **preview_context(request, **preview),
         "kept": "nothing was stored",
+        "is_visitor": True,
+        "is_sign_up_open": get_adapter(request).is_open_for_signup(request),
         "most_kib": OF_STRANGERS.total_bytes >> 10,
     }

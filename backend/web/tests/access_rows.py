@@ -127,7 +127,7 @@ ROWS = {
     "edit-run": Row("/r/{run}/edit", expected(404, 404, 404, 200, 404, 404)),
     "undo-correction": Row("/r/{run}/corrections/{correction}/undo", WRITERS_PAGE, "post"),
     "restore-run": Row("/r/{trashed}/restore", WRITERS_PAGE, "post"),
-    "erase-run": Row("/r/{trashed}/erase", WRITERS_PAGE, "post"),
+    "erase-run": Row("/r/{trashed}/erase", WRITERS_PAGE, "post", {"is_confirmed": "yes"}),
     "trash-page": Row("/w/own-lab/trash", MEMBERS_PAGE),
     "trash-list": Row("/api/v1/trash", SIGNED_IN_API),
     "restore-run-api": Row("/api/v1/runs/{trashed}/restore", WRITERS_DELETE, "post"),
@@ -149,6 +149,8 @@ ROWS = {
     "supersede": Row("/s/{private}/supersede", WRITERS_PAGE, "post", {"by": ""}),
     "withdraw": Row("/s/{private}/withdraw", WRITERS_PAGE, "post", {"reason": "wrong"}),
     "revoke": Row("/s/{private}/revoke", WRITERS_PAGE, "post"),
+    # For the operator of the service alone.
+    "feature": Row("/s/{private}/feature", NOBODY, "post"),
     # Neither reads who asks.
     "embed": Row("/embed/{private}", NOBODY),
     "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{private}", NOBODY),

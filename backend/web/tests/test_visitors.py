@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import secrets
 from datetime import timedelta
 from ipaddress import ip_address
@@ -13,11 +14,14 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from backend.accounts.models import User
 from backend.ingest.dry_run import OF_STRANGERS
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.slots import STRANGERS
 from backend.runs.models import Run, Trial
-from backend.sharing.models import Kind, Visibility
+from backend.sharing.edits import withdraw
+from backend.sharing.gallery import feature_if_none_is
+from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import WRK, make_file
@@ -54,20 +58,61 @@ def test_the_front_page_asks_one_question_and_shows_no_command(stranger):
     assert "Public result sets" not in html
 
 
-def test_the_newest_public_set_is_the_one_to_play_with(stranger, scene):
-    older = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+def test_the_first_public_set_is_the_one_to_play_with(stranger, scene):
+    first = make_result_set(scene.own.workspace, Visibility.PUBLIC)
     newest = make_result_set(scene.own.workspace, Visibility.PUBLIC)
     response = stranger.get("/")
     html = response.content.decode()
-    assert f'src="/embed/{newest.link}"' in html
-    assert f"/embed/{newest.link}?metric=p99" in html
+    assert f'src="/embed/{first.link}"' in html
+    assert f"/embed/{first.link}?metric=p99" in html
     assert "frame-src 'self'" in response["Content-Security-Policy"]
     gallery = html.split('class="gallery"')[1]
-    assert str(older.link) in gallery
-    assert str(newest.link) not in gallery
+    assert str(newest.link) in gallery
+    assert str(first.link) not in gallery
     assert "secret-finding" in gallery
     for look in ("", "?metric=p50", "?metric=p99", "?view=nines", "?view=tradeoff"):
-        assert stranger.get(f"/embed/{newest.link}{look}").status_code == 200
+        assert stranger.get(f"/embed/{first.link}{look}").status_code == 200
+
+
+def showcase_on(client):
+    match = re.search(r'src="/embed/([^"]+)"', page(client))
+    return match and match[1]
+
+
+def test_the_operator_chooses_the_comparison_of_the_front_page(stranger, scene):
+    first, second, newest = (
+        make_result_set(scene.own.workspace, Visibility.PUBLIC) for _ in range(3)
+    )
+    owner, operator = Client(), Client()
+    owner.force_login(scene.own.user)
+    operator.force_login(User.objects.create_user("operator", is_staff=True))
+    assert owner.post(f"{second.path}/feature").status_code == 404
+    assert "Show on the front page" not in page(owner, second.path)
+    assert "Show on the front page" in page(operator, second.path)
+    assert operator.post(f"{second.path}/feature").status_code == 302
+    assert showcase_on(stranger) == str(second.link)
+    # A set that the demo or the library publishes later does not take its place.
+    feature_if_none_is(newest)
+    assert showcase_on(stranger) == str(second.link)
+    operator.post(f"{newest.path}/feature")
+    assert showcase_on(stranger) == str(newest.link)
+    operator.post(f"{newest.path}/feature", {"is_featured": "0"})
+    assert showcase_on(stranger) == str(second.link)
+    withdraw(ResultSet.objects.get(pk=second.pk), "Wrong.")
+    assert showcase_on(stranger) == str(first.link)
+    feature_if_none_is(newest)
+    assert showcase_on(stranger) == str(newest.link)
+
+
+def test_a_private_set_does_not_come_to_the_front_page(scene):
+    operator = Client()
+    scene.own.user.is_staff = True
+    scene.own.user.save()
+    operator.force_login(scene.own.user)
+    private = make_result_set(scene.own.workspace, Visibility.PRIVATE)
+    response = operator.post(f"{private.path}/feature")
+    assert response.status_code == 409
+    assert "The front page shows a result set that is public" in response.content.decode()
 
 
 HIDDEN = {
@@ -105,6 +150,31 @@ def test_a_visitor_sees_an_output_read_and_checked_and_nothing_is_stored(strange
     assert 'value="6000.0" data-format="rate"' in html
     assert "<strong>Server version unknown</strong>" in html
     assert rows() == before
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_after_an_output_was_read_the_next_steps_are_named(stranger, settings, is_open):
+    settings.OPEN_SIGN_UP = is_open
+    html = html_of(stranger.post("/try", {"paste": WRK}))
+    steps = html.split("What next?")[1].split("</section>")[0]
+    for words in ("Keep it", "Compare it", "the same load tool, workload and load", "Try another"):
+        assert words in steps
+    assert 'href="/accounts/login/"' in steps
+    assert ("create an account" in steps) == is_open
+    assert ("New accounts need the invitation" in steps) != is_open
+    assert "What next?" not in page(stranger)
+    unread = html_of(stranger.post("/try", {"paste": "hello"}))
+    assert "Keep it" not in unread
+    assert "Try another" in unread
+
+
+def test_a_member_of_no_workspace_is_told_one_thing(stranger, scene):
+    stranger.force_login(User.objects.create_user("alone"))
+    for address in ("/", "/workspaces"):
+        html = html_of(stranger.get(address))
+        assert "You are in no workspace. Create one, or open the invitation link" in html
+        assert 'href="/new-workspace"' in html
+        assert "Ask an owner" not in html
 
 
 def test_a_signed_in_form_of_another_site_is_refused(db):

@@ -14,6 +14,7 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.units import time_text
 from backend.runs.models import Series, Trial
 from backend.sharing.freezing import Description, freeze
+from backend.sharing.gallery import feature_if_none_is
 from backend.sharing.models import ResultSet, Visibility
 from backend.web.management.commands.make_demo import NAME
 
@@ -44,6 +45,7 @@ class Command(BaseCommand):
                 title=TITLE, notes=NOTES.format(tool=tool), visibility=Visibility.PUBLIC
             )
             published = freeze(query, workspace=workspace, author=None, description=description)
+            feature_if_none_is(published)
         self.stdout.write(json.dumps({"path": published.path, "tool": tool}))
 
 
