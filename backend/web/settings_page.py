@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -32,7 +33,7 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
     """The settings form. Only admins and owners see it; everyone else gets 404."""
     workspace = visible.administered_workspace_or_404(request, slug)
     if request.method != "POST":
-        return _form(request, workspace)
+        return settings_form(request, workspace, refused={})
     try:
         fields = {
             "relevant_share": _share(request.POST.get("relevant_percent", "")),
@@ -40,7 +41,7 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
             "must_match": _factors(request.POST.getlist("must_match")),
         }
     except NotSaved as refused:
-        return _form(request, workspace, refused=str(refused))
+        return settings_form(request, workspace, refused={"settings": str(refused)})
     if access.may_own(visible.viewer(request), workspace.pk):
         fields["is_public"] = request.POST.get("is_public") == "1"
     with transaction.atomic():
@@ -85,13 +86,24 @@ def _factors(given: list[str]) -> list[str] | None:
     return None if set(chosen) == set(DEFAULT_MUST_MATCH) else chosen
 
 
-def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> HttpResponse:
-    sent = request.POST if refused else None
+def settings_form(
+    request: HttpRequest, workspace: Workspace, *, refused: Mapping[str, str]
+) -> HttpResponse:
+    """The page with its three forms. `refused`: why, by the form: rename, settings or delete.
+
+    A refused form keeps what was typed into it.
+    """
+    sent = request.POST if "settings" in refused else None
     saved = DEFAULT_MUST_MATCH if workspace.must_match is None else workspace.must_match
     chosen = sent.getlist("must_match") if sent is not None else saved
     context: dict[str, Any] = {
         "workspace": workspace,
         "refused": refused,
+        "given": {
+            "name": request.POST.get("name", workspace.name),
+            "slug": request.POST.get("slug", workspace.slug),
+            "confirm": request.POST.get("confirm", ""),
+        },
         "is_public": (sent.get("is_public") == "1") if sent is not None else workspace.is_public,
         "may_delete": access.may_own(visible.viewer(request), workspace.pk),
         "stored_bytes": stored_bytes(workspace.pk),

@@ -68,12 +68,18 @@ def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def erase_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Delete a run for good, at once or, with `is_trashed`, only where it is in the trash."""
+    """Ask whether to delete a run for good; with `is_confirmed`, delete it.
+
+    With `is_trashed`, only where it is in the trash.
+    """
     rows = Run.with_trash.filter(pk=run_id, workspace__in=visible.workspaces(request))
     run = rows.select_related("workspace").first()
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404
-    if _remove(run, is_trashed=bool(request.POST.get("is_trashed"))):
+    is_trashed = bool(request.POST.get("is_trashed"))
+    if not request.POST.get("is_confirmed"):
+        return render(request, "erase_run.html", {**_taken_away(run), "is_trashed": is_trashed})
+    if _remove(run, is_trashed=is_trashed):
         forget_progress([run_id], run.workspace_id)
         sentence = f"Run {str(run_id)[:8]} and its trials and raw output were deleted."
     else:

@@ -17,6 +17,7 @@ from backend.links import link_to
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.web import visible
 from backend.web.errors import message
+from backend.web.settings_page import settings_form
 
 
 @require_safe
@@ -67,7 +68,11 @@ def rename_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     """Fields: name, slug."""
     workspace = visible.administered_workspace_or_404(request, slug)
     new_slug = request.POST.get("slug", "").strip() or workspace.slug
-    workspaces.rename(workspace, name=request.POST.get("name", ""), slug=new_slug)
+    try:
+        workspaces.rename(workspace, name=request.POST.get("name", ""), slug=new_slug)
+    except WorkspaceRefused as refused:
+        workspace.refresh_from_db()
+        return settings_form(request, workspace, refused={"rename": str(refused)})
     has_moved = workspace.slug != slug
     messages.info(
         request, "Saved." + " Links with the former address lead to the new one." * has_moved
@@ -82,9 +87,8 @@ def remove_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     if not access.may_own(visible.viewer(request), workspace.pk):
         raise Http404
     if request.POST.get("confirm", "").strip() != workspace.slug:
-        raise WorkspaceRefused(
-            f"The confirmation does not match; expected “{workspace.slug}”. Nothing was deleted."
-        )
+        sentence = f"The text does not match; expected “{workspace.slug}”. Nothing was deleted."
+        return settings_form(request, workspace, refused={"delete": sentence})
     name = workspace.name
     delete_workspace(workspace)
     messages.info(request, f"{name} was deleted. Its data are removed in the background.")
@@ -94,7 +98,6 @@ def remove_workspace(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def held_messages(request: HttpRequest) -> HttpResponse:
     """Mails that were not sent, for the operator of a service without a mail server."""
-    viewer = visible.viewer(request)
-    if viewer is None or not viewer.is_staff:
+    if not visible.is_operator(request):
         raise Http404
     return render(request, "held_messages.html", {"held": held_mail.held_messages()})

@@ -16,6 +16,7 @@ from backend.sharing.models import Visibility
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
+CONFIRMED = {"is_confirmed": "yes"}
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_a_frozen_link_outlives_reading_again_renaming_and_deleting(lab, member,
     assert member.get("/api/v1/compare").content != again
     assert Client().get(address).content == before.content
 
-    assert member.post(f"/r/{upload.run_id}/erase").status_code == 302
+    assert member.post(f"/r/{upload.run_id}/erase", CONFIRMED).status_code == 302
     assert member.get("/api/v1/compare").json()["series"] == []
     after = Client().get(address)
     assert (after.content, after["ETag"]) == (before.content, before["ETag"])
@@ -83,7 +84,7 @@ def test_a_frozen_link_outlives_reading_again_renaming_and_deleting(lab, member,
 
 def test_nothing_of_it_is_left_but_other_runs_are(lab, member):
     gone, stays = read(lab), read(lab)
-    page = member.post(f"/r/{gone.run_id}/erase", follow=True).content.decode()
+    page = member.post(f"/r/{gone.run_id}/erase", CONFIRMED, follow=True).content.decode()
     assert "and its trials and raw output were deleted" in page
     assert list(Run.objects.values_list("pk", flat=True)) == [stays.run_id]
     assert not Upload.objects.filter(pk=gone.pk).exists()
@@ -101,7 +102,7 @@ def test_what_nothing_was_measured_of_any_more_is_unknown(lab, member):
     other["trials"][0]["server"]["name"] = "another"
     stays = make_upload(lab, WRK, envelope=other)
     process(stays.pk)
-    member.post(f"/r/{gone.run_id}/erase")
+    member.post(f"/r/{gone.run_id}/erase", CONFIRMED)
     answer = member.get(f"/api/v1/compare?server={server.name}")
     assert answer.status_code == 400
     assert "another" in answer.json()["allowed"]

@@ -3,11 +3,13 @@
 import pytest
 from django.test import Client
 
+from backend.accounts.models import Workspace
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, FACTORS, HOST_FACTORS
 from backend.sharing.edits import revoke
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_result_set
+from backend.web.tests.pages import html_of
 
 URL = "/w/own-lab/settings"
 GOOD = {"relevant_percent": "5", "min_trials": "4", "must_match": ["cpu", "kernel"]}
@@ -17,6 +19,28 @@ def test_what_must_match_by_default_are_the_axes_of_the_machines():
     axes = {factor.id for factor in FACTORS if factor.rule == "axis"} - {"tool"}
     assert set(DEFAULT_MUST_MATCH) == axes
     assert axes < set(HOST_FACTORS)
+
+
+@pytest.mark.parametrize(
+    ("form", "fields", "sentence"),
+    [
+        ("delete", {"confirm": "own-lub"}, "The text does not match; expected “own-lab”."),
+        ("rename", {"name": " ", "slug": "own-lab"}, "The name is empty; expected 1 to 120"),
+        ("rename", {"name": "Typed", "slug": "new"}, "Nothing was saved."),
+    ],
+)
+def test_a_refused_form_stays_with_its_reason_and_what_was_typed(
+    owner, scene, form, fields, sentence
+):
+    response = owner.post(f"/w/own-lab/{form}", fields)
+    html = html_of(response)
+    assert response.status_code == 400
+    assert sentence in html
+    assert f'action="/w/own-lab/{form}"' in html
+    for text in fields.values():
+        assert f'value="{text}"' in html
+    workspace = Workspace.objects.get(pk=scene.own.workspace.pk)
+    assert (workspace.slug, workspace.name) == ("own-lab", scene.own.workspace.name)
 
 
 def test_settings_are_shown_and_saved(owner, scene):

@@ -229,11 +229,13 @@ def test_a_stale_page_of_the_trash_deletes_no_restored_run(lab, member, trashed)
     field = '<input type="hidden" name="is_trashed" value="yes">'
     assert field in page
     restore_run(run)
-    html = html_of(member.post(f"/r/{run.pk}/erase", {"is_trashed": "yes"}, follow=True))
+    html = html_of(
+        member.post(f"/r/{run.pk}/erase", {"is_trashed": "yes", "is_confirmed": "yes"}, follow=True)
+    )
     assert "is no longer in the trash, so it was not deleted" in html
     assert Run.objects.filter(pk=run.pk).exists()
     trash_run(run, by=lab.user)
-    member.post(f"/r/{run.pk}/erase", {"is_trashed": "yes"})
+    member.post(f"/r/{run.pk}/erase", {"is_trashed": "yes", "is_confirmed": "yes"})
     assert not Run.with_trash.exists()
 
 
@@ -278,3 +280,18 @@ def test_a_frozen_set_keeps_what_it_shows(lab, member, trashed):
     before = Client().get(f"/s/{made.link}.json").content
     trash_run(Run.objects.get(pk=trashed.run_id), by=lab.user)
     assert Client().get(f"/s/{made.link}.json").content == before
+
+
+@pytest.mark.parametrize("is_trashed", [True, False])
+def test_deleting_for_good_asks_a_second_time(lab, member, trashed, is_trashed):
+    run = Run.objects.get(pk=trashed.run_id)
+    if is_trashed:
+        trash_run(run, by=lab.user)
+    fields = {"is_trashed": "yes"} if is_trashed else {}
+    question = html_of(member.post(f"/r/{run.pk}/erase", fields))
+    assert "Delete this run permanently?" in question
+    assert "This cannot be undone." in question
+    assert ('name="is_trashed"' in question) == is_trashed
+    assert Run.with_trash.filter(pk=run.pk).exists()
+    member.post(f"/r/{run.pk}/erase", {**fields, "is_confirmed": "yes"})
+    assert not Run.with_trash.filter(pk=run.pk).exists()
