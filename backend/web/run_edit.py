@@ -16,12 +16,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from backend.accounts.models import Workspace
 from backend.analysis.pages.run_history import describe_corrections
+from backend.errors import Conflict
 from backend.ingest.editing import edit_run, undo_edit
 from backend.links import run_link
 from backend.runs.corrections import TRIAL_FIELDS
 from backend.runs.editing import MAX_NOTES, CorrectionRefused
 from backend.runs.models import Correction, Host, Run, Server, Trial, Workload
 from backend.runs.names import MAX_NAME
+from backend.runs.registry import lock_names
 from backend.runs.shown import shown_rows
 from backend.web import visible
 
@@ -42,6 +44,8 @@ def edit(request: HttpRequest, run_id: UUID) -> HttpResponse:
         count = _save(request, run, given)
     except CorrectionRefused as refused:
         return _form(request, run, given, refused=refused)
+    except EditedMeanwhile as meanwhile:
+        return _form(request, run, given, edited_meanwhile=meanwhile.texts)
     sentence = "Saved. Frozen result sets do not change." if count else "Nothing was changed."
     messages.info(request, sentence)
     return HttpResponseRedirect(run_link(run_id))
@@ -65,20 +69,47 @@ def writable_run_or_404(request: HttpRequest, run_id: UUID) -> Run:
     return run
 
 
+class EditedMeanwhile(Conflict):
+    """Somebody changed a field after the form was opened. `texts`: what it has now, by field."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        super().__init__("These fields were changed since the form was opened.")
+        self.texts = texts
+
+
 def _save(request: HttpRequest, run: Run, given: Mapping[str, str]) -> int:
-    """Save what differs from what the form showed; how many fields."""
-    changed = {
-        name: _value_of(Field(name), text)
-        for name, text in given.items()
-        if _lines(text) != _lines(request.POST.get(f"was-{name}", ""))
-    }
-    of_trials = {name: value for name, value in changed.items() if name in TRIAL_FIELDS}
-    of_run = {name: value for name, value in changed.items() if name not in TRIAL_FIELDS}
+    """Save what differs from what the form showed; how many fields. Raises EditedMeanwhile."""
+    was = {name: request.POST.get(f"was-{name}", "") for name in given}
+    changed = [name for name, text in given.items() if _lines(text) != _lines(was[name])]
+    of_trials = _values(given, [name for name in changed if name in TRIAL_FIELDS])
+    of_run = _values(given, [name for name in changed if name not in TRIAL_FIELDS])
     ordinals, author = read_ordinals(request.POST.get("trials", "")), visible.viewer(request)
     with transaction.atomic():
+        # As editing does, so that no other edit comes between this look and the saving.
+        lock_names(run.workspace, exclusive=True)
+        recorded = _recorded(writable_run_or_404(request, run.pk))
+        _refuse_overwriting(recorded, {name: (was[name], given[name]) for name in changed})
         made = edit_run(run, of_trials, ordinals=ordinals, author=author) if of_trials else []
-        made = made + (edit_run(run, of_run, author=author) if of_run else [])
-    return len(made)
+        return len(made) + (len(edit_run(run, of_run, author=author)) if of_run else 0)
+
+
+def _values(given: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
+    return {name: _value_of(Field(name), given[name]) for name in names}
+
+
+def _refuse_overwriting(
+    recorded: Mapping[str, str], changed: Mapping[str, tuple[str, str]]
+) -> None:
+    """Raise EditedMeanwhile where a changed field has neither the text that the form showed nor
+    the text that it sends; `changed`: both, by field.
+    """
+    others = {
+        name: recorded[name]
+        for name, texts in changed.items()
+        if _lines(recorded[name]) not in map(_lines, texts)
+    }
+    if others:
+        raise EditedMeanwhile(others)
 
 
 def _lines(text: str) -> list[str]:
@@ -166,14 +197,21 @@ def _form(
     given: Mapping[str, str],
     *,
     refused: CorrectionRefused | None = None,
+    edited_meanwhile: Mapping[str, str] | None = None,
 ) -> HttpResponse:
+    others = edited_meanwhile or {}
     recorded, of_trials = _recorded(run), _values_of_trials(run)
     context = {
         "workspace": run.workspace,
         "nav": "runs",
         "run": run,
         "given": given,
-        "was": {name: request.POST.get(f"was-{name}", text) for name, text in recorded.items()},
+        # A field that others changed is saved on the next press: its text of now was shown then.
+        "was": {
+            name: others.get(name, request.POST.get(f"was-{name}", text))
+            for name, text in recorded.items()
+        },
+        "edited_meanwhile": [(Field(name).label, text) for name, text in others.items()],
         "trials": request.POST.get("trials", ""),
         "refused": refused,
         "servers": _servers(run),
@@ -183,7 +221,7 @@ def _form(
         "max_notes": MAX_NOTES,
         "corrections": describe_corrections(run.pk),
     }
-    status = 200 if refused is None else 400
+    status = 409 if others else 200 if refused is None else 400
     return render(request, "run_edit.html", context, status=status)
 
 

@@ -56,6 +56,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     workspace = visible.workspace_or_404(request, view["workspace"])
     trials = _trials(run_id, view)
     summary = _summary(run_id, trials, request)
+    corrections = describe_corrections(run_id)
     upload = Upload.objects.filter(run_id=run_id).only("id").first()
     context = {
         "workspace": workspace,
@@ -67,7 +68,8 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "trial_count": trial_count_text(len(trials), sum(trial["warmup"] for trial in trials)),
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
-        "corrections": describe_corrections(run_id),
+        "corrections": corrections,
+        "standing_corrections": sum(each["undone_at"] is None for each in corrections),
         "has_resources": any(trial["resources"] for trial in trials),
         **_reproduction(run_id, trials),
         "summary": summary,

@@ -165,3 +165,44 @@ def test_who_may_not_write_corrects_nothing(scene):
 def test_numbers_of_trials_are_read():
     assert read_ordinals("1-3, 7,5–6") == [1, 2, 3, 5, 6, 7]
     assert read_ordinals("  ") is None
+
+
+def test_an_edit_of_somebody_else_is_not_overwritten(owner, scene, page):
+    path, fields = page
+    owner.patch(f"/api/v1/runs/{scene.run.pk}", {"notes": "Theirs.", "labels": {"a": "b"}}, JSON)
+    mine = {**fields, "notes": "Mine.", "version": "9"}
+    response = owner.post(path, mine)
+    assert response.status_code == 409
+    html = html_of(response)
+    assert "Somebody changed this run since you opened the form" in html
+    assert "Theirs." in html
+    assert "Mine." in html
+    assert response.context["given"]["version"] == "9"
+    # The labels were not changed in this form, so they are no conflict.
+    assert [label for label, _ in response.context["edited_meanwhile"]] == ["Notes"]
+    assert Run.objects.get(pk=scene.run.pk).notes == "Theirs."
+    assert not Correction.objects.filter(field="version").exists()
+    # Having read it, the member saves again.
+    was = {f"was-{name}": text for name, text in response.context["was"].items()}
+    assert owner.post(path, {**mine, **was}).status_code == 302
+    run = Run.objects.get(pk=scene.run.pk)
+    assert (run.notes, run.labels) == ("Mine.", {"a": "b"})
+
+
+def test_the_same_change_by_two_members_is_no_conflict(owner, scene, page):
+    path, fields = page
+    owner.patch(f"/api/v1/runs/{scene.run.pk}", {"notes": "Both."}, JSON)
+    response = owner.post(path, {**fields, "notes": "Both.\r\n"}, follow=True)
+    assert "Nothing was changed" in response.content.decode()
+
+
+def test_the_page_counts_the_corrections_that_stand(owner, scene):
+    owner.patch(f"/api/v1/runs/{scene.run.pk}", {"notes": "One.", "labels": {"a": "b"}}, JSON)
+    address = f"/r/{scene.run.pk}"
+    assert "Edited by members: 2 corrections" in html_of(owner.get(address))
+    for expected in ("Edited by members: 1 correction", "History of corrections"):
+        correction = Correction.objects.filter(undone_at=None).first()
+        owner.post(f"{address}/corrections/{correction.pk}/undo")
+        html = html_of(owner.get(address))
+        assert f"<summary> {expected} </summary>" in html
+        assert html.count("<strong>Notes</strong>") == 1
