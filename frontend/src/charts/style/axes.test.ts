@@ -3,7 +3,7 @@ import type { Figures } from "../../api/figures";
 import { options } from "../../testing/chart_options";
 import { figures, point, series } from "../../testing/figures";
 import { type SweepOptions, sweepChart } from "../sweep";
-import { logLabels, type TickScale, tick, yScale } from "./axes";
+import { logLabels, spacedLoads, type TickScale, tick, yScale } from "./axes";
 import type { SweepDataset } from "./measured_points";
 
 function datasets(data: Figures, over: Partial<SweepOptions> = {}): SweepDataset[] {
@@ -73,5 +73,23 @@ describe("a tick", () => {
       "1.2 s",
     ]);
     expect([620, 1_150, 52_000].map((rate) => tick(rate, "rate"))).toEqual(["620", "1.15k", "52k"]);
+  });
+});
+
+describe("labels of loads", () => {
+  it("have room on a log axis, the largest load first", () => {
+    const loads = Array.from({ length: 50 }, (_, i) => 4 * (i + 1));
+    const kept = spacedLoads(loads, { logX: true, size: "main" });
+    expect(kept.at(-1)).toBe(200);
+    expect(kept.length).toBeLessThanOrEqual(15);
+    for (const [i, load] of kept.slice(1).entries())
+      expect(Math.log(load / (kept[i] ?? 1))).toBeGreaterThan(Math.log(50) / 15);
+    expect(spacedLoads(loads, { logX: false, size: "main" })).toEqual(loads);
+  });
+
+  it("are all there where they double", () => {
+    const loads = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+    expect(spacedLoads(loads, { logX: true, size: "main" })).toEqual(loads);
+    expect(spacedLoads([64], { logX: true, size: "small" })).toEqual([64]);
   });
 });

@@ -43,9 +43,32 @@ function loadScale(figures: Figures, options: XOptions): Scale {
     type: options.logX ? "logarithmic" : "linear",
     ...loadBounds(least, most, options),
     afterBuildTicks: (axis: TickScale) => {
-      axis.ticks = values.map((value) => ({ value }));
+      axis.ticks = spacedLoads(values, options).map((value) => ({ value }));
     },
   };
+}
+
+/** Labels that a log axis has room for, by the size of the chart. */
+const MOST_LOADS: Readonly<Record<Size, number>> = { main: 14, small: 7 };
+
+/**
+ * The loads that get a label: on a log axis the large ones stand close together, and Chart.js
+ * leaves out every second label as if all were equally far apart.
+ */
+export function spacedLoads(
+  values: readonly number[],
+  { logX, size }: Pick<XOptions, "logX" | "size">,
+): readonly number[] {
+  if (!logX) return values;
+  const rising = [...values].sort((a, b) => a - b);
+  const gap = Math.log((rising.at(-1) ?? 1) / (rising[0] ?? 1)) / MOST_LOADS[size];
+  const kept: number[] = [];
+  // From the largest load down: the ranking is mostly there.
+  for (const value of rising.reverse()) {
+    const next = kept.at(-1);
+    if (next === undefined || Math.log(next / value) >= gap) kept.push(value);
+  }
+  return kept.reverse();
 }
 
 function loadBounds(least: number, most: number, { logX, zoomed }: XOptions): object {
