@@ -101,6 +101,14 @@ def test_a_noisy_last_server_hides_no_winner_and_is_said_aside(lab):
     assert not [each for each in told["trust"]["reasons"] if "noise" in each["text"]]
 
 
+def test_nobody_is_also_behind_where_the_lead_is_open(lab):
+    noisy = CellSpec("c", rates=(100.0, 300.0, 140.0))
+    make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 1002}), noisy)
+    told = answer(lab)
+    assert told["sentence"].startswith("b 23.0 and a 23.0 are level")
+    assert "aside" not in told
+
+
 def test_a_noisy_last_server_that_may_be_the_best_leaves_it_open(lab):
     noisy = CellSpec("c", rates=(700.0, 1100.0, 800.0))
     make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 900}), noisy)
