@@ -29,7 +29,13 @@ _TOPICS = {
     "client host": "Client host",
 }
 _KINDS = {"us": "time", "ratio": "ratio", "req/s": "rate"}
-_TRUST = {"comparable": "ok", "caveats": "warning", "not_comparable": "error"}
+# The mark, the name and the tone of each level of trust, as on the page of a comparison.
+_LEVELS = {
+    "solid": ("●", "Solid", "ok"),
+    "care": ("▲", "Use with care", "warning"),
+    "noisy": ("◆", "Too noisy", "warning"),
+    "not_comparable": ("■", "Not comparable", "error"),
+}
 _VERDICTS = {
     "improved": "better",
     "regressed": "worse",
@@ -50,19 +56,15 @@ def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponseRedirect(pair_of_ticked(workspace, "server", ticked))
     a, b = read_side_ids(request.GET.dict())
     pair = compare_pair(a, b, workspace_ids=[workspace.pk])
-    reasons = pair.outcome.reasons
-    if pair.outcome.status == "not_comparable":
-        # The first is in the sentence above.
-        reasons = reasons[1:]
     intent = pair.outcome.intent or ""
     context = {
         "workspace": workspace,
         "nav": "runs" if pair.a.kind == "run" else "servers",
         "pair": pair,
-        "tone": _TRUST[pair.outcome.status],
+        "level": _LEVELS[pair.trust.level],
         "intent": "" if pair.finding.lower().startswith(intent) else intent,
-        "reasons": reasons[:MAX_REASONS],
-        "more_reasons": reasons[MAX_REASONS:],
+        "reasons": pair.trust.reasons[:MAX_REASONS],
+        "count": len(pair.trust.reasons),
         "most_open": MOST_OPEN,
         "topics": list(_topics(pair.differences)),
         "series": [_series(each) for each in pair.pairs],
@@ -114,7 +116,6 @@ def _series(pair: SeriesPair) -> dict[str, Any]:
     ]
     return {
         "pair": pair,
-        "tone": _TRUST[pair.outcome.status],
         "is_renamed": pair.a != pair.b,
         "lines": lines,
         "metrics": [_column(id_) for id_ in dict.fromkeys(row.metric for row in pair.rows)],

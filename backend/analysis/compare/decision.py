@@ -64,7 +64,7 @@ def decide_ratios(table: RatioTable) -> Decision:
 
 
 def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> list[Reason]:
-    doubts = filter(None, (_doubt(ratio, row, table.baseline) for row, ratio in ratios))
+    doubts = filter(None, (doubt_of(ratio, row, table.baseline) for row, ratio in ratios))
     # A row that is too noisy for several workloads is one reason.
     return list({doubt.text: doubt for doubt in doubts}.values())
 
@@ -94,10 +94,10 @@ def _open(ranking: Ranking) -> list[Contest]:
 
 def _contest_doubt(contest: Contest) -> Reason | None:
     a, b = contest.leader.entrant.label, contest.other.entrant.label
-    return _doubt(contest.ratio, a, b, difference=f"lead of {a} over {b}")
+    return doubt_of(contest.ratio, a, b, difference=f"lead of {a} over {b}")
 
 
-def _doubt(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Reason | None:
+def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Reason | None:
     """Why the ratio of two series is open, and what would decide it; None where it is decided."""
     between = f"difference between {a} and {b}"
     if ratio.verdict == "size_uncertain":

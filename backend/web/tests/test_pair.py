@@ -58,6 +58,26 @@ def test_the_page_says_what_changed_what_differs_and_the_figures(owner, two):
     assert f"/w/own-lab/compare/pair?a={b.pk}&amp;b={a.pk}" in html
 
 
+def test_the_chip_opens_what_is_listed_below(owner, two, scene):
+    a, b = two
+    html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
+    assert '<summary class="trust-chip status-' in html
+    other = make_run(scene.own.workspace, CellSpec("caddy", version="1.2", tool="ab"))
+    html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={other.pk}"))
+    assert '<summary class="trust-chip status-error"><span aria-hidden="true">■</span>' in html
+    assert "Choose one tool." in html
+    answer = owner.get(f"/api/v1/compare/pair?a={a.pk}&b={other.pk}").json()
+    count = len(answer["trust"]["reasons"])
+    assert f"Checks ({count})" in html
+    assert (f"All {count} checks" if count > 1 else "See the check") in html
+
+
+def test_every_table_of_figures_is_headed_by_its_series(owner, two):
+    a, b = two
+    html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
+    assert "A: caddy 1.0 · B: caddy 1.1" in html
+
+
 def test_the_api_answers_the_same(owner, two):
     a, b = two
     answer = owner.get(f"/api/v1/compare/pair?a={a.pk}&b={b.pk}").json()

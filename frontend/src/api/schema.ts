@@ -618,6 +618,8 @@ export interface components {
             readonly b: components["schemas"]["PairSide"];
             readonly finding: string;
             readonly outcome: components["schemas"]["Outcome"];
+            /** @description Whether to trust the finding */
+            readonly trust: components["schemas"]["Trust"];
             /** @description What a load point counts */
             readonly axis: string;
             readonly differences: readonly components["schemas"]["PairDifference"][];

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from backend.analysis.answer import Trust
 from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio
 from backend.analysis.record import Record
 
@@ -83,6 +84,7 @@ class Pair(Record, frozen=True, kw_only=True):
     b: PairSide
     finding: str
     outcome: Outcome
+    trust: Annotated[Trust, Meta(description="Whether to trust the finding")]
     axis: Annotated[str, Meta(description="What a load point counts")]
     differences: Sequence[PairDifference]
     alike: Annotated[Sequence[str], Meta(description="Names of conditions that do not differ")]

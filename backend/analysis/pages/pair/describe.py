@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.panels import combine
-from backend.analysis.figures import Outcome
+from backend.analysis.compare.reasons import Harm, Reason
+from backend.analysis.compare.trust import judge_trust
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.pages.pair.answer import Pair, SeriesPair
 from backend.analysis.pages.pair.differences import find_differences
-from backend.analysis.pages.pair.headline import write_finding, write_pair_finding
+from backend.analysis.pages.pair.headline import decide_pairs, write_finding, write_pair_finding
 from backend.analysis.pages.pair.judging import JudgedPair, judge_pairs
 from backend.analysis.pages.pair.matching import match_series
 from backend.analysis.pages.pair.sides import Side, load_sides
@@ -19,6 +21,7 @@ from backend.analysis.query.fields import FIELDS
 from backend.runs.transactions import repeatable_read
 
 NOTHING_SHARED = "Nothing was measured in both: no server has the same name"
+_NOTHING_SHARED = Reason(NOTHING_SHARED, "Choose two runs of the same server.", Harm.FORBIDS)
 
 
 def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID]) -> Pair:
@@ -37,12 +40,13 @@ def _answer(a: Side, b: Side) -> Pair:
     axis, relevant = a.gathered.grouping.x, a.gathered.demands.relevant
     differences, alike = find_differences(a, b)
     names = _names(a, b)
-    finding, outcome = _overall(pairs, names, axis, relevant)
+    finding, comparability = _overall(pairs, names, axis, relevant)
     return Pair(
         a=a.to_record(),
         b=b.to_record(),
         finding=finding,
-        outcome=outcome,
+        outcome=comparability.to_record(),
+        trust=judge_trust(comparability, decide_pairs(pairs, names)),
         axis=FIELDS[axis].label,
         differences=differences,
         alike=alike,
@@ -54,17 +58,15 @@ def _answer(a: Side, b: Side) -> Pair:
 
 def _overall(
     pairs: Sequence[JudgedPair], names: tuple[str, str], axis: str, relevant: float
-) -> tuple[str, Outcome]:
+) -> tuple[str, Comparability]:
     """The sentence about all pairs, and whether they may be compared."""
     if not pairs:
-        return NOTHING_SHARED, Outcome(
-            status="not_comparable", differing=(), reasons=(NOTHING_SHARED,)
-        )
+        return NOTHING_SHARED, Comparability("not_comparable", (), (_NOTHING_SHARED,))
     judgements = [pair.judgement for pair in pairs]
     # Joined reasons begin with the name of their pair.
     comparability = combine(judgements) if len(pairs) > 1 else judgements[0].comparability
     finding = write_finding(pairs, comparability, names, axis=axis, relevant=relevant)
-    return finding, comparability.to_record()
+    return finding, comparability
 
 
 def _names(a: Side, b: Side) -> tuple[str, str]:

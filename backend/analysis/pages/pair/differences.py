@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -24,9 +24,18 @@ MEANINGS: dict[Rule, str] = {
     "axis": "It may differ only where nothing else does.",
     "note": "A caveat.",
 }
+ONLY_SHARED = "Only what both have is compared."
 MAX_ROWS = 200
 MAX_TEXT = 160
 MAX_LEVELS = 8
+_LOAD_UNITS = {"connections": "connections", "rate": "req/s"}
+# How the values of factors and of host facts are written that have a unit.
+_IN_UNITS: dict[str, Callable[[Any], str]] = {
+    "payload": lambda size: f"{size} B",
+    "memory": lambda size: f"{size / 2**30:.1f} GiB",
+    "memory_bytes": lambda size: f"{size / 2**30:.1f} GiB",
+    "rate": lambda rate: f"{value_text(rate)} req/s",
+}
 # Every run has its date and may have labels: they are no condition. Nor is a clock.
 _OF_RUNS = frozenset(RUN_PARTS)
 _NOT_FACTS = frozenset({"clock"})
@@ -70,15 +79,23 @@ def _condition(factor: Factor, a: set[object], b: set[object]) -> PairDifference
     return PairDifference(
         topic="conditions",
         name=factor.word,
-        a=_texts(a),
-        b=_texts(b),
-        # An unknown value contradicts none.
-        meaning=MEANINGS[factor.rule] if a - {None} and b - {None} else "Unknown on one side.",
+        a=_texts(a, factor.id),
+        b=_texts(b, factor.id),
+        meaning=_meaning(factor, a - {None}, b - {None}),
     )
 
 
-def _texts(values: set[object]) -> str | None:
-    texts = ordered({value_text(value) for value in values if value is not None})
+def _meaning(factor: Factor, a: set[object], b: set[object]) -> str:
+    """What a difference means. An unknown value contradicts none."""
+    if not a or not b:
+        return "Unknown on one side."
+    # Series of both sides are matched, so that what one side has alone is in no ratio.
+    return ONLY_SHARED if factor.rule == "must" and a & b else MEANINGS[factor.rule]
+
+
+def _texts(values: set[object], factor: str) -> str | None:
+    write = _IN_UNITS.get(factor, value_text)
+    texts = ordered({write(value) for value in values if value is not None})
     return _short(", ".join(map(str, texts))) if texts else None
 
 
@@ -97,7 +114,8 @@ def _compare_loads(a: Side, b: Side) -> Iterator[PairDifference]:
 
 
 def _load_points(side: Side) -> str | None:
-    return _listed(text_of(x) for x in side.gathered.places if x is not None)
+    texts = _listed(text_of(x) for x in side.gathered.places if x is not None)
+    return None if texts is None else f"{texts} {_LOAD_UNITS[side.gathered.grouping.x]}"
 
 
 def _trial_counts(side: Side) -> str | None:
@@ -155,7 +173,11 @@ def _compare_hosts(a: Run, b: Run) -> Iterator[PairDifference]:
         # A fact that one side does not tell is not known to differ.
         for name in facts_a:
             if name in facts_b and facts_a[name] != facts_b[name]:
-                yield _row(topic, name, facts_a[name], facts_b[name])
+                yield _row(topic, name, _fact(name, facts_a[name]), _fact(name, facts_b[name]))
+
+
+def _fact(name: str, value: object) -> object:
+    return _IN_UNITS[name](value) if name in _IN_UNITS and isinstance(value, int) else value
 
 
 def _facts(run: Run, role: str) -> Mapping[str, Any]:

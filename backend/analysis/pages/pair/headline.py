@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.decision import Decision, doubt_of
 from backend.analysis.compare.headline import ahead_text, ratio_text
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
@@ -57,6 +58,23 @@ def write_pair_finding(
         return _no_place(pair, names, axis)
     ratio = pair.ratios[place, METRIC]
     return _compared(ratio, names, at_place(text_of(place), axis), relevant)
+
+
+def decide_pairs(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Decision:
+    """What the ratios decide that the finding is about: of throughput, at the highest loads."""
+    ratios = [
+        (_labels(pair, names), pair.ratios[place, METRIC])
+        for pair in pairs
+        if (place := pair.highest_shared) is not None
+    ]
+    doubts = (doubt_of(ratio, *labels) for labels, ratio in ratios)
+    return Decision(tuple(ratio.verdict for _, ratio in ratios), tuple(filter(None, doubts)))
+
+
+def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:
+    """The names of the two series, told apart by their sides where they are one."""
+    a, b = pair.a.group.label, pair.b.group.label
+    return (a, b) if a != b else (f"{a} of {names[0]}", f"{b} of {names[1]}")
 
 
 def _no_comparison(comparability: Comparability) -> str:

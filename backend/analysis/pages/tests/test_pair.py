@@ -90,9 +90,43 @@ def test_a_workload_of_another_size_is_never_comparable(workspace):
     b = make_run(workspace, CellSpec(workload={**HELLO, "payload_bytes": 4096}))
     pair = pair_of(a, b)
     assert pair.outcome.status == "not_comparable"
-    assert differences(pair)["payload size"] == ("13", "4096")
+    assert differences(pair)["payload size"] == ("13 B", "4096 B")
     (row,) = [row for row in pair.differences if row.name == "payload size"]
     assert row.meaning == "It must match: the figures are not comparable."
+
+
+def test_values_stand_with_their_units(workspace):
+    hosts = ({**MACHINE, "memory_bytes": gib << 30} for gib in (8, 16))
+    loads = ((1, 8), (1, 64))
+    a, b = (
+        make_run(workspace, *(CellSpec(connections=load) for load in own), host=host)
+        for own, host in zip(loads, hosts, strict=True)
+    )
+    rows = differences(pair_of(a, b))
+    assert rows["memory of the server host"] == ("8.0 GiB", "16.0 GiB")
+    assert rows["load points"] == ("1, 8 connections", "1, 64 connections")
+
+
+def test_noise_asks_for_more_trials_and_is_no_solid_answer(workspace):
+    a = make_run(workspace, CellSpec(rates=(1000.0, 1300.0, 800.0)))
+    b = make_run(workspace, CellSpec(rates=(1010.0, 1250.0, 820.0)))
+    trust = pair_of(a, b).trust
+    assert trust.level == "noisy"
+    text = "The noise is larger than the difference between sync 23.0 of run A and sync 23.0 of"
+    assert trust.reasons[0].text.startswith(text)
+    assert trust.reasons[0].remedy
+
+
+def test_a_clear_difference_is_solid_and_an_unlike_tool_is_not_comparable(workspace):
+    runs = [
+        make_run(workspace, CellSpec(rates=rates(rate), tool=tool))
+        for rate, tool in ((1000, "wrk"), (1300, "wrk"), (1300, "ab"))
+    ]
+    assert pair_of(*runs[:2]).trust.level in ("solid", "care")
+    unlike = make_run(workspace, CellSpec(rates=rates(1300), tool="ab", version="24.0"))
+    trust = pair_of(runs[0], unlike).trust
+    assert trust.level == "not_comparable"
+    assert trust.reasons[0].remedy == "Choose one tool."
 
 
 def test_servers_are_matched_by_name_and_the_others_are_listed(workspace):
