@@ -145,6 +145,21 @@ def test_a_frame_shows_the_view_that_was_kept(page, wide, live_server):
     assert page.complaints == []
 
 
+def test_a_frame_says_how_far_to_trust_it_and_leaves_the_room_to_the_chart(page, lab, live_server):
+    """In the size that the page suggests."""
+    page.set_viewport_size({"width": 760, "height": 480})
+    ready(page, f"{live_server.url}/embed/{lab[1]['frozen'].link}")
+    page.locator(".trust-chip").click()
+    drawer = page.locator("[data-slot=trust-body]")
+    expect(drawer).to_be_visible()
+    link = drawer.locator(".trust-more a")
+    if link.count():
+        assert link.get_attribute("href").endswith("#tab=checks")
+    assert page.locator("[data-slot=chart]").bounding_box()["height"] >= 300
+    assert page.evaluate("document.documentElement.scrollHeight") <= 480
+    assert page.complaints == []
+
+
 def test_a_frame_of_another_metric_is_not_headed_by_what_was_found(page, lab, live_server):
     frame = f"{live_server.url}/embed/{lab[1]['frozen'].link}"
     heading, missing = page.locator("h1"), page.locator("[data-slot=missing]")
