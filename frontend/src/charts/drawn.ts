@@ -1,5 +1,5 @@
 // What the charts show of the figures: without hidden series, and of the axis only the zoom.
-import type { Figures } from "../api/figures";
+import { type Figures, panelsOrWhole } from "../api/figures";
 import { hiddenIn, valuesIn } from "../query/query";
 import { plural } from "../text/format";
 import type { Scene } from "./scene";
@@ -7,11 +7,11 @@ import { keepStyles } from "./style/series_style";
 import { viewOf } from "./views";
 import { zoomIn, zoomName } from "./zoom";
 
-/** More series than these are a board: its ranking comes first, and the chart has the chosen ones. */
 const MOST_LINES = 12;
 
-export function isBoard({ series }: Figures): boolean {
-  return series.length > MOST_LINES;
+/** Whether many series are ranked: then the ranking comes first, and the chart has the chosen ones. */
+export function isBoard(figures: Figures): boolean {
+  return panelsOrWhole(figures).some(({ ranking }) => (ranking?.rows.length ?? 0) > MOST_LINES);
 }
 
 /** The scene as it is drawn; `whole` keeps the figures that the page lists. */

@@ -26,7 +26,7 @@ export class Board {
 
   /** After the ranking is drawn. */
   show(figures: Figures, highlighted: ReadonlySet<string>): void {
-    const isOn = isBoard(figures) && this.#rows.length > 0;
+    const isOn = isBoard(figures);
     slot(this.#root, "rank-search").hidden = !isOn;
     slot(this.#root, "stage").classList.toggle("is-board", isOn);
     if (!isOn) return;

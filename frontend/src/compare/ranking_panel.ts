@@ -58,7 +58,7 @@ function rankingOf(
     ),
     ...overridden(figures, actions),
     list,
-    axis(view),
+    ...(view.rows.some((row) => row.dot !== null) ? [axis(view)] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
 import { type Figures, knownMetrics, type MetricId, panelsOrWhole } from "../api/figures";
-import { drawnFigures, drawnScene, partText } from "../charts/drawn";
+import { chosenOf, drawnFigures, drawnScene, isBoard, partText } from "../charts/drawn";
 import {
   areAllNamedAtEnds,
   hasEndLabels,
@@ -120,7 +120,7 @@ class EmbeddedChart {
     const isNew = legend.dataset.lines === undefined;
     showLegend(
       legend,
-      figures,
+      isBoard(figures) ? chosenOf(figures, highlighted) : figures,
       { hidden, highlighted },
       {
         press: (ids, alone) => this.#choose(alone ? pressAlone : pressSeries, ids),
