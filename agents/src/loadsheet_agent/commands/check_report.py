@@ -27,12 +27,12 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~-])")
 
 def as_text(answer: Mapping[str, Any], base_url: str) -> str:
     """The finding, a line for each row, what would settle it, and the link."""
-    lines = [str(answer["finding"])]
-    lines += [f"  {row['text']}" for row in _rows(answer)]
-    lines += [str(answer["settle"])] if answer.get("settle") else []
-    lines += [f"Note: {note}" for note in answer.get("notes", ())]
-    lines += [link for link in [_link(answer, base_url)] if link]
-    return "\n".join(_plain(line) for line in lines)
+    rows = [f"  {_plain(row['text'])}" for row in _rows(answer)]
+    settle = [answer["settle"]] if answer.get("settle") else []
+    notes = [f"Note: {note}" for note in answer.get("notes", ())]
+    link = _link(answer, base_url)
+    after = [*settle, *notes, *([link] if link else [])]
+    return "\n".join([_plain(answer["finding"]), *rows, *map(_plain, after)])
 
 
 def as_markdown(answer: Mapping[str, Any], base_url: str, allowed: Collection[str] = ()) -> str:
@@ -79,7 +79,7 @@ def _junit_case(row: Mapping[str, Any], allowed: Collection[str]) -> str:
     """Regressed is a failure; without a verdict it is an error, or skipped where it is allowed."""
     names = [str(row.get(part) or "") for part in ("series", "at")]
     class_name = " ".join(filter(None, names)) or "loadsheet"
-    verdict, text = str(row["verdict"]), _plain(str(row["text"]))
+    verdict, text = str(row["verdict"]), _plain(row["text"])
     head = f"<testcase classname={_attribute(class_name)} name={_attribute(row['requirement'])}"
     if verdict in ("improved", "unchanged"):
         return f"{head}><system-out>{escape(text)}</system-out></testcase>"
@@ -106,16 +106,16 @@ def _link(answer: Mapping[str, Any], base_url: str) -> str | None:
     return f"{base_url}{path}" if isinstance(path, str) and path.startswith("/") else None
 
 
-def _plain(text: str) -> str:
+def _plain(text: object) -> str:
     """One line, without characters that move the cursor or that XML cannot hold."""
-    return " ".join(_NOT_XML.sub("�", text).split())
+    return " ".join(_NOT_XML.sub("�", str(text)).split())
 
 
 def _inline(text: object) -> str:
     """Text that stands for itself in a line of Markdown; no @ notifies anybody."""
-    escaped = _MARKDOWN.sub(r"\\\1", html.escape(_plain(str(text)), quote=False))
+    escaped = _MARKDOWN.sub(r"\\\1", html.escape(_plain(text), quote=False))
     return escaped.replace("@", "&#64;").replace("://", ":&#47;&#47;")
 
 
 def _attribute(text: object) -> str:
-    return quoteattr(_plain(str(text)))
+    return quoteattr(_plain(text))
