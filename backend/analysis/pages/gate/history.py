@@ -87,7 +87,7 @@ class History:
             self.gathered.runs, key=lambda run: (run.started_at or run.recorded_at, run.id)
         )
         places = {run.id.int: place for place, run in enumerate(by_time)}
-        return lambda run: places.get(run, -1)  # type: ignore[call-overload, no-any-return]
+        return lambda run: places.get(run, -1)  # type: ignore[call-overload]
 
 
 def _last_change(runs: Sequence[Sequence[Observation]], metric: Metric) -> int:

@@ -102,8 +102,8 @@ def _contest(
     sweep, point = at
     metric = requirement.metric
     if not history.sweeps:
-        why = _sentence("; ".join(history.comparability.reasons))
-        return Contest(requirement, sweep, point, None, None, why)
+        reason = _sentence("; ".join(history.comparability.reasons))
+        return Contest(requirement, sweep, point, None, None, reason)
     is_failing = point.failing and not all(each.failing for _, each in history.points(point.x))
     why = gathered.entrant(sweep, point).unranked(metric.id)
     if requirement.share is None:

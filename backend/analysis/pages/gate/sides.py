@@ -99,7 +99,7 @@ def find_baseline(side: Side, candidates: Sequence[Run], servers: Collection[str
     rows = _runs_of(side, [candidates[0].workspace_id]).filter(is_open=False)
     if side.is_history:
         rows = rows.exclude(pk__in=[run.pk for run in candidates])
-        rows = rows.filter(happened_at__lte=min(map(happened_at, candidates)))
+        rows = rows.filter(Q(happened_at__lte=min(map(happened_at, candidates))))
     measured = Cell.objects.filter(run=OuterRef("pk"), series__server__name__in=list(servers))
     return list(rows.filter(Exists(measured))[:NEWEST_RUNS])
 
