@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backend.stats.noise import Noise, PageNoise, measure_noise
-from backend.stats.ratio import Better, Verdict
+from backend.stats.ratio import Better, Verdict, inverse_verdict
 from backend.stats.replicates import (
     CONFIDENCE,
     Centre,
@@ -30,8 +30,6 @@ from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION
 
 # Of the largest |t| of a family, by the degrees of freedom of one of its comparisons.
 Quantile = Callable[[float], float]
-
-_INVERSE: dict[Verdict, Verdict] = {"improved": "regressed", "regressed": "improved"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Comparison(Struct, frozen=True, gc=False):
         """The same two series, the other way round."""
         low = None if self.high is None else -self.high
         high = None if self.low is None else -self.low
-        verdict = _INVERSE.get(self.verdict, self.verdict)
+        verdict = inverse_verdict(self.verdict)
         return replace(self, value=-self.value, low=low, high=high, verdict=verdict)
 
     @property

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 # improved, regressed: the interval clears the threshold · unchanged: it lies within the threshold ·
 # size_uncertain: it excludes ×1, and neither · inconclusive: it includes ×1, or there is none
 Verdict = Literal["improved", "regressed", "unchanged", "size_uncertain", "inconclusive"]
 Better = Literal["higher", "lower"]
+
+_INVERSE: dict[Verdict, Verdict] = {"improved": "regressed", "regressed": "improved"}
+
+
+def inverse_verdict(verdict: Verdict) -> Verdict:
+    """The verdict on base ÷ other."""
+    return _INVERSE.get(verdict, verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +34,17 @@ class Ratio:
     significant: bool
     relevant: bool
     scope: str | None = None
+
+    def inverse(self) -> Ratio:
+        """base ÷ other; unknown where a bound is 0."""
+        return replace(
+            self,
+            value=_reciprocal(self.value),
+            low=_reciprocal(self.high),
+            high=_reciprocal(self.low),
+            verdict=inverse_verdict(self.verdict),
+        )
+
+
+def _reciprocal(value: float | None) -> float | None:
+    return 1 / value if value else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from msgspec import UNSET
@@ -128,9 +128,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The ratio of the leader to a row behind it, within all pairs.
+    """The ratio of the leader to a row behind it.
 
-    `is_sure`: whether that row is surely worse, by however much.
+    `is_sure`: whether that row is surely worse within all pairs, by however much.
     """
 
     ratio: Ratio
@@ -160,7 +160,8 @@ class Ranking:
     rows: tuple[Row, ...]
     # Whether the reader chose the baseline.
     is_baseline_asked: bool = False
-    # Of the leader to each ranked row behind it; None where the ratio is unknown.
+    # Of the leader to each ranked row behind it; None where the ratio is unknown. To the baseline,
+    # or of it, the ratio is that of the row; else within all pairs.
     leads: tuple[Lead | None, ...] = ()
 
     @property
@@ -245,7 +246,8 @@ def rank(
     in_order = sorted(entrants, key=lambda entrant: _order(entrant, metric))
     base = _baseline(entrants, metric, baseline)
     ratios = _ratios(in_order, base, metric, yardstick)
-    places, leads = _places(in_order, metric, yardstick)
+    places, among_pairs = _places(in_order, metric, yardstick)
+    leads = _leads(in_order, ratios, base, among_pairs)
     rows = [
         Row(
             entrant=entrant,
@@ -330,6 +332,39 @@ def _places(
 def _lead(yardstick: Yardstick, pairs: AllPairs, first: int, other: int) -> Lead:
     is_sure = yardstick.is_behind(pairs.comparison(first, other), rivals=pairs.count - 1)
     return Lead(yardstick.ratio(pairs.comparison(other, first)), is_sure)
+
+
+def _leads(
+    in_order: Sequence[Entrant],
+    ratios: Mapping[str, Ratio],
+    base: Entrant | None,
+    among_pairs: Sequence[Lead | None],
+) -> tuple[Lead | None, ...]:
+    """Of the first to each behind it: where one of the two is the baseline, the ratio of the row.
+
+    A page shows one interval for the ratio of two series.
+    """
+    first, *behind = in_order[: len(among_pairs) + 1]
+    return tuple(
+        None if lead is None else _as_in_row(lead, _row_ratio(first, entrant, ratios, base))
+        for entrant, lead in zip(behind, among_pairs, strict=True)
+    )
+
+
+def _as_in_row(lead: Lead, ratio: Ratio | None) -> Lead:
+    return lead if ratio is None else replace(lead, ratio=ratio)
+
+
+def _row_ratio(
+    first: Entrant, entrant: Entrant, ratios: Mapping[str, Ratio], base: Entrant | None
+) -> Ratio | None:
+    """`first` ÷ `entrant` as the rows show it; None where neither is the baseline."""
+    if base is None or base.series not in ratios:
+        return None
+    if entrant.series == base.series:
+        return ratios.get(first.series)
+    ratio = ratios.get(entrant.series) if first.series == base.series else None
+    return None if ratio is None else ratio.inverse()
 
 
 def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | None:
