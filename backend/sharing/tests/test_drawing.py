@@ -195,10 +195,15 @@ def test_the_image_of_a_view_is_drawn_once(lab, drawn):
     assert drawing.image_of_view(figures, "http://x/w/lab/compare") == one
     assert len(drawn) == 1
     assert b'"date":"newest run of 2026-03-02"' in drawn[0]
-    other = drawing.image_of_view(
-        msgspec.structs.replace(figures, finding="Another."), "http://x/w/lab/compare"
-    )
-    assert other != one
+    answer = msgspec.structs.replace(figures.answer, sentence="Another.")
+    other = msgspec.structs.replace(figures, answer=answer)
+    assert drawing.image_of_view(other, "http://x/w/lab/compare") != one
+
+
+def test_the_title_of_a_result_set_is_in_the_image():
+    documents = [{**orjson.loads(scene()), "name": name} for name in ("", "My servers")]
+    images = {drawing.draw(canonical_json(each)) for each in documents}
+    assert len(images) == 2
 
 
 def test_the_outcome_and_what_is_left_out_are_in_the_image():
