@@ -197,7 +197,7 @@ def test_loads_that_are_not_shared_have_no_ratio(workspace):
     b = make_run(workspace, CellSpec(connections=64))
     pair = pair_of(a, b)
     assert "no load point of both has a figure to compare" in pair.finding.lower()
-    assert differences(pair)["load points"] == ("8", "64")
+    assert differences(pair)["load points"] == ("8 connections", "64 connections")
 
 
 def test_dates_and_labels_of_runs_are_no_condition(workspace):
