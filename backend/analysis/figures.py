@@ -181,6 +181,11 @@ class Ranking(Record, frozen=True, kw_only=True):
     metric: str
     baseline: Annotated[str | None, Meta(description="The id of its series")]
     rows: Sequence[RankRow]
+    # Left out where all series are compared, so that what was frozen keeps its bytes.
+    beyond: Annotated[
+        Sequence[RankRow] | UnsetType,
+        Meta(description="Series that are too many to be compared, by their figure"),
+    ] = UNSET
 
 
 class Dismissed(Record, frozen=True, kw_only=True):

@@ -66,6 +66,8 @@ class Gathered:
     noises: tuple[HostNoise, ...] = ()
     # The name of the asked baseline, also where the filters leave it out.
     baseline_name: str | None = None
+    # The series beyond the best, which are too many to compare.
+    beyond: tuple[SeriesGroup, ...] = ()
 
     @property
     def metric(self) -> Metric:
@@ -126,8 +128,10 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     dismissals = fetch_dismissals([run.id for run in loaded.runs])
     planned = groups
     groups = fill_groups(planned, count_outputs_once(trials.cells), grouping)
+    filled = groups
     if len(groups) > MAX_SERIES:
         planned, groups = _best(planned, groups, loaded.query, grouping, dismissals)
+    shown_ids = {group.id for group in groups}
     merged = merged_percentiles(cells for group in groups for cells in group.points.values())
     sweeps = [
         Sweep(group, tuple(point_of(x, at, merged, metrics) for x, at in group.points.items()))
@@ -146,6 +150,7 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
         dismissals=dismissals,
         noises=_noises(trials.cells, workspace_ids),
         baseline_name=_baseline_name(loaded.query, grouping, sweeps, workspace_ids),
+        beyond=tuple(group for group in filled if group.id not in shown_ids),
     )
 
 

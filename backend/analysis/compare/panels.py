@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis import figures
+from backend.analysis.compare.beyond import rows_beyond
 from backend.analysis.compare.capacity import highest_load_under
 from backend.analysis.compare.comparability import Comparability, judge_comparability
 from backend.analysis.compare.gathering import Gathered, places_of, points_of
@@ -144,6 +145,9 @@ def _judge(gathered: Gathered, name: str | None, sweeps: tuple[Sweep, ...]) -> J
 def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Panel:
     place = _ranking_place(gathered, judgement.sweeps)
     ranking = _ranking(gathered, judgement, place, yardstick)
+    if ranking is not None and gathered.beyond:
+        beyond = rows_beyond(gathered, judgement.sweeps, judgement.name, place)
+        ranking = replace(ranking, beyond=beyond)
     return Panel(judgement, place, ranking, _headline(gathered, judgement, ranking))
 
 

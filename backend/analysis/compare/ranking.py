@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -163,6 +163,8 @@ class Ranking:
     # Of the leader to each ranked row behind it; None where the ratio is unknown. To the baseline,
     # or of it, the ratio is that of the row; else within all pairs.
     leads: tuple[Lead | None, ...] = ()
+    # The series that are too many to be compared.
+    beyond: tuple[Row, ...] = ()
 
     @property
     def ranked(self) -> tuple[Row, ...]:
@@ -221,6 +223,7 @@ class Ranking:
             metric=self.metric,
             baseline=self.baseline.entrant.series if self.baseline else None,
             rows=[row.to_record() for row in self.rows],
+            beyond=[row.to_record() for row in self.beyond] or UNSET,
         )
 
 
@@ -243,7 +246,7 @@ def rank(
     `entrants` in the order of the page. Without `baseline`, the first of them that is ranked is
     the baseline: it must not be chosen by its result.
     """
-    in_order = sorted(entrants, key=lambda entrant: _order(entrant, metric))
+    in_order = in_rank_order(entrants, metric)
     base = _baseline(entrants, metric, baseline)
     ratios = _ratios(in_order, base, metric, yardstick)
     places, among_pairs = _places(in_order, metric, yardstick)
@@ -262,6 +265,11 @@ def rank(
     ]
     base_row = next((row for row in rows if base and row.entrant.series == base.series), None)
     return Ranking(x, metric, base_row, tuple(rows), baseline is not None, leads)
+
+
+def in_rank_order(entrants: Iterable[Entrant], metric: str) -> list[Entrant]:
+    """The best first; those without a place last."""
+    return sorted(entrants, key=lambda entrant: _order(entrant, metric))
 
 
 def _order(entrant: Entrant, metric: str) -> tuple[bool, float, str]:

@@ -83,7 +83,8 @@ def _left_out(
         noun = FIELDS[grouping.x].noun
         sentences.append(f"{without_place} cells have no known {noun} and are not shown")
     if len(series) > MAX_SERIES:
-        sentences.append(f"the best {MAX_SERIES} of {len(series)} series are shown; add a filter")
+        count = len(series)
+        sentences.append(f"the best {MAX_SERIES} of {count} series are compared; add a filter")
     if any(len(points) > MAX_POINTS for points in series):
         sentences.append(f"the first {MAX_POINTS} points of a series are shown")
     return sentences

@@ -6,6 +6,7 @@ import {
   measureOf,
   metricOf,
   panelsOrWhole,
+  type Ranking,
   type RankRow,
   shownSize,
   type Verdict,
@@ -60,9 +61,10 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   const ranking = figures.ranking;
   if (!ranking) return null;
   const metric = metricOf(figures, ranking.metric);
-  const measures = new Map(ranking.rows.map((row) => [row.series, measured(figures, row)]));
+  const listed = rowsOf(ranking);
+  const measures = new Map(listed.map((row) => [row.series, measured(figures, row)]));
   const allMeasures = panelsOrWhole(whole).flatMap((panel) =>
-    (panel.ranking?.rows ?? []).map((row) => measured(panel, row)),
+    (panel.ranking ? rowsOf(panel.ranking) : []).map((row) => measured(panel, row)),
   );
   const kind = kindOf(metric.unit);
   const unit = unitFor(kind, allMeasures.map(shownSize));
@@ -74,7 +76,7 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
     better: metric.better,
     unit,
     ticks: [0, 0.5, 1].map((share) => ({ share, text: axisText(share * top, unit) })),
-    rows: ranking.rows.map((row) =>
+    rows: listed.map((row) =>
       rankingRow(
         row,
         measures.get(row.series) ?? row,
@@ -85,6 +87,11 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
       ),
     ),
   };
+}
+
+/** All rows, also those of series that are too many to be compared. */
+function rowsOf({ rows, beyond = [] }: Ranking): readonly RankRow[] {
+  return [...rows, ...beyond];
 }
 
 /** The figure of the load point where the series is on the page: dot, line and table agree. */

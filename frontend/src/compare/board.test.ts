@@ -43,6 +43,23 @@ describe("a board", () => {
     expect(root.querySelector("[role=status]")?.textContent).toBe("13 series, 2 in the chart");
   });
 
+  it("lists the series beyond the best, without a tick", () => {
+    const data = board(13);
+    const { ranking } = data;
+    const [row] = ranking?.rows ?? [];
+    if (!ranking || !row) throw new Error("a row");
+    const more = { ...row, series: "more", label: "one more", tier: null, ratio: null };
+    const whole = { ...data, ranking: { ...ranking, beyond: [more] } };
+    const root = h("main", {}, page());
+    root
+      .querySelector("[data-slot=ranking]")
+      ?.append(...rankingPanel(whole, { chooseBaseline: null, override: null }));
+    new Board(root, vi.fn()).show(whole, new Set(["s0"]));
+    expect(root.querySelectorAll(".rank").length).toBe(14);
+    expect(root.querySelectorAll(".rank-tick").length).toBe(13);
+    expect(root.querySelector("[role=status]")?.textContent).toBe("14 series, 1 in the chart");
+  });
+
   it("shows the rows with every word of the search", () => {
     const root = shownBoard(40);
     const field = root.querySelector<HTMLInputElement>("input[type=search]");

@@ -30,7 +30,10 @@ export class Board {
     slot(this.#root, "rank-search").hidden = !isOn;
     slot(this.#root, "stage").classList.toggle("is-board", isOn);
     if (!isOn) return;
-    for (const row of this.#rows) this.#tick(row, highlighted);
+    // A series that is too many to be compared has no line, until it is the baseline.
+    const drawable = new Set(figures.series.map(({ id }) => id));
+    for (const row of this.#rows)
+      if (drawable.has(row.dataset.series ?? "")) this.#tick(row, highlighted);
     this.#filter();
   }
 

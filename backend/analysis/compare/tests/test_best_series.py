@@ -42,7 +42,31 @@ def test_the_slowest_are_left_out_and_the_fastest_wins_whatever_its_name(lab):
     assert len(figures["series"]) == MAX_SERIES
     assert servers(figures) == {f"s{n:02}" for n in range(6, 45)} | {"zebra"}
     assert figures["ranking"]["rows"][0]["label"].startswith("zebra")
-    assert "the best 40 of 46 series are shown" in figures["truncated"]
+    assert "the best 40 of 46 series are compared" in figures["truncated"]
+
+
+def test_the_ranking_lists_also_those_that_are_too_many_to_compare(lab):
+    make_run(lab, *cells(45))
+    ranking = ask(lab)["ranking"]
+    labels = [row["label"] for row in ranking["beyond"]]
+    assert labels == [f"s{n:02} 23.0" for n in (4, 3, 2, 1, 0)]
+    assert {row["why"] for row in ranking["beyond"]} == {
+        "Not among the best 40, so it is not compared."
+    }
+    assert all(row["low"] < row["value"] < row["high"] for row in ranking["beyond"])
+    assert {(row["tier"], row["ratio"]) for row in ranking["beyond"]} == {(None, None)}
+    best = min(row["value"] for row in ranking["rows"])
+    assert max(row["value"] for row in ranking["beyond"]) < best
+
+
+def test_figures_of_another_tool_are_not_listed_among_the_others(lab):
+    make_run(lab, *cells(45), *cells(2, first=10.0, tool="ab", version="24.0"))
+    assert "beyond" not in ask(lab)["ranking"]
+
+
+def test_up_to_forty_series_have_nobody_beyond(lab):
+    make_run(lab, *cells(40))
+    assert "beyond" not in ask(lab)["ranking"]
 
 
 def test_a_lower_latency_is_better(lab):

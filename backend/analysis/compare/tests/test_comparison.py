@@ -363,7 +363,7 @@ def test_too_many_series_are_cut_and_it_is_said(lab):
     make_run(lab, *[CellSpec(f"s{n:02}", rates=(1000.0,), warmups=0) for n in range(42)])
     figures = ask(lab)
     assert len(figures["series"]) == 40
-    assert "40 of 42 series are shown" in figures["truncated"]
+    assert "40 of 42 series are compared" in figures["truncated"]
 
 
 OTHER = {**MACHINE, "name": "bench-2", "cpu_model": "EPYC"}
