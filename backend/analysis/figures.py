@@ -183,8 +183,7 @@ class Ranking(Record, frozen=True, kw_only=True):
     rows: Sequence[RankRow]
     # Left out where all series are compared, so that what was frozen keeps its bytes.
     beyond: Annotated[
-        Sequence[RankRow] | UnsetType,
-        Meta(description="Series that are too many to be compared, by their figure"),
+        Sequence[RankRow] | UnsetType, Meta(description="Series that are too many to be compared")
     ] = UNSET
 
 

@@ -139,7 +139,7 @@ def _program_digest() -> bytes:
 
 
 def draw(scene: bytes) -> bytes:
-    """The PNG of a scene, `{figures, url, date, name}` as JSON, in a process with limits of its own."""
+    """The PNG of a scene, `{figures, url, date, name}` as JSON, by a process with limits."""
     node = shutil.which("node")
     if node is None:
         raise CannotDraw("Node is not installed where the service runs.")

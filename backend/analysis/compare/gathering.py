@@ -127,16 +127,10 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     trials = fetch_trials([c for group in groups for c in group.cells()], metrics)
     dismissals = fetch_dismissals([run.id for run in loaded.runs])
     planned = groups
-    groups = fill_groups(planned, count_outputs_once(trials.cells), grouping)
-    filled = groups
-    if len(groups) > MAX_SERIES:
-        planned, groups = _best(planned, groups, loaded.query, grouping, dismissals)
-    shown_ids = {group.id for group in groups}
-    merged = merged_percentiles(cells for group in groups for cells in group.points.values())
-    sweeps = [
-        Sweep(group, tuple(point_of(x, at, merged, metrics) for x, at in group.points.items()))
-        for group in groups
-    ]
+    filled = groups = fill_groups(planned, count_outputs_once(trials.cells), grouping)
+    if len(filled) > MAX_SERIES:
+        planned, groups = _best(planned, filled, loaded.query, grouping, dismissals)
+    sweeps = _sweeps(groups, metrics)
     return Gathered(
         query=loaded.query,
         grouping=grouping,
@@ -150,8 +144,23 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
         dismissals=dismissals,
         noises=_noises(trials.cells, workspace_ids),
         baseline_name=_baseline_name(loaded.query, grouping, sweeps, workspace_ids),
-        beyond=tuple(group for group in filled if group.id not in shown_ids),
+        beyond=_beyond(filled, groups),
     )
+
+
+def _sweeps(groups: Sequence[SeriesGroup], metrics: Sequence[str]) -> list[Sweep]:
+    """The series with the figures of their points."""
+    merged = merged_percentiles(cells for group in groups for cells in group.points.values())
+    return [
+        Sweep(group, tuple(point_of(x, at, merged, metrics) for x, at in group.points.items()))
+        for group in groups
+    ]
+
+
+def _beyond(filled: Sequence[SeriesGroup], shown: Sequence[SeriesGroup]) -> tuple[SeriesGroup, ...]:
+    """The series that are not shown."""
+    shown_ids = {group.id for group in shown}
+    return tuple(group for group in filled if group.id not in shown_ids)
 
 
 def _best(

@@ -35,11 +35,15 @@ class Grouping:
             return tuple(part for part in IDENTITY if part not in on_axis)
         # What is named makes series also where the axis would cover it, but for the axis itself.
         on_axis = {FIELDS[self.x].identity, *self.without}
-        # A trend is of one server: two of them, one after the other, are no change.
-        of_trend = ("server",) if self.x in TREND_AXES else ()
-        wanted = (*self.series, *((self.facet,) if self.facet else ()), *of_trend)
-        covered = {part for name in wanted for part in parts_of(name)}
+        covered = {part for name in self._named for part in parts_of(name)}
         return tuple(part for part in PARTS if part in covered and part not in on_axis)
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        """The fields that make series. A trend is of one server: two of them, one after the other,
+        are no change."""
+        of_trend = ("server",) if self.x in TREND_AXES else ()
+        return (*self.series, *((self.facet,) if self.facet else ()), *of_trend)
 
     @property
     def x_is_load(self) -> bool:

@@ -872,7 +872,7 @@ export interface components {
             /** @description The id of its series */
             readonly baseline: string | null;
             readonly rows: readonly components["schemas"]["RankRow"][];
-            /** @description Series that are too many to be compared, by their figure */
+            /** @description Series that are too many to be compared */
             readonly beyond?: readonly components["schemas"]["RankRow"][];
         };
         /** @description One figure divided by the baseline's, with its 95 % interval. */
