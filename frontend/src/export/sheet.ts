@@ -164,7 +164,7 @@ function paragraphs(sheet: Sheet, theme: ChartTheme): readonly SheetText[] {
     { text: sheet.name, above: 0, size: 15, weight: 600, colour: muted, most: 1 },
     { text: sheet.title, above: 0, size: 22, weight: 700, colour: ink, most: titleLines },
     { text: sheet.margin, above: 2, size: 15, weight: 400, colour: ink, most: 2 },
-    { text: sheet.aside, above: 0, size: 14, weight: 400, colour: muted, most: 1 },
+    { text: sheet.aside, above: 0, size: 14, weight: 400, colour: muted, most: 2 },
     { text: sheet.conditions, above: 4, size: 14, weight: 400, colour: muted, most: 3 },
     { text: sheet.outcome, above: 2, size: 14, weight: 600, colour: outcome, most: 2 },
     { text: sheet.truncated, above: 2, size: 14, weight: 600, colour: warning, most: 2 },
