@@ -1,9 +1,10 @@
-"""What a load tool's command says that its output may not: whether connections are kept."""
+"""What a load tool's command says that its output may not: kept connections, requests to send."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 # They keep connections unless their command says otherwise.
 _KEEPING_TOOLS = frozenset(
@@ -21,3 +22,35 @@ def asked_keepalive(tool: str, command: Sequence[str]) -> bool | None:
     return not any(
         _CLOSE_HEADER.fullmatch(word) or _CLOSE_OPTION.fullmatch(word) for word in command
     )
+
+
+# They write a log of the responses without the number of requests. Without -n and -z, they send 200
+# requests. hey sends as many on each of its connections, 50 without -c.
+_REQUESTS = 200
+_CONNECTIONS = 50
+_LOGGING_TOOLS = frozenset({"hey", "oha"})
+_AMOUNT_OPTION = re.compile(r"--?([ncz])(?:=(.*))?")
+
+
+def asked_requests(tool: str, command: Sequence[str]) -> int | None:
+    """How many requests the words of a command ask for; None where a time ends the trial, or where
+    they do not tell."""
+    if tool not in _LOGGING_TOOLS or not command or command[0].rpartition("/")[2] != tool:
+        return None
+    amounts = _amounts(command)
+    if "z" in amounts:
+        return None
+    numbers = [amounts.get("n", str(_REQUESTS)), amounts.get("c", str(_CONNECTIONS))]
+    if not all(number.isascii() and number.isdigit() for number in numbers):
+        return None
+    requests, connections = map(int, numbers)
+    return requests - requests % connections if tool == "hey" and connections else requests
+
+
+def _amounts(command: Sequence[str]) -> dict[str, str]:
+    """The values of -n, -c and -z: `-n 100` or `-n=100`."""
+    amounts = {}
+    for word, following in zip_longest(command, command[1:], fillvalue=""):
+        if (option := _AMOUNT_OPTION.fullmatch(word)) is not None:
+            amounts[option[1]] = following if option[2] is None else option[2]
+    return amounts

@@ -109,27 +109,37 @@ class Table:
     def names(self) -> list[str]:
         return self.header.split(self.separator)
 
-    def frames(self, source: Source) -> Iterator[pl.DataFrame]:
+    def frames(
+        self, source: Source, *, tell_cut: Callable[[str], None] | None = None
+    ) -> Iterator[pl.DataFrame]:
         """The wanted columns of the rows behind the header, a chunk at a time, read ahead.
 
         Lines before the header (a prompt, a command) are passed over. A last row that is cut off
-        is left out when it has too few cells. Raises FormatError for a row that does not fit,
-        with its line, what was found and what was expected.
+        is left out when it has too few cells; `tell_cut` gets it, or a prompt that stands there.
+        Raises FormatError for a row that does not fit, with its line, what was found and what was
+        expected.
         """
-        yield from ahead(self._frames(source))
+        yield from ahead(self._frames(source, tell_cut))
 
-    def _frames(self, source: Source) -> Iterator[pl.DataFrame]:
-        for number, rows in self._rows(source):
-            if rows:
+    def _frames(
+        self, source: Source, tell_cut: Callable[[str], None] | None
+    ) -> Iterator[pl.DataFrame]:
+        for number, rows, is_whole in self._rows(source):
+            if is_whole and rows:
                 yield self.read_rows(number, rows)
+            elif not is_whole and tell_cut is not None:
+                tell_cut(rows.decode(errors="replace"))
 
-    def _rows(self, source: Source) -> Iterator[tuple[int, bytes]]:
+    def _rows(self, source: Source) -> Iterator[tuple[int, bytes, bool]]:
+        """The rows, the number of the first, and whether they are whole."""
         begun = not self.has_header
         for number, chunk in line_chunks(source):
             at, rows = (number, chunk) if begun else self._behind_header(number, chunk)
             begun = begun or at > number
-            if begun and (chunk.endswith(b"\n") or self._is_believed(rows)):
-                yield at, without_blank_end(rows)
+            if not begun:
+                continue
+            is_whole = chunk.endswith(b"\n") or self._is_believed(rows)
+            yield at, without_blank_end(rows) if is_whole else rows, is_whole
 
     def _is_believed(self, row: bytes) -> bool:
         """Whether the last row, which has no line feed, is taken for a whole one."""

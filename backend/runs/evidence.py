@@ -81,7 +81,12 @@ def _keepalive(record: TrialRecord) -> bool | None:
 
 
 def _asked_keepalive(record: TrialRecord) -> bool | None:
-    return asked_keepalive(record.parsed.tool, record.command or _words(record.parsed.command))
+    return asked_keepalive(record.parsed.tool, command_words(record))
+
+
+def command_words(record: TrialRecord) -> Sequence[str]:
+    """The command as the envelope has it, else as it stands above the output."""
+    return record.command or _words(record.parsed.command)
 
 
 def _words(command: str) -> Sequence[str]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from backend.formats.command_line import asked_requests
 from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.checks import CheckInput
-from backend.runs.evidence import evidence_of
+from backend.runs.evidence import command_words, evidence_of
 from backend.runs.host_facts import governors, link_bits_s, local_ports
 from backend.runs.models import Run, Trial
 
@@ -140,6 +141,7 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         incomplete=parsed.incomplete,
         disagreements=parsed.disagreements,
         transfer_rate_bytes_s=_rate(parsed.bytes_received, elapsed_s),
+        logged_s=_logged_s(parsed),
         second_rates_rps=tuple(_second_rates(parsed.timeline)),
     )
 
@@ -149,8 +151,15 @@ def _requests_asked(record: TrialRecord) -> int | None:
     load, parsed = record.load, record.parsed
     if load.get("duration_s") or parsed.requested_duration_s:
         return None
-    asked: int | None = _first_known(load.get("requests"), parsed.requested_requests)
-    return asked
+    stated: int | None = _first_known(load.get("requests"), parsed.requested_requests)
+    return asked_requests(parsed.tool, command_words(record)) if stated is None else stated
+
+
+def _logged_s(parsed: ParsedTrial) -> float | None:
+    """The seconds that a log of requests reaches, where the output has no other time."""
+    if parsed.measured_s is not None or not parsed.timeline:
+        return None
+    return sum(part.length_s for part in parsed.timeline)
 
 
 def _shares(value: Any) -> tuple[float, ...]:

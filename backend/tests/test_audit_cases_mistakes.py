@@ -203,14 +203,33 @@ def test_a_gap_of_two_seconds(lab):
     assert lab.ask().fired["stall"] == "warning"
 
 
-def test_a_csv_of_hey_that_was_cut_in_half(lab):
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"load": {"requests": 4_000}},
+        {"load": {"duration_s": 4.0}},
+        {"command": ["hey", "-n", "4000", "-c", "10", "-o", "csv", "http://10.0.0.2/"]},
+    ],
+)
+def test_a_csv_of_hey_that_was_cut_in_half(lab, asked):
     halves = []
-    for text in print_trials("hey CSV", (1_000.0, 1_010.0, 990.0)):
+    for text in print_trials("hey CSV", (1_000.0, 1_010.0, 990.0), seconds=4.0):
         lines = text.splitlines(keepends=True)
         halves.append("".join(lines[: len(lines) // 2]))
-    lab.upload({"alpha": halves}, tool="hey",
-               edit=lambda trial: trial["load"].update(requests=4_000))  # fmt: skip
+
+    def edit(trial):
+        trial["load"].update(asked.get("load", {}))
+        trial.update({name: value for name, value in asked.items() if name != "load"})
+
+    lab.upload({"alpha": halves}, tool="hey", edit=edit)
     assert lab.ask().fired["missing-requests"] == "warning"
+
+
+def test_a_csv_of_hey_that_was_cut_inside_a_row(lab):
+    halves = [text[: len(text) // 2] for text in print_trials("hey CSV", (1_000.0, 1_010.0, 990.0))]
+    halves = [text if text[-1] == "," else text[: text.rindex(",") + 1] for text in halves]
+    lab.upload({"alpha": halves}, tool="hey")
+    assert lab.ask().fired["incomplete"] == "error"
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from backend.formats.hey.report import KEPT
 from backend.formats.logs import Table
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import HEAD_BYTES, Source
@@ -22,6 +25,7 @@ TIME, STATUS, OFFSET = "response-time", "status-code", "offset"
 PHASES = f"{TIME},DNS+dialup,DNS,Request-write,Response-delay,Response-read"
 # Oldest last: each version added columns.
 HEADERS = (f"{PHASES},{STATUS},{OFFSET}", f"{PHASES},{STATUS}", PHASES, TIME)
+_PART_OF_ROW = re.compile(r"[\d.,]+")
 KINDS: dict[str, type] = {TIME: float, STATUS: int, OFFSET: float}
 # A request of a month is a damaged row; in µs more would not fit 64 bits.
 MOST = {TIME: 31 * 24 * 3600, STATUS: 999, OFFSET: 366 * 24 * 3600}
@@ -47,7 +51,8 @@ def read_log(source: Source) -> ParsedTrial:
         is_whole=_is_whole,
     )
     requests, statuses = Gathering(), np.zeros(MOST[STATUS] + 1, dtype=np.int64)
-    for frame in table.frames(source):
+    rests: list[str] = []
+    for frame in table.frames(source, tell_cut=rests.append):
         columns = {name: _figures(name, frame[name]) for name in table.columns}
         codes = columns.get(STATUS)
         if codes is not None:
@@ -64,7 +69,9 @@ def read_log(source: Source) -> ParsedTrial:
             found=header,
             expected=f"rows of {len(table.names)} cells",
         )
-    return _trial(requests, _by_code(statuses) if STATUS in table.columns else None)
+    trial = _trial(requests, _by_code(statuses) if STATUS in table.columns else None)
+    is_cut = any(map(_PART_OF_ROW.fullmatch, rests))
+    return replace(trial, incomplete=is_cut or requests.completed >= KEPT)
 
 
 def _is_whole(row: str) -> bool:

@@ -34,6 +34,8 @@ class CheckInput:
     requests_asked: int | None = None
 
     elapsed_s: float | None = None
+    # What a log of requests reaches, where the output has no elapsed time.
+    logged_s: float | None = None
     requests_completed: int | None = None
     requests_ok: int | None = None
     throughput_rps: float | None = None

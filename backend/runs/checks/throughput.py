@@ -27,6 +27,10 @@ STALL_OF_TRIAL = 0.1
 STALL_OF_P99 = 20
 # Below this share of the requests that were asked for, some are missing.
 ASKED_SHARE = 0.98
+# A log that ends this share of the time that was asked for too early, and so many seconds, lacks
+# its end. A slow last request may end it a little early.
+MISSING_SHARE = 0.1
+LEAST_MISSING_S = 1.0
 # They may show more requests in flight than connections: h2load multiplexes, and wrk 4 adds
 # latencies of its own for slow responses, so that its mean is above the requests' mean.
 SHOWING_MORE = frozenset({"h2load", "wrk"})
@@ -124,8 +128,23 @@ def _stalled_request(trial: CheckInput) -> str | None:
 
 
 def _find_missing_requests(trial: CheckInput) -> str | None:
+    if trial.incomplete:
+        return None
+    return _missing_count(trial) or _missing_seconds(trial)
+
+
+def _missing_seconds(trial: CheckInput) -> str | None:
+    asked_s, logged_s = trial.evidence.asked.duration_s, trial.logged_s
+    if asked_s is None or logged_s is None:
+        return None
+    if asked_s - logged_s <= max(MISSING_SHARE * asked_s, LEAST_MISSING_S):
+        return None
+    return f"The requests in the output end after {logged_s:.3g} of {asked_s:g} s."
+
+
+def _missing_count(trial: CheckInput) -> str | None:
     asked, completed = trial.requests_asked, trial.requests_completed
-    if not asked or completed is None or trial.incomplete:
+    if not asked or completed is None:
         return None
     attempted = completed + sum(count or 0 for count in trial.errors.values())
     if attempted >= ASKED_SHARE * asked:
@@ -191,7 +210,9 @@ THROUGHPUT_RULES = (
             severity="warning",
             title="Requests are missing from the output",
             explanation="The load tool was asked for a number of requests, and its output has "
-            "fewer than 98 % of them. A part of the output may be lost.",
+            "fewer than 98 % of them; or it was asked for a time, and its log of requests ends "
+            "more than a tenth earlier. A part of the output may be lost, or these requests "
+            "failed: a log of responses has no row for them.",
             remedy="Upload the whole output of the load tool.",
         ),
         _find_missing_requests,

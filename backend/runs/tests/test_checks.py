@@ -206,6 +206,19 @@ def test_locust_rounds_percentiles_to_two_digits():
 
 
 @pytest.mark.parametrize(
+    ("logged_s", "asked_s", "is_missing"),
+    [(5.0, 10.0, True), (9.2, 10.0, False), (0.2, 1.0, False), (5.0, None, False)],
+)
+def test_a_log_that_ends_before_the_time_that_was_asked_for_lacks_requests(
+    logged_s, asked_s, is_missing
+):
+    evidence = Evidence(asked=Claims(duration_s=asked_s))
+    log = replace(SOUND, elapsed_s=None, logged_s=logged_s, evidence=evidence)
+    assert ("missing-requests" in fired(log)) is is_missing
+    assert "missing-requests" not in fired(replace(log, incomplete=True))
+
+
+@pytest.mark.parametrize(
     ("step", "figures"),
     [
         # Ticks of 15.625 ms as ab rounds them, as autocannon cuts them off, and as hey prints them.

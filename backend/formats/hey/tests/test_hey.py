@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
+from backend.formats.hey import log
 
 CAPTURES = Path(__file__).parent / "captures"
 TEXT = (CAPTURES / "n300-c10-resets-text" / "stdout").read_text()
@@ -61,7 +62,19 @@ def test_a_last_row_that_may_be_cut_is_left_out():
     header, first, second = CSV.split("\n")[:3]
     for cut, rows in ((0, 2), (1, 1), (8, 1)):
         (trial,) = read("\n".join((header, first, second[: len(second) - cut])))
-        assert trial.samples == rows
+        assert (trial.samples, trial.incomplete) == (rows, rows == 1)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "  ", "root@host:~# ", "$ "])
+def test_what_stands_behind_the_last_row_is_no_cut(end):
+    (trial,) = read(CSV + end)
+    assert (trial.samples, trial.incomplete) == (1000, False)
+
+
+def test_a_csv_of_a_million_rows_is_cut_off_by_hey(monkeypatch):
+    assert not read(CSV)[0].incomplete
+    monkeypatch.setattr(log, "KEPT", 1_000)
+    assert read(CSV)[0].incomplete
 
 
 def test_a_csv_without_rows_or_with_a_broken_one_is_refused():
