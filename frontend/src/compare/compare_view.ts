@@ -32,7 +32,14 @@ import { short } from "../text/format";
 import { Board } from "./board";
 import { checkList, type DismissOptions, runList } from "./checks_panel";
 import { chips } from "./chips";
-import { arrangement, baselineSelect, questionControls, scaleToggles, viewTabs } from "./controls";
+import {
+  arrangement,
+  baselineSelect,
+  limitControls,
+  questionControls,
+  scaleToggles,
+  viewTabs,
+} from "./controls";
 import { evidenceTabs } from "./evidence";
 import { figuresTable, updateCaption } from "./figures_table";
 import { markHidden } from "./hidden_series";
@@ -57,6 +64,7 @@ export class CompareView {
   readonly #chart: MainChart;
   readonly #board: Board;
   readonly #axes = new TabAxes();
+  readonly #narrow = matchMedia("(max-width: 719px)");
   readonly #tabs: Tabs;
   #figures: Figures | null = null;
   #query = "";
@@ -77,6 +85,10 @@ export class CompareView {
     });
     this.#board = new Board(root, (series) => this.#toggleDrawn(series));
     onThemeChange(() => this.#chart.redraw());
+    this.#narrow.addEventListener(
+      "change",
+      () => this.#figures && this.#drawControls(this.#figures),
+    );
     this.#bindKeys();
     optionalSlot(root, "png")?.addEventListener("click", (event) => this.#png(event));
   }
@@ -205,10 +217,18 @@ export class CompareView {
       choose: (id: string) => this.#set("metric", id),
       go: live,
     };
-    slot(this.#root, "question").replaceChildren(...questionControls(figures, query, asked));
+    const limit = limitControls(query, live);
+    const baseline = live ? [baselineSelect(figures, query, live)] : [];
+    // On a phone they are folded away, so that the chart is on the first screen.
+    const isFolded = this.#narrow.matches;
+    slot(this.#root, "question").replaceChildren(
+      ...questionControls(figures, query, asked),
+      ...(isFolded ? [] : limit),
+    );
     optionalSlot(this.#root, "chips")?.replaceChildren(...chips(figures, query, go));
-    optionalSlot(this.#root, "baseline")?.replaceChildren(baselineSelect(figures, query, go));
+    optionalSlot(this.#root, "baseline")?.replaceChildren(...(isFolded ? [] : baseline));
     slot(this.#root, "customise").replaceChildren(
+      ...(isFolded ? [...limit, ...baseline] : []),
       ...(live ? arrangement(figures, query, live) : []),
       h("div", { class: "scales" }, ...scaleToggles(figures, query, go)),
     );

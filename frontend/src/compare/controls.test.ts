@@ -3,7 +3,14 @@ import type { Figures } from "../api/figures";
 import { figures } from "../testing/figures";
 import { FIELDS } from "../testing/query_fields";
 import { panelled, sample, trend } from "../testing/sample_figures";
-import { arrangement, baselineSelect, questionControls, scaleToggles, viewTabs } from "./controls";
+import {
+  arrangement,
+  baselineSelect,
+  limitControls,
+  questionControls,
+  scaleToggles,
+  viewTabs,
+} from "./controls";
 import { TabAxes } from "./tab_axes";
 
 beforeEach(() => {
@@ -26,21 +33,18 @@ describe("controls", () => {
     const asked = { metrics: data.metrics, metric: "throughput", choose: vi.fn(), go };
     return [
       ...questionControls(data, query, asked),
+      ...limitControls(query, go),
       baselineSelect(data, query, go),
       ...arrangement(data, query, go),
     ];
   }
 
-  it("scroll to the chosen view within their row", async () => {
-    const row = document.body.appendChild(document.createElement("div"));
-    const box = (left: number, right: number): DOMRect => new DOMRect(left, 0, right - left, 30);
-    row.getBoundingClientRect = () => box(0, 300);
-    row.append(...viewTabs(sample(), "view=ratios", new TabAxes(), vi.fn()));
-    const tab = row.querySelector<HTMLElement>("[aria-pressed=true]");
-    if (!tab) throw new Error("no tab");
-    tab.getBoundingClientRect = () => box(420, 480);
-    await new Promise(requestAnimationFrame);
-    expect(row.scrollLeft).toBe(180);
+  it("leave metric and load in sight where there is little room", () => {
+    const asked = { metrics: sample().metrics, metric: "throughput", choose: vi.fn(), go: vi.fn() };
+    const names = (fields: readonly HTMLElement[]): (string | undefined)[] =>
+      fields.map((field) => field.querySelector<HTMLElement>("[data-control]")?.dataset.control);
+    expect(names(questionControls(sample(), "", asked))).toEqual(["metric", "at"]);
+    expect(names(limitControls("", vi.fn()))).toEqual(["limit"]);
   });
 
   it("write the query and nothing else", () => {

@@ -27,12 +27,12 @@ const GROUPS: readonly (readonly [Group, string])[] = [
   ["resources", "Resources"],
 ];
 
-/** What is asked: the metric, the place that is ranked, and a limit on p99. */
+/** What is asked: the metric, and the place that is ranked. */
 export interface Question {
   readonly metrics: readonly Metric[];
   readonly metric: string;
   readonly choose: (metric: string) => void;
-  /** Null on a frozen page, which keeps its place and its limit. */
+  /** Null on a frozen page, which keeps its place. */
   readonly go: Go | null;
 }
 
@@ -40,7 +40,12 @@ export function questionControls(figures: Figures, query: string, asked: Questio
   const metric = metricSelect(asked);
   if (!asked.go) return [metric];
   const load = loadSelect(figures, query, asked.go);
-  return [metric, ...(load ? [load] : []), limitField(query, asked.go)];
+  return [metric, ...(load ? [load] : [])];
+}
+
+/** The limit on p99; none on a frozen page, which keeps its own. */
+export function limitControls(query: string, go: Go | null): HTMLElement[] {
+  return go ? [limitField(query, go)] : [];
 }
 
 function metricSelect({ metrics, metric, choose }: Question): HTMLElement {
@@ -72,7 +77,7 @@ function loadSelect(figures: Figures, query: string, go: Go): HTMLElement | null
 export function viewTabs(figures: Figures, query: string, axes: TabAxes, go: Go): HTMLElement[] {
   const chosen = viewOf(query);
   const load = rankedLoad(figures);
-  const tabs = VIEWS.map((view) =>
+  return VIEWS.map((view) =>
     button(
       { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view.id },
       () => go(axes.open(query, view, load)),
@@ -80,18 +85,6 @@ export function viewTabs(figures: Figures, query: string, axes: TabAxes, go: Go)
       chosen.leave && view === VIEWS[0] ? "By load" : view.name(figures),
     ),
   );
-  // Tabs have a place only once they are on the page.
-  requestAnimationFrame(() => bringIntoSight(tabs[VIEWS.indexOf(chosen)]));
-  return tabs;
-}
-
-/** On a narrow screen tabs scroll sideways in their row; the page stays where it is. */
-function bringIntoSight(tab: HTMLElement | undefined): void {
-  const row = tab?.parentElement;
-  if (!tab || !row) return;
-  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
-  if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
-  if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
 }
 
 /** The load that the figures are ranked at, on an axis of loads. */

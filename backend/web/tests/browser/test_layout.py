@@ -12,7 +12,7 @@ from backend.testing.uploads import make_tenant
 from backend.web.tests.browser.page_audit import violations
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-MANY = 16
+MANY = 12
 # Pixels: of the main chart, and of a whole page that nobody has to scroll for long.
 PLOT, LONGEST = 420, 2400
 
@@ -130,11 +130,9 @@ def test_nothing_found_is_said_once(visit):
 @pytest.mark.parametrize("view", ["errors", "ratios", "trend"])
 def test_the_chosen_view_is_in_sight_on_a_phone(visit, view):
     page = visit(f"/w/lab/compare?view={view}", NARROW)
-    row = box(page, ".view-tabs")
-    page.wait_for_function("document.querySelector('.view-tabs').scrollLeft > 0")
     tab = box(page, ".view-tab[aria-pressed=true]")
-    assert tab["x"] >= row["x"] - 1
-    assert tab["x"] + tab["width"] <= row["x"] + row["width"] + 1
+    assert tab["x"] >= 0
+    assert tab["x"] + tab["width"] <= NARROW["width"]
     assert page.evaluate("scrollY") == 0
 
 
