@@ -165,8 +165,11 @@ _Sides = dict[str, _Side]
 
 def _self_comparisons(runs: Sequence[Run]) -> Iterator[SelfComparison]:
     """The A/A comparisons of each run with a host."""
-    levels_of_runs = _sides([run for run in runs if _own_host(run) is not None])
+    levels_of_runs = _sides(runs)
     for run in runs:
+        host_id = run.server_host_id or run.client_host_id
+        if host_id is None:
+            continue
         levels = [
             (level, sides[SIDES[0]], sides[SIDES[1]])
             for level, sides in levels_of_runs[run.pk].items()
@@ -176,7 +179,7 @@ def _self_comparisons(runs: Sequence[Run]) -> Iterator[SelfComparison]:
         for ((series_id, connections), side_a, side_b), group in zip(levels, groups, strict=True):
             yield SelfComparison(
                 run=run,
-                host_id=_own_host(run),
+                host_id=host_id,
                 series_id=series_id,
                 connections=connections,
                 difference=side_b.mean - side_a.mean,
@@ -185,10 +188,6 @@ def _self_comparisons(runs: Sequence[Run]) -> Iterator[SelfComparison]:
                 start_group=group,
                 measured_at=run.started_at or run.recorded_at,
             )
-
-
-def _own_host(run: Run) -> UUID | None:
-    return run.server_host_id or run.client_host_id
 
 
 def _sides(runs: Sequence[Run]) -> Mapping[UUID, dict[_Level, _Sides]]:

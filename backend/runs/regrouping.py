@@ -138,7 +138,7 @@ def _save_changed(trials: Sequence[Trial]) -> None:
     """In one statement: `bulk_update` takes far longer."""
     if not trials:
         return
-    columns = [
+    columns: list[Any] = [
         [trial.pk for trial in trials],
         [trial.cell_id for trial in trials],
         [None if trial.as_read is None else json.dumps(trial.as_read) for trial in trials],
