@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -70,8 +70,12 @@ def read_log(source: Source) -> ParsedTrial:
             expected=f"rows of {len(table.names)} cells",
         )
     trial = _trial(requests, _by_code(statuses) if STATUS in table.columns else None)
-    is_cut = any(map(_PART_OF_ROW.fullmatch, rests))
-    return replace(trial, incomplete=is_cut or requests.completed >= KEPT)
+    return replace(trial, incomplete=_is_cut(requests.completed, rests))
+
+
+def _is_cut(count: int, rests: Sequence[str]) -> bool:
+    """Whether hey kept no more rows, or a part of a row stands behind the last one."""
+    return count >= KEPT or any(map(_PART_OF_ROW.fullmatch, rests))
 
 
 def _is_whole(row: str) -> bool:
