@@ -6,6 +6,8 @@ import pytest
 from backend.stats.noise import (
     IMPLAUSIBLE,
     LEAST_TO_MODERATE,
+    chance_of_spread,
+    chi_square_tail,
     digamma,
     f_tail,
     inverse_trigamma,
@@ -58,6 +60,27 @@ def test_one_wild_variance_keeps_its_own():
 
 def test_two_variances_are_left_alone():
     assert moderate([(1.0, 4.0), (9.0, 4.0)]) == [(1.0, 4.0), (9.0, 4.0)]
+
+
+@pytest.mark.parametrize(("value", "freedom"), [(3.841, 1), (11.070, 5), (54.572, 39)])
+def test_the_tail_of_chi_square_agrees_with_the_printed_table(value, freedom):
+    assert chi_square_tail(value, freedom) == pytest.approx(0.05, abs=0.003)
+    assert chi_square_tail(0.0, freedom) > 0.9
+
+
+@pytest.mark.parametrize("count", [3, 8, 40])
+@pytest.mark.parametrize("freedom", [2, 4])
+def test_equal_variances_are_rarely_said_to_be_unlike(count, freedom):
+    rng = np.random.default_rng([count, freedom])
+    draws = rng.chisquare(freedom, (2_000, count)) / freedom
+    chances = np.array([chance_of_spread([(float(x), freedom) for x in draw]) for draw in draws])
+    assert 0.01 < (chances < 0.02).mean() < 0.03
+    assert 0.4 < (chances < 0.5).mean() < 0.6
+
+
+@pytest.mark.parametrize("variance", [0.1, 1e-5 / 3, 7.7])
+def test_equal_variances_do_not_spread(variance):
+    assert chance_of_spread([(variance, 2.0)] * 7) > 0.9
 
 
 def test_how_alike_variances_are():

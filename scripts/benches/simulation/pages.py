@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from math import log
 
@@ -13,6 +14,18 @@ from simulation.draws import Floats, one_run
 from simulation.usual_tests import is_told_by_welch, pairs_by_games_howell, rows_by_dunnett
 
 
+def _noisy_baseline(_rng: np.random.Generator, series: int) -> Floats:
+    return np.where(np.arange(series) == 0, 0.06, 0.02)
+
+
+# The coefficients of variation of the trials of each series; the first is the baseline.
+NOISES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "CV 3 %": lambda _rng, series: np.full(series, 0.03),
+    "CV 1 to 10 %": lambda rng, series: np.exp(rng.uniform(log(0.01), log(0.1), series)),
+    "CV 2 %, baseline 6 %": _noisy_baseline,
+}
+
+
 def page_cell(
     rng: np.random.Generator,
     repeats: int,
@@ -20,19 +33,17 @@ def page_cell(
     series: int,
     count: int,
     difference: float,
-    unlike: bool,
+    noise: str,
 ) -> list[str]:
     """Rows against a baseline, then all pairs: ours and the usual test's.
 
     Equal servers (`difference` 0): pages with a false one. Else half of the servers are faster than
-    the baseline: the share of true differences that are told.
+    the baseline: the share of true differences that are told. `noise`: one of NOISES.
     """
     faster = np.arange(series) >= series / 2
     sums = np.zeros(6)
     for _ in range(repeats):
-        noises = (
-            np.exp(rng.uniform(log(0.01), log(0.1), series)) if unlike else np.full(series, 0.03)
-        )
+        noises = NOISES[noise](rng, series)
         levels = np.where(faster, log(1 + difference), 0.0)
         values = levels[:, None] + rng.normal(size=(series, count)) * noises[:, None]
         sums += _page_figures(values, faster, difference > 0)

@@ -105,14 +105,20 @@ def run_table() -> Table:
 
 def page_table() -> Table:
     rows: list[tuple[tuple[str, ...], Cell, int]] = []
-    for unlike, true in ((False, 0.0), (True, 0.0), (False, 0.05), (False, 0.10)):
+    alike, unlike, noisy_baseline = pages.NOISES
+    for noise, true in (
+        (alike, 0.0),
+        (unlike, 0.0),
+        (noisy_baseline, 0.0),
+        (alike, 0.05),
+        (alike, 0.10),
+    ):
         for series, repeats in ((8, 2000), (16, 1000), (40, 400)):
             for count in COUNTS if true == 0 else (3, 5, 10):
-                words = "CV 1 to 10 %" if unlike else "CV 3 %"
                 cell = partial(
-                    pages.page_cell, series=series, count=count, difference=true, unlike=unlike
+                    pages.page_cell, series=series, count=count, difference=true, noise=noise
                 )
-                rows.append(((words, f"{true * 100:g} %", str(series), str(count)), cell, repeats))
+                rows.append(((noise, f"{true * 100:g} %", str(series), str(count)), cell, repeats))
     ours = ("rows told %", "improved or regressed %", "Dunnett %", "Welch %")
     pairs = ("pairs told %", "Games–Howell %")
     return Table(("noise", "true", "series", "n", *ours, *pairs), rows)

@@ -16,6 +16,8 @@ FEWEST_RUNS = 3
 RUN_SD = 0.03
 # A variance that chance makes so large in fewer pages keeps more of its own.
 IMPLAUSIBLE = 0.5
+# Variances are one unless chance spreads equal ones so far in fewer pages.
+UNLIKE = 0.02
 FINE = np.linspace(-10, 10, 40_001)
 # The normal distribution by the trapezoid rule.
 DENSITY = np.exp(-(FINE**2) / 2) / math.sqrt(2 * math.pi)
@@ -200,18 +202,33 @@ def draw_together(variances):
 def prior_degrees(variances):
     """How alike variances are, by the spread of their logs: 0 unlike, ∞ all the same.
 
-    They are the same unless the spread is a standard error above what chance explains.
+    They are the same unless Bartlett's test rejects that at 2 %.
     """
+    values, degrees = np.array(variances, dtype=float).T
+    pooled, count = degrees.sum(), len(values)
+    ratio = pooled * math.log((degrees * values).sum() / pooled) - (degrees * np.log(values)).sum()
+    correction = 1 + ((1 / degrees).sum() - 1 / pooled) / (3 * (count - 1))
+    if chi_above(ratio / correction, count - 1) >= UNLIKE:
+        return math.inf
     logs = [math.log(v) - psi(df / 2) + math.log(df / 2) for v, df in variances]
     chance = np.mean([psi_slope(df / 2) for _, df in variances])
     excess = np.var(logs, ddof=1) - chance
-    if excess <= chance * math.sqrt(2 / (len(logs) - 1)):
+    if excess <= 0:
         return math.inf
     low, high = 1e-3, 1e5
     for _ in range(60):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if psi_slope(middle) > excess else (low, middle)
     return 2 * low
+
+
+def chi_above(value, degrees):
+    """P(χ² > `value`), by the trapezoid rule over the log of χ²."""
+    logs = np.linspace(-30, math.log(degrees + 40 * math.sqrt(degrees) + 100), 40_001)
+    log_densities = degrees / 2 * logs - np.exp(logs) / 2
+    densities = np.exp(log_densities - log_densities.max())
+    above = np.where(logs >= math.log(max(value, 1e-12)), densities, 0)
+    return float(np.trapezoid(above, logs) / np.trapezoid(densities, logs))
 
 
 def f_above(ratio, above, below):
