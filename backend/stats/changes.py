@@ -7,7 +7,8 @@ the weakest first, as Hunter divides and Otava merges (Fleming et al., ICPE '23)
 
 Trials at different positions differ by more than trials at one position: another day, another
 build, another start of the server. A change must exceed both kinds of noise. Because its place is
-searched for, the test is stricter by the number of possible places (Bonferroni).
+searched for, the test is stricter by the number of possible places (Bonferroni). And the changes
+must explain the series better than a slow drift does (see `drift`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
 
 from backend.stats.comparison import Rule, against_baseline
+from backend.stats.drift import exceed_drift
 from backend.stats.ratio import Better, Ratio
 from backend.stats.replicates import CONFIDENCE, Observation, Sample
 from backend.stats.student import t_quantile
@@ -27,9 +29,6 @@ from backend.stats.thresholds import RELEVANT_SHARE
 LEAST_POSITIONS = 5
 # At most one change for every third position: the others show the noise.
 POSITIONS_FOR_A_CHANGE = 3
-# Standard errors that are added to an estimated correlation: a change that is none takes out some
-# of it. Measured by `scripts/bench truth`.
-CORRELATION_ERRORS = 1.0
 # Positions that share more than this of their noise show a drift, and no level at all.
 MOST_CORRELATION = 0.9
 # The median of |N(0, 1)|.
@@ -131,9 +130,9 @@ def _kept(series: _Series, starts: list[int]) -> list[Change]:
     while starts:
         tested = _tested(series, starts)
         failing = [index for index, (_, change) in enumerate(tested) if change is None]
-        if not failing:
+        weakest = min(failing or range(len(starts)), key=lambda index: tested[index][0])
+        if not failing and exceed_drift(series.means, starts, weakest):
             return [change for _, change in tested if change is not None]
-        weakest = min(failing, key=lambda index: tested[index][0])
         starts = starts[:weakest] + starts[weakest + 1 :]
     return []
 
@@ -164,8 +163,7 @@ def _measure_noise(series: _Series, segments: Sequence[range]) -> _Noise:
     """The noise of positions around the means of their segments.
 
     Neighbouring positions may share noise (a slow drift of the machine): their correlation is
-    estimated, corrected for the means that were taken out (Marriott & Pope, Biometrika 1954), and
-    raised by its standard error.
+    estimated, and corrected for the means that were taken out (Marriott & Pope, Biometrika 1954).
     """
     residuals = [
         series.means[at] - fmean(series.means[index] for index in segment)
@@ -178,7 +176,6 @@ def _measure_noise(series: _Series, segments: Sequence[range]) -> _Noise:
     )
     count, means = len(residuals), len(segments)
     corrected = (count * lagged + means) / max(count - 4 * means, 0.75 * count)
-    corrected += CORRELATION_ERRORS * sqrt(max(1 - corrected**2, 0.0) / count)
     # The noise of a position's own trials is shared with no neighbour.
     own = series.floor * (count - means) / squares if squares else 1.0
     correlation = max(min(corrected, 1 - own, MOST_CORRELATION), 0.0)

@@ -118,11 +118,11 @@ def test_the_library_finds_the_best_of_all_segmentations(values, penalty):
 
 
 def test_pure_noise_seldom_changes():
-    """Of series with noise between positions as large as within, about one in twenty."""
+    """Of series with noise between positions as large as within, fewer than one in twenty."""
     found = sum(
         bool(find_changes(series_of(*[0] * 12, noise=0.03, seed=seed))) for seed in range(500)
     )
-    assert found <= 40
+    assert found <= 25
 
 
 def test_a_step_of_five_times_the_noise_is_found():
@@ -133,7 +133,7 @@ def test_a_step_of_five_times_the_noise_is_found():
     assert sum(8 in one for one in found) >= 170
 
 
-@pytest.mark.parametrize(("correlation", "most"), [(0.3, 15), (0.6, 36)])
+@pytest.mark.parametrize(("correlation", "most"), [(0.3, 15), (0.6, 15)])
 def test_noise_that_neighbours_share_is_seldom_a_change(correlation, most):
     """A lag-one correlation, as a machine that slowly drifts has it."""
     own = 0.03 * np.sqrt(1 - correlation**2)

@@ -168,7 +168,7 @@ def knee_table() -> Table:
 
 def change_table() -> Table:
     rows: list[tuple[tuple[str, ...], Cell, int]] = []
-    for positions in (12, 30):
+    for positions in (12, 20, 30):
         for between, correlation in ((0.0, 0.0), (0.03, 0.0), (0.03, 0.3), (0.03, 0.6)):
             cell = partial(
                 cells.change_cell, positions=positions, between=between, correlation=correlation
