@@ -6,6 +6,8 @@ import pytest
 
 from backend.ingest.tests.test_responses import hey
 from backend.ingest.worker import process
+from backend.testing.lab import Lab
+from backend.testing.made.printing import print_trials
 from backend.testing.uploads import make_envelope, make_tenant, make_trial, make_upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,3 +84,38 @@ def test_where_nothing_was_read_the_reason_is_all_there_is(compare_page, record)
     page = compare_page("partly")
     assert page.is_visible("[data-slot=not-read]")
     assert "apache" in page.inner_text("[data-slot=not-read]")
+
+
+def steady(rate, *shares):
+    """Outputs whose rates differ from `rate` by these percentages."""
+    return print_trials("wrk", [rate * (1 + share / 100) for share in shares or (0, 0.2, -0.2)])
+
+
+def read_answer(page):
+    """The text of the page with the reasons behind its answer."""
+    page.locator(".trust-chip").click()
+    return page.inner_text("main")
+
+
+def test_a_server_with_two_levels_is_told_and_nothing_is_said_of_its_mean(compare_page, tenant):
+    levels = (-18, 1, -17, 2, -18.5, 1.5, -17.5, 0.5, 1, -18, 2, -17)
+    Lab(tenant).upload({"alpha": steady(9_000, *levels), "beta": steady(8_000, *([0.5, -0.5] * 6))})
+    text = read_answer(compare_page("two-levels"))
+    assert "Too noisy to rank alpha 1.0 and beta 1.0 at 10 connections" in text
+    assert "Trials fall into two groups" in text
+
+
+def test_what_two_runs_differ_by_is_not_said_of_their_servers(compare_page, tenant):
+    lab = Lab(tenant)
+    lab.upload({"alpha": steady(8_240)})
+    lab.upload({"beta": steady(8_000)})
+    text = read_answer(compare_page("run-effect"))
+    assert "Too noisy to rank alpha 1.0 and beta 1.0 at 10 connections" in text
+    assert "All points were measured in fewer than 3 runs" in text
+
+
+def test_a_verdict_of_one_run_says_that_it_holds_in_this_run(compare_page, tenant):
+    Lab(tenant).upload({"alpha": steady(9_000), "beta": steady(8_000)})
+    text = read_answer(compare_page("one-run"))
+    assert "the requests of beta 1.0 at 10 connections, in this run" in text
+    assert "Measured in one run: the intervals cover more trials of this run." in text
