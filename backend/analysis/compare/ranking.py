@@ -179,7 +179,8 @@ class Ranking:
         leader, runner_up, *_ = self.ranked
         base = self.baseline
         if self.is_baseline_asked and base is not None and base in self.ranked[1:]:
-            return _contest(leader, base, leader.ratio and Lead(leader.ratio, is_sure=False))
+            lead = None if leader.ratio is None else Lead(leader.ratio, is_sure=False)
+            return _contest(leader, base, lead)
         return _contest(leader, runner_up, self.leads[0])
 
     @property
