@@ -26,9 +26,12 @@ def test_every_control_is_in_sight_on_a_phone(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
     controls = page.locator(".toolbar :is(select, input, summary.button):visible")
     boxes = [box for control in controls.all() if (box := control.bounding_box())]
-    assert len(boxes) >= 6
+    assert len(boxes) >= 4
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert page.locator("[data-slot=chart]").bounding_box()["y"] < 844 - 150
+    page.get_by_text("Customise").click()
+    for control in ("limit", "baseline"):
+        expect(page.locator(f"[data-slot=customise] [data-control={control}]")).to_be_visible()
     assert page.complaints == []
 
 
