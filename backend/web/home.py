@@ -18,8 +18,9 @@ from backend.analysis.pages.front_questions import Question, list_questions
 from backend.ingest.listing import Which, upload_page
 from backend.ingest.models import Upload
 from backend.links import absolute, compare_link, link_to
-from backend.runs.listing import run_count, run_page
+from backend.runs.listing import RunRow, run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
+from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
 from backend.web import visible
 from backend.web.visitors import introduction
@@ -28,6 +29,7 @@ PLACEHOLDER = "<token>"
 LATEST = 8
 LATEST_RESULT_SETS = 5
 FAILED_WITHIN = timedelta(days=14)
+RUNS_FAILED_WITHIN, MOST_FAILED = timedelta(days=3), 5
 QUESTIONS_KEPT_S = 600
 
 
@@ -109,6 +111,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
     if latest is not None:
         sets = visible.result_sets(request, workspace).select_related("author")
         context |= {
+            "failed_runs": _failed_runs(workspace),
             "runs": run_page([workspace.pk], limit=LATEST).runs,
             "counts": _counts(workspace),
             "questions": [_shown(workspace, question) for question in _questions(workspace)],
@@ -154,6 +157,16 @@ def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
         ("host", shown_rows(Host, own).count(), link_to("hosts-page", slug)),
         ("workload", workloads, link_to("workloads-page", slug)),
     ]
+
+
+def _failed_runs(workspace: Workspace) -> list[RunRow]:
+    """The runs of the last days with a failed trial or without an end, the newest first."""
+    since = timezone.now() - RUNS_FAILED_WITHIN
+    searches = (RunSearch(state=state, since=since.date()) for state in ("failed", "interrupted"))
+    pages = (run_page([workspace.pk], limit=MOST_FAILED, search=search) for search in searches)
+    # A run may be both.
+    rows = {row.id: row for page in pages for row in page.runs}
+    return sorted(rows.values(), key=lambda row: row.recorded_at, reverse=True)[:MOST_FAILED]
 
 
 def _failed(workspace: Workspace) -> Sequence[Upload]:

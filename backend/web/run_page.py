@@ -26,8 +26,9 @@ from backend.ingest.models import Upload
 from backend.links import absolute, compare_link, link_to, session_link, trial_link
 from backend.runs.checks import SEVERITIES
 from backend.runs.dismissals import dismissals_of
-from backend.runs.models import Cell, Run
+from backend.runs.models import Cell, Run, Series
 from backend.runs.naming import trial_count_text
+from backend.runs.shown import shown_series
 from backend.web import visible
 from backend.web.host_facts import shown_host
 from backend.web.registry import SLOTS
@@ -78,9 +79,26 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "check_groups": _check_groups(_checks(run_id, trials)),
         "may_dismiss": visible.may_write(request, workspace),
         "compare_url": compare_link(workspace.slug, run=run_id),
+        "versions_url": _versions_link(workspace, run_id),
         "upload": upload and {"url": link_to("upload-page", upload.pk)},
     }
     return render(request, "run.html", context)
+
+
+def _versions_link(workspace: Workspace, run_id: UUID) -> str:
+    """The comparison of the run's server over its versions; empty where the run has several
+    servers or workloads, or no other version was measured.
+    """
+    names = ("server__name", "workload__name")
+    measured = list(Series.objects.filter(cells__run=run_id).values_list(*names).distinct()[:2])
+    if len(measured) != 1:
+        return ""
+    ((server, workload),) = measured
+    same = shown_series([workspace.pk]).filter(server__name=server, workload__name=workload)
+    versions = same.exclude(server__version=None).order_by().values("server__version").distinct()
+    if versions.count() < 2:
+        return ""
+    return compare_link(workspace.slug, server=server, workload=workload, series="version")
 
 
 def _trials(run_id: UUID, view: Mapping[str, Any]) -> list[dict[str, Any]]:

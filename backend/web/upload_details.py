@@ -17,6 +17,8 @@ _PLACES = {
 }
 _SAME_HOST = {"yes": True, "no": False}
 DETAILS = (*_PLACES, "host", "same_host", "started", "labels")
+# Of outputs of several versions that were measured together.
+SHARED_DETAILS = ("server", "runtime", "workload", "host", "same_host", "labels")
 
 
 class DetailRefused(InvalidInput):

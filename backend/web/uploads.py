@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -27,12 +28,13 @@ from backend.problems import seconds_to_wait
 from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.previews import explain_refusal, preview_context, sent_files
-from backend.web.upload_details import DETAILS, read_details
+from backend.web.upload_details import DETAILS, SHARED_DETAILS, read_details
 
 UPLOADS_PER_PAGE, MOST_OPEN = 50, 10
 OPEN_FOR = timedelta(days=14)
 # The page of an upload that was just saved.
 TO_THE_RUN = {"then": "run"}
+SAVE, SAVE_ANOTHER = "save", "save_another"
 
 
 @require_safe
@@ -91,13 +93,16 @@ def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """The upload form. action=save stores the files, any other action shows a preview."""
+    """The upload form. action=save stores the files, any other action shows a preview.
+
+    action=save_another leads to the form again, with the details that the next output may share.
+    """
     workspace = visible.writable_workspace_or_404(request, slug)
     user = visible.viewer(request)
     if request.method != "POST" or user is None:
         return _form(request, workspace)
     try:
-        if request.POST.get("action") == "save":
+        if request.POST.get("action") in (SAVE, SAVE_ANOTHER):
             return _save(request, workspace, user)
         return _form(request, workspace, files=_read(request, user))
     except (Refused, ParserFailed, Away) as error:
@@ -129,7 +134,11 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
         raise TooMany(f"Too many uploads within a minute. Wait {wait} s.", wait_s=wait)
     sender = Sender(workspace.pk, token_id=None, user_id=user.pk)
     receipt = receive(sender, files, raw_envelope=raw)
-    return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk, query=TO_THE_RUN))
+    if request.POST["action"] == SAVE:
+        return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk, query=TO_THE_RUN))
+    messages.info(request, "Saved. Add the next output; enter its version.")
+    shared = {name: text for name in SHARED_DETAILS if (text := request.POST.get(name, ""))}
+    return HttpResponseRedirect(link_to("new-upload", workspace.slug, query=shared))
 
 
 def _earlier(workspace: Workspace, files: Sequence[DryFile]) -> dict[str, EarlierUpload]:
@@ -147,7 +156,7 @@ def _form(
     context = {
         "workspace": workspace,
         "nav": "runs",
-        "given": {name: request.POST.get(name, "") for name in DETAILS},
+        "given": {name: request.POST.get(name, request.GET.get(name, "")) for name in DETAILS},
         "curl_command": curl_command(),
         **preview_context(
             request, files=files, earlier=_earlier(workspace, files or ()), refused=refused

@@ -14,7 +14,7 @@ from backend.analysis.figures import plain_figures
 from backend.analysis.pages.front_questions import list_questions
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import State, Upload
-from backend.runs.models import Trial
+from backend.runs.models import Run, Trial
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
@@ -285,6 +285,20 @@ def test_a_front_shows_what_is_new_and_what_failed(owner, scene):
     assert "secret-title" in html
     assert "The file is &lt;empty&gt;." in html
     assert '<a href="/w/own-lab/runs">1 run</a>' in html
+
+
+def test_a_front_lists_the_runs_that_failed_lately(owner, scene):
+    ids = {}
+    for name, age in (("failed", 9), ("interrupted", 8), ("done", 7), ("old", 24 * 5)):
+        when = timezone.now() - timedelta(hours=age)
+        run = make_run(scene.own.workspace, CellSpec(name), started_at=when)
+        Run.objects.filter(pk=run.pk).update(interrupted=name == "interrupted", recorded_at=when)
+        ids[name] = run.pk
+    for name in ("failed", "interrupted", "old"):
+        first = Trial.objects.filter(run=ids[name]).first()
+        Trial.objects.filter(pk=first.pk).update(error="Connection refused")
+    listed = owner.get("/w/own-lab/").context["failed_runs"]
+    assert [row.id for row in listed] == [ids["interrupted"], ids["failed"]]
 
 
 def test_a_new_run_asks_anew(owner, scene):

@@ -107,6 +107,18 @@ def test_saving_is_an_upload_like_any_other(owner, scene):
     assert upload.artefacts.get().size_bytes == len(WRK)
 
 
+def test_the_next_output_keeps_the_details_that_it_may_share(owner):
+    given = {"server": "nginx", "version": "1.27", "workload": "a b", "started": "2026-01-31T12:00"}
+    saved = owner.post(URL, {"paste": WRK, "action": "save_another", **given})
+    assert saved["Location"] == f"{URL}?server=nginx&workload=a+b"
+    assert Upload.objects.filter(envelope__server__version="1.27").exists()
+    form = owner.get(saved["Location"])
+    assert "Saved. Add the next output; enter its version." in html_of(form)
+    assert form.context["given"] | {"server": "nginx", "workload": "a b"} == form.context["given"]
+    assert form.context["given"]["version"] == form.context["given"]["started"] == ""
+    assert form.context["pasted"] == ""
+
+
 def test_nothing_said_is_nothing_invented(owner):
     response = owner.post(URL, {"paste": WRK, "action": "save"})
     upload = Upload.objects.get(pk=upload_id(response))

@@ -92,3 +92,15 @@ def test_many_facts_of_a_host_open_on_demand(owner, scene):
     scene.run.save()
     html = html_of(owner.get(f"/r/{scene.run.pk}"))
     assert re.search(r"<summary>\d+ more facts</summary>", html)
+
+
+def test_a_run_leads_to_the_other_versions_of_its_server(owner, scene):
+    workspace = scene.own.workspace
+    run = make_run(workspace, CellSpec("caddy", version="1.27"))
+    assert owner.get(f"/r/{run.pk}").context["versions_url"] == ""
+    make_run(workspace, CellSpec("caddy", version="1.26"))
+    address = owner.get(f"/r/{run.pk}").context["versions_url"]
+    assert address == "/w/own-lab/compare?series=version&server=caddy&workload=hello"
+    assert owner.get(address).status_code == 200
+    two = make_run(workspace, CellSpec("caddy", version="1.27"), CellSpec("nginx"))
+    assert owner.get(f"/r/{two.pk}").context["versions_url"] == ""
