@@ -10,6 +10,7 @@ import {
   unitFor,
   utc,
 } from "../text/format";
+import { nameCells } from "./cards";
 import { columnOf, rowsOf } from "./dom";
 
 const KINDS: readonly Kind[] = ["rate", "time", "ratio", "count", "bytes"];
@@ -83,6 +84,7 @@ export function formatNumbers(root: ParentNode = document): void {
     const kind = kindOf(element.dataset.format);
     if (kind) write(element, kind, null);
   }
+  nameCells(root);
 }
 
 export function formatTimes(root: ParentNode = document): void {
