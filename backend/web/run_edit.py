@@ -79,8 +79,7 @@ class EditedMeanwhile(Conflict):
 
 def _save(request: HttpRequest, run: Run, given: Mapping[str, str]) -> int:
     """Save what differs from what the form showed; how many fields. Raises EditedMeanwhile."""
-    was = {name: request.POST.get(f"was-{name}", "") for name in given}
-    changed = [name for name, text in given.items() if _lines(text) != _lines(was[name])]
+    changed = _changed(request, given)
     of_trials = _values(given, [name for name in changed if name in TRIAL_FIELDS])
     of_run = _values(given, [name for name in changed if name not in TRIAL_FIELDS])
     ordinals, author = read_ordinals(request.POST.get("trials", "")), visible.viewer(request)
@@ -88,9 +87,16 @@ def _save(request: HttpRequest, run: Run, given: Mapping[str, str]) -> int:
         # As editing does, so that no other edit comes between this look and the saving.
         lock_names(run.workspace, exclusive=True)
         recorded = _recorded(writable_run_or_404(request, run.pk))
-        _refuse_overwriting(recorded, {name: (was[name], given[name]) for name in changed})
+        _refuse_overwriting(recorded, changed)
         made = edit_run(run, of_trials, ordinals=ordinals, author=author) if of_trials else []
-        return len(made) + (len(edit_run(run, of_run, author=author)) if of_run else 0)
+        made += edit_run(run, of_run, author=author) if of_run else []
+    return len(made)
+
+
+def _changed(request: HttpRequest, given: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """The texts that the form showed and that it sends, of each field where they differ."""
+    texts = {name: (request.POST.get(f"was-{name}", ""), text) for name, text in given.items()}
+    return {name: pair for name, pair in texts.items() if _lines(pair[0]) != _lines(pair[1])}
 
 
 def _values(given: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
