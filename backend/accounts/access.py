@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from backend.accounts.models import Membership, Role, Token, User, Workspace
+from backend.accounts.scopes import Scope
 from backend.accounts.workspaces import current_slug
 
 Actor = User | Token | None
@@ -15,7 +16,7 @@ Actor = User | Token | None
 def workspaces_of(actor: Actor) -> QuerySet[Workspace]:
     """The workspaces whose private results `actor` may read."""
     if isinstance(actor, Token):
-        readable = [actor.workspace_id] if "runs:read" in actor.scopes else []
+        readable = [actor.workspace_id] if Scope.RUNS_READ in actor.scopes else []
         return Workspace.objects.filter(pk__in=readable)
     if isinstance(actor, User):
         return Workspace.objects.filter(memberships__user=actor)
@@ -42,14 +43,19 @@ def ids_for_question(actor: Actor, slug: str | None) -> list[UUID]:
 def may_write(actor: Actor, workspace_id: UUID) -> bool:
     """Whether `actor` may upload to, freeze in and change the workspace."""
     if isinstance(actor, Token):
-        return actor.workspace_id == workspace_id and "runs:write" in actor.scopes
+        return actor.workspace_id == workspace_id and Scope.RUNS_WRITE in actor.scopes
     return _has_role(actor, workspace_id, [Role.MEMBER, Role.ADMIN, Role.OWNER])
 
 
+def may_upload(token: Token) -> bool:
+    """Whether the token may send uploads to its workspace."""
+    return bool({Scope.RUNS_WRITE, Scope.AGENT} & set(token.scopes))
+
+
 def may_administer(actor: Actor, workspace_id: UUID) -> bool:
-    """Whether `actor` may change settings and members of the workspace; a token never may."""
+    """Whether `actor` may manage the workspace: its settings, members, tokens and audit log."""
     if isinstance(actor, Token):
-        return False
+        return actor.workspace_id == workspace_id and Scope.ADMIN in actor.scopes
     return _has_role(actor, workspace_id, [Role.ADMIN, Role.OWNER])
 
 
@@ -58,12 +64,13 @@ def may_own(actor: Actor, workspace_id: UUID) -> bool:
     return not isinstance(actor, Token) and _has_role(actor, workspace_id, [Role.OWNER])
 
 
-def may_revoke(user: User | None, token: Token) -> bool:
-    """Whether `user` may end `token`: an admin any of the workspace, a member those they made."""
-    if may_administer(user, token.workspace_id):
+def may_revoke(actor: Actor, token: Token) -> bool:
+    """Whether `actor` may end `token`: an admin any of the workspace, members those they made."""
+    if may_administer(actor, token.workspace_id):
         return True
-    is_own = user is not None and token.user_id == user.pk
-    return is_own and may_write(user, token.workspace_id)
+    if not isinstance(actor, User) or token.user_id != actor.pk:
+        return False
+    return _has_role(actor, token.workspace_id, list(Role))
 
 
 def _has_role(user: User | None, workspace_id: UUID, roles: list[Role]) -> bool:

@@ -7,12 +7,13 @@ import hashlib
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 
 from backend.accounts import first_owner, invitations, throttle
+from backend.accounts.token_format import peppers
 
 # In the session of a visitor who opened an invitation or the link of the first owner.
 SIGN_UP_TOKEN = "sign_up_token"  # noqa: S105  the key, no secret
@@ -65,6 +66,12 @@ def may_sign_up(token: str) -> bool:
     return True
 
 
-def _cipher() -> Fernet:
-    key = hashlib.sha256(b"second factor" + settings.TOKEN_PEPPER.encode()).digest()
-    return Fernet(base64.urlsafe_b64encode(key))
+def encrypt_again(encrypted_text: str) -> str:
+    """A stored secret under the key of the pepper that signs today."""
+    return _cipher().rotate(encrypted_text.encode()).decode()
+
+
+def _cipher() -> MultiFernet:
+    """Encrypts with the key of the pepper that signs; decrypts with those of former ones too."""
+    digests = (hashlib.sha256(b"second factor" + pepper.encode()).digest() for pepper in peppers())
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

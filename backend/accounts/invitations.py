@@ -99,6 +99,13 @@ def revoke(workspace: Workspace, invitation_id: UUID) -> None:
     rows.update(revoked_at=timezone.now())
 
 
+def end_leaked(clear: str) -> None:
+    """Refuse the invitation with this clear text from now on; nothing where there is none."""
+    invitation = _stored(clear)
+    if invitation is not None:
+        revoke(invitation.workspace, invitation.pk)
+
+
 def _stored(clear: str) -> Invitation | None:
     if not token_format.is_well_formed(clear):
         return None

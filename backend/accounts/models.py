@@ -128,7 +128,12 @@ class HeldMessage(models.Model):
 
 class TokenKind(models.TextChoices):
     AGENT = "agent"
+    API = "api"  # of a script or a build
     LINK = "link"  # a one-time sign-in link
+
+
+# The kinds that a request may carry in its Authorization header.
+BEARER_KINDS = (TokenKind.AGENT, TokenKind.API)
 
 
 class Token(models.Model):
@@ -141,11 +146,18 @@ class Token(models.Model):
     # Whom a sign-in link signs in; who made an agent token.
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens", null=True)
     scopes = models.JSONField(default=list)
+    # Networks (CIDR) that it is accepted from; empty: from everywhere.
+    networks = models.JSONField(default=list)
     lookup = models.CharField(max_length=8, db_index=True)
     digest = models.BinaryField(max_length=32)
+    # Which pepper keyed the digest (see token_format.pepper_id); empty: not recorded.
+    pepper_id = models.CharField(max_length=8, default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    expires_at = models.DateTimeField()
+    # None: it never expires.
+    expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    # When a secret scanner reported that it was published; it is revoked then too.
+    leaked_at = models.DateTimeField(null=True)
     used_at = models.DateTimeField(null=True)
 
     # Of its maker, now; set by tokens.find.
@@ -164,4 +176,4 @@ class Token(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        return self.expires_at <= timezone.now()
+        return self.expires_at is not None and self.expires_at <= timezone.now()

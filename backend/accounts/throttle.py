@@ -17,10 +17,13 @@ from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
+from backend.accounts.addresses import sender_address
 from backend.broker import CACHE, limits_storage
 
 # By mail and user: strangers are written to in the name of the service.
 INVITATIONS_PER_HOUR = 30
+# Of one address; each may name many tokens.
+LEAK_REPORTS_PER_MINUTE = 30
 
 
 def seconds_until_upload(sender: str) -> int:
@@ -48,6 +51,12 @@ def seconds_until_invitation(user: str) -> int:
     """Count one invitation sent by mail; 0 when it may go on, else how long to wait."""
     limit = _parsed(f"{INVITATIONS_PER_HOUR}/hour")
     return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "invitation", user))
+
+
+def seconds_until_leak_report(address: str) -> int:
+    """Count one report of leaked tokens; 0 when it may go on, else how long to wait."""
+    limit = _parsed(f"{LEAK_REPORTS_PER_MINUTE}/minute")
+    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "leak", address))
 
 
 def seconds_until_sign_in(address: str) -> int:
@@ -91,13 +100,8 @@ def _count_failure(kind: str, per_hour: int, address: str) -> None:
 
 def address_of(meta: Mapping[str, str]) -> str:
     """The sender's address; of an IPv6 address the /64 network, because a host has many."""
-    given = meta.get("REMOTE_ADDR", "")
-    if settings.TRUST_PROXY:
-        # Our own proxy wrote the last entry; a client can invent those before it.
-        given = meta.get("HTTP_X_FORWARDED_FOR", given).rpartition(",")[2].strip()
-    try:
-        address = ipaddress.ip_address(given)
-    except ValueError:
+    address = sender_address(meta)
+    if address is None:
         return "unknown"
     if address.version == 4:
         return str(address)

@@ -1,7 +1,8 @@
 """The written form of a token: `ls_<kind>_<30 base62><6 base62 of CRC32>`.
 
 178 random bits; the checksum lets garbage be refused without a query, and the prefix lets
-secret scanners find leaked ones. Only an HMAC with its own pepper is ever stored.
+secret scanners find leaked ones. Only an HMAC with a pepper is ever stored. The first pepper signs;
+the former ones only verify, so that a pepper can be replaced without ending tokens.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ LOOKUP_LENGTH = 8
 
 
 def new_token(kind: str) -> str:
-    """A fresh clear-text token of `kind` ("agent", "link")."""
+    """A fresh clear-text token of `kind` ("agent", "api", "link", "invite")."""
     body = f"ls_{kind}_" + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
     return body + checksum(body)
 
@@ -51,11 +52,25 @@ def lookup_of(clear: str) -> str:
     return clear.split("_")[2][:LOOKUP_LENGTH]
 
 
+def peppers() -> list[str]:
+    """The pepper that signs, then those that it replaced."""
+    return [settings.TOKEN_PEPPER, *settings.FORMER_TOKEN_PEPPERS]
+
+
 def digest_of(clear: str) -> bytes:
-    """HMAC-SHA256 of the token under the pepper (32 bytes)."""
-    return hmac.digest(settings.TOKEN_PEPPER.encode(), clear.encode(), hashlib.sha256)
+    """HMAC-SHA256 of the token under the pepper that signs (32 bytes)."""
+    return _digest(clear, settings.TOKEN_PEPPER)
 
 
 def same_digest(stored: bytes, clear: str) -> bool:
-    """Constant-time comparison of a stored digest with a clear-text token."""
-    return hmac.compare_digest(stored, digest_of(clear))
+    """Constant-time comparison of a stored digest with a clear-text token, under any pepper."""
+    return any(hmac.compare_digest(stored, _digest(clear, pepper)) for pepper in peppers())
+
+
+def pepper_id() -> str:
+    """Eight characters that tell the pepper that signs from others, and nothing else of it."""
+    return hmac.digest(settings.TOKEN_PEPPER.encode(), b"pepper id", hashlib.sha256).hex()[:8]
+
+
+def _digest(clear: str, pepper: str) -> bytes:
+    return hmac.digest(pepper.encode(), clear.encode(), hashlib.sha256)

@@ -2,43 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts import token_format
-from backend.accounts.models import Role, Token, TokenKind, User, Workspace
+from backend.accounts.addresses import Address, is_within
+from backend.accounts.models import Token, TokenKind, User, Workspace
+from backend.accounts.scopes import AGENT_SCOPES, scopes_of_role
 from backend.errors import Refused
 
 AGENT_LIFETIME = timedelta(days=365)
 LINK_LIFETIME = timedelta(hours=12)
-AGENT_SCOPES = ["runs:write", "runs:read"]
+# Each use writes when it was, but not more often.
+SEEN_EVERY = timedelta(minutes=1)
 
 
 class TokenRefused(Refused):
     """The token is not accepted; the message says why, `hint` what to do."""
 
 
-NEW_HINT = "Make a new token in the workspace or with `manage.py make_token`."
+NEW_HINT = "Make a new token on the Tokens page of the workspace or with `manage.py make_token`."
 
 
 def issue(
     kind: TokenKind, workspace: Workspace, *, user: User | None, name: str, lifetime: timedelta
 ) -> str:
-    """Store a new token and give its clear text, which is never shown again."""
+    """Store a new token with the scopes of its kind; returns its clear text, which is never shown
+    again.
+    """
+    grant = Grant(AGENT_SCOPES if kind == TokenKind.AGENT else [], lifetime)
+    return store(kind, workspace, user=user, name=name, grant=grant)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a token may do, for how long (None: for ever), and from where (empty: everywhere)."""
+
+    scopes: Sequence[str]
+    lifetime: timedelta | None
+    networks: Sequence[str] = ()
+
+
+def store(
+    kind: TokenKind, workspace: Workspace, *, user: User | None, name: str, grant: Grant
+) -> tuple[Token, str]:
+    """A new token and its clear text."""
     clear = token_format.new_token(kind.value)
-    Token.objects.create(
+    token = Token.objects.create(
         kind=kind,
         name=name,
         workspace=workspace,
         user=user,
-        scopes=AGENT_SCOPES if kind == TokenKind.AGENT else [],
+        scopes=[str(scope) for scope in grant.scopes],
+        networks=list(grant.networks),
         lookup=token_format.lookup_of(clear),
         digest=token_format.digest_of(clear),
-        expires_at=timezone.now() + lifetime,
+        pepper_id=token_format.pepper_id(),
+        expires_at=None if grant.lifetime is None else timezone.now() + grant.lifetime,
     )
-    return clear
+    return token, clear
 
 
 # Every request with a token asks this. As text it costs half of what composing it each time does.
@@ -48,31 +75,58 @@ _FIND = """
     LEFT JOIN accounts_user maker ON maker.id = token.user_id
     LEFT JOIN accounts_membership membership
         ON membership.user_id = token.user_id AND membership.workspace_id = token.workspace_id
-    WHERE token.lookup = %s AND token.kind = %s
+    WHERE token.lookup = %s AND token.kind = ANY(%s)
     """
 
 
-def find(clear: str, kind: TokenKind) -> Token:
-    """The valid token of `kind` with this clear text; raises TokenRefused.
+def find(clear: str, *kinds: TokenKind) -> Token:
+    """The valid token of one of `kinds` with this clear text; raises TokenRefused.
 
-    An agent's token can never do more than its maker may do in the workspace now.
+    A token can never do more than its maker may do in the workspace now.
+    """
+    token = stored(clear, *kinds)
+    if token.revoked_at is not None:
+        raise TokenRefused("This token was revoked.", hint=NEW_HINT)
+    if token.is_expired:
+        raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", hint=NEW_HINT)
+    if token.kind != TokenKind.LINK and token.user_id is not None:
+        _limit_to_maker(token, token.maker_role, is_active=token.maker_is_active)
+    return token
+
+
+def stored(clear: str, *kinds: TokenKind) -> Token:
+    """The token of one of `kinds` with this clear text, also one that ended. Raises TokenRefused.
+
+    A digest of a former pepper is replaced by one of the pepper that signs.
     """
     if not token_format.is_well_formed(clear):
         raise TokenRefused(
             "This is not a Loadsheet token: its form or checksum is wrong.",
             hint="Copy the whole token, from ls_ to its last character.",
         )
-    rows = Token.objects.raw(_FIND, [token_format.lookup_of(clear), kind])
-    token = next((row for row in rows if row.matches(clear)), None)
+    names = [kind.value for kind in kinds]
+    rows = Token.objects.raw(_FIND, [token_format.lookup_of(clear), names])
+    token: Token | None = next((row for row in rows if row.matches(clear)), None)
     if token is None:
         raise TokenRefused("This token is not known here.", hint=NEW_HINT)
-    if token.revoked_at is not None:
-        raise TokenRefused("This token was revoked.", hint=NEW_HINT)
-    if token.is_expired:
-        raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", hint=NEW_HINT)
-    if token.kind == TokenKind.AGENT and token.user_id is not None:
-        _limit_to_maker(token, token.maker_role, is_active=token.maker_is_active)
+    if token.pepper_id != token_format.pepper_id():
+        _sign_again(token, clear)
     return token
+
+
+def _sign_again(token: Token, clear: str) -> None:
+    token.digest = token_format.digest_of(clear)
+    token.pepper_id = token_format.pepper_id()
+    token.save(update_fields=["digest", "pepper_id"])
+
+
+def check_address(token: Token, address: Address | None) -> None:
+    """Raise TokenRefused where the token is not accepted from this address."""
+    if token.networks and not is_within(address, token.networks):
+        raise TokenRefused(
+            f"This token is not accepted from the address {address or 'of this request'}.",
+            hint="Send the request from a network of the token, or make another token.",
+        )
 
 
 def _limit_to_maker(token: Token, role: str | None, *, is_active: bool) -> None:
@@ -80,8 +134,8 @@ def _limit_to_maker(token: Token, role: str | None, *, is_active: bool) -> None:
         raise TokenRefused(
             "The person who made this token is no longer a member of its workspace.", hint=NEW_HINT
         )
-    if role == Role.VIEWER:
-        token.scopes = [scope for scope in token.scopes if scope != "runs:write"]
+    allowed = scopes_of_role(role)
+    token.scopes = [scope for scope in token.scopes if scope in allowed]
 
 
 def redeem_link(clear: str) -> User:
@@ -104,5 +158,7 @@ def revoke(token: Token) -> None:
 def touch(token: Token) -> None:
     """Remember when a token was last used, at most once a minute."""
     now = timezone.now()
-    if token.used_at is None or now - token.used_at > timedelta(minutes=1):
-        Token.objects.filter(pk=token.pk).update(used_at=now)
+    if token.used_at is None or now - token.used_at > SEEN_EVERY:
+        # Of many requests at once, one writes.
+        unseen = Q(used_at=None) | Q(used_at__lt=now - SEEN_EVERY)
+        Token.objects.filter(unseen, pk=token.pk).update(used_at=now)

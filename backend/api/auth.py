@@ -1,4 +1,4 @@
-"""Who asks: an agent's token in the Authorization header, or a browser's session."""
+"""Who asks: a token in the Authorization header, or a browser's session."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.request import Request
 
 from backend.accounts import access, throttle, tokens
-from backend.accounts.models import Token, TokenKind, User
+from backend.accounts.addresses import sender_address
+from backend.accounts.models import BEARER_KINDS, Token, User
+from backend.accounts.scopes import Scope
 from backend.api.errors import CHALLENGE, Problem, sign_in_needed
 from backend.errors import TooMany
 
-FORM_HINT = "Send the header: Authorization: Bearer ls_agent_…"
+FORM_HINT = "Send the header: Authorization: Bearer ls_api_… or ls_agent_…"
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer ls_agent_…`. A wrong token is refused, never treated as none."""
+    """`Authorization: Bearer ls_…`. A wrong token is refused, never treated as none."""
 
     def authenticate(self, request: Request) -> tuple[User | AnonymousUser, Token] | None:
         header = get_authorization_header(request)
         if not header:
             return None
-        token = _find(clear_text(header), throttle.address_of(request.META))
+        token = _find(clear_text(header), request)
         tokens.touch(token)
         # Most requests ask nothing of the user: then its row is not read.
         user = cast(User, SimpleLazyObject(lambda: token.user or AnonymousUser()))
@@ -52,9 +54,11 @@ def clear_text(header: bytes) -> str:
     return clear
 
 
-def _find(clear: str, address: str) -> Token:
+def _find(clear: str, request: Request) -> Token:
+    address = throttle.address_of(request.META)
     try:
-        return tokens.find(clear, TokenKind.AGENT)
+        token = tokens.find(clear, *BEARER_KINDS)
+        tokens.check_address(token, sender_address(request.META))
     except tokens.TokenRefused:
         # Only a wrong token asks the cache: wrong tokens of others never delay a right one.
         if wait := throttle.seconds_until_token(address):
@@ -62,6 +66,7 @@ def _find(clear: str, address: str) -> Token:
             raise TooMany(reason, wait_s=wait) from None
         throttle.count_failed_token(address)
         raise
+    return token
 
 
 def actor_of(request: Request) -> Token | User | None:
@@ -107,13 +112,13 @@ def author_of(actor: Token | User) -> User | None:
 
 
 def agents_token(request: Request, *, to: str) -> Token:
-    """The token of an agent that may write, counted as one more request of it; 403 or 429 else."""
+    """The token of an agent, counted as one more request of it; 403 or 429 else."""
     token = required_actor(request)
-    if not isinstance(token, Token) or not access.may_write(token, token.workspace_id):
+    if not isinstance(token, Token) or Scope.AGENT not in token.scopes:
         raise Problem(
             403,
             "Not allowed",
-            f"It takes an agent's token with the scope runs:write to {to}.",
+            f"It takes a token with the scope agent to {to}.",
             hint="Make a token on the Agents page of the workspace.",
         )
     if wait := throttle.seconds_until_upload(str(token.pk)):

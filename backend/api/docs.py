@@ -78,6 +78,11 @@ def _endpoint(method: str, path: str, described: dict[str, Any]) -> dict[str, An
             }
             for parameter in described.get("parameters", [])
         ],
+        "scopes": [
+            " and ".join(asked["token"])
+            for asked in described.get("security", [])
+            if asked.get("token")
+        ],
         "body": sorted(described.get("requestBody", {}).get("content", {})),
         "answers": [
             {"code": code, "text": _marked(answer.get("description", ""))}

@@ -168,7 +168,7 @@ def sign_in_needed() -> Problem:
         401,
         "Sign in",
         "This needs a token or a signed-in session; the request had neither.",
-        hint="Send the header: Authorization: Bearer ls_agent_…",
+        hint="Send the header: Authorization: Bearer ls_api_…",
     )
 
 

@@ -5,11 +5,14 @@ Apart from `errors` and `auth`, which DRF's settings load before DRF's views are
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from inspect import cleandoc
 from typing import Any
+from uuid import UUID
 
 import msgspec
+from django.urls import resolve
 from drf_spectacular.extensions import (
     OpenApiAuthenticationExtension,
     OpenApiSerializerExtension,
@@ -19,6 +22,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
 from backend.api.errors import CONTENT_TYPE
+from backend.api.scopes import needed_scopes
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -49,6 +53,40 @@ def allow_empty_values(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+def name_scopes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of the document: the scopes that each operation asks of a token, and its 403."""
+    for path, methods in result["paths"].items():
+        route = route_of(path)
+        for method, operation in methods.items():
+            needed = needed_scopes(route, method.upper())
+            asked = [{"token": sorted(map(str, scopes))} for scopes in needed]
+            others = [entry for entry in operation.get("security", []) if "token" not in entry]
+            if "security" in operation:
+                operation["security"] = [*asked, *others]
+            if any(needed) and "403" not in operation["responses"]:
+                operation["responses"]["403"] = _FORBIDDEN
+    return result
+
+
+def route_of(path: str) -> str:
+    """The name of the route of a path of the document, such as /api/v1/runs/{run_id}."""
+    filled = re.sub(r"\{(\w+)\}", _sample, path)
+    return resolve(filled).url_name or ""
+
+
+def _sample(parameter: re.Match[str]) -> str:
+    """A value that the route takes."""
+    if parameter[1] == "artefact":
+        return "0"
+    return "0" if parameter[1] == "number" else str(UUID(int=0))
+
+
+_FORBIDDEN = {
+    "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    "description": HTTPStatus.FORBIDDEN.phrase,
+}
+
+
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """How the document names the token."""
 
@@ -59,8 +97,11 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {
             "type": "http",
             "scheme": "bearer",
-            "bearerFormat": "ls_agent_…",
-            "description": "A workspace's token, made in the workspace or by manage.py make_token.",
+            "bearerFormat": "ls_api_… or ls_agent_…",
+            "description": (
+                "A workspace's token, made on its Tokens page or by manage.py make_token. "
+                "Each operation names the scopes that it asks for."
+            ),
         }
 
 

@@ -32,7 +32,7 @@ from backend.ingest.plain_json import read_json
 from backend.ingest.receive import Sender, receive
 from backend.links import absolute, link_to
 
-HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_agent_…"
+HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_api_…"
 FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
 
 
@@ -250,12 +250,12 @@ def _sender(request: Request) -> Sender:
 
 def token_sender(token: Token) -> Sender:
     """Who sends with this token; raises Problem 403 where it may not upload."""
-    if not access.may_write(token, token.workspace_id):
+    if not access.may_upload(token):
         raise Problem(
             403,
             "Not allowed",
             "This token may not upload.",
-            hint="It needs the scope runs:write.",
+            hint="It needs the scope runs:write or agent.",
         )
     return Sender(token.workspace_id, token_id=token.pk, user_id=token.user_id)
 

@@ -20,6 +20,7 @@ from backend.api import (
     runs,
     saved_views,
     sessions,
+    tokens,
     trash,
     uploads,
 )
@@ -100,6 +101,9 @@ urlpatterns = [
     ),
     path("views", saved_views.ViewList.as_view(), name="view-list"),
     path("views/<uuid:view_id>", saved_views.ViewDetail.as_view(), name="view"),
+    path("tokens", tokens.TokenList.as_view(), name="token-list"),
+    path("tokens/<uuid:token_id>", tokens.TokenDetail.as_view(), name="token"),
+    path("leaked-tokens", tokens.LeakedTokenList.as_view(), name="leaked-token-list"),
     path("limits", limits.LimitList.as_view(), name="limit-list"),
     path("openapi.json", docs.OpenApiDocument.as_view(), name="openapi"),
     path("docs", docs.docs_page, name="api-docs"),

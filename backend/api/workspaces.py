@@ -1,4 +1,4 @@
-"""Where a request keeps what it sends."""
+"""The workspace of a request: where it keeps what it sends, or what it manages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,32 @@ from backend.errors import NotFound
 def writable_workspace(actor: Token | User, slug: str | None) -> Workspace:
     """Where to keep it. Raises NotFound, also for a workspace that the actor may only read."""
     visible = access.workspaces_of(actor)
+    _require_slug(actor, slug)
+    workspace = visible.first() if slug is None else visible.filter(slug=current_slug(slug)).first()
+    if workspace is None or not access.may_write(actor, workspace.pk):
+        raise NotFound(NOT_FOUND)
+    return workspace
+
+
+def managed_workspace(actor: Token | User, slug: str | None) -> Workspace:
+    """The workspace whose tokens and audit log are asked for.
+
+    Raises NotFound, also for a workspace that the actor does not administer.
+    """
+    _require_slug(actor, slug)
+    rows = Workspace.objects.filter(deleted_at=None)
+    if slug is not None:
+        rows = rows.filter(slug=current_slug(slug))
+    if isinstance(actor, Token):
+        rows = rows.filter(pk=actor.workspace_id)
+    workspace = rows.first()
+    if workspace is None or not access.may_administer(actor, workspace.pk):
+        raise NotFound(NOT_FOUND)
+    return workspace
+
+
+def _require_slug(actor: Token | User, slug: str | None) -> None:
+    """Raise Problem 400 where a session names no workspace."""
     if slug is None and isinstance(actor, User):
         raise Problem(
             400,
@@ -20,7 +46,3 @@ def writable_workspace(actor: Token | User, slug: str | None) -> Workspace:
             hint="A token knows its workspace; a session must name one.",
             field="workspace",
         )
-    workspace = visible.first() if slug is None else visible.filter(slug=current_slug(slug)).first()
-    if workspace is None or not access.may_write(actor, workspace.pk):
-        raise NotFound(NOT_FOUND)
-    return workspace

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user
 from django.http import HttpRequest, parse_cookie
 
 from backend.accounts import tokens
-from backend.accounts.models import TokenKind
+from backend.accounts.models import BEARER_KINDS
 from backend.api.auth import clear_text
 from backend.api.errors import Problem
 
@@ -18,7 +18,7 @@ _sessions = import_module(settings.SESSION_ENGINE)
 
 
 def is_known(headers: Mapping[str, str]) -> bool:
-    """Whether the headers have an agent's valid token, or the session of a person.
+    """Whether the headers have a valid token, or the session of a person.
 
     Names of headers are as in `ACCEPT_ENCODING`. Raises the errors of the database.
     """
@@ -31,7 +31,7 @@ def is_known(headers: Mapping[str, str]) -> bool:
 
 def _is_token(authorization: str) -> bool:
     try:
-        tokens.find(clear_text(authorization.encode("latin-1")), TokenKind.AGENT)
+        tokens.find(clear_text(authorization.encode("latin-1")), *BEARER_KINDS)
     except (Problem, tokens.TokenRefused):
         return False
     return True

@@ -11,6 +11,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
 SECRET_KEY = env.secret("SECRET_KEY", "a long random text that signs sessions")
 TOKEN_PEPPER = env.secret("TOKEN_PEPPER", "a long random text that keys the stored token hashes")
+FORMER_TOKEN_PEPPERS = env.listing(
+    "FORMER_TOKEN_PEPPERS", "earlier values of TOKEN_PEPPER, which still verify", default=""
+)
 PUBLIC_URL = env.text(
     "PUBLIC_URL", "the address people reach the service at", default="http://127.0.0.1:8000"
 ).rstrip("/")
@@ -302,6 +305,7 @@ REST_FRAMEWORK = {
         "backend.api.auth.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
+    "DEFAULT_PERMISSION_CLASSES": ["backend.api.scopes.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["backend.api.parsing.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
@@ -317,6 +321,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "backend.api.schema.allow_empty_values",
+        "backend.api.schema.name_scopes",
     ],
     "ENUM_NAME_OVERRIDES": {
         "AxisKind": ["number", "category"],

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import Token, TokenKind, Workspace
+from backend.accounts.token_making import usable_tokens
 from backend.fleet.models import Agent, Progress
 
 
@@ -42,15 +42,14 @@ class RosterRow:
 def roster(workspace: Workspace) -> list[RosterRow]:
     """Every agent with a valid token: last heard first, never heard last."""
     now = timezone.now()
-    usable = Q(revoked_at=None, expires_at__gt=now)
-    tokens = Token.objects.filter(usable, workspace=workspace, kind=TokenKind.AGENT)
+    tokens = usable_tokens(workspace).filter(kind=TokenKind.AGENT)
     by_token: dict[UUID, list[Agent]] = defaultdict(list)
     for agent in Agent.objects.filter(workspace=workspace).order_by("host_name"):
         by_token[agent.token_id].append(agent)
     newest = _newest_progress(workspace)
     rows = [
         _row(token, agent, by_token[token.pk], newest, now)
-        for token in tokens.select_related("user")
+        for token in tokens
         for agent in _agents_or_none(by_token[token.pk])
     ]
     return sorted(rows, key=lambda row: row.last_seen_at or row.token.created_at, reverse=True)

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from backend.accounts.token_format import peppers
 from backend.errors import Conflict, TooLarge
 from backend.ingest import queue
 from backend.ingest.cleaning import Cleaning, clean_envelope, clean_name, hash_of
@@ -234,7 +235,7 @@ def _answer_again(upload: Upload) -> Receipt:
     if (
         existing is None
         or existing.workspace_id != upload.workspace_id
-        or existing.content_sha256 not in (upload.content_sha256, _keyed(upload.content_sha256))
+        or existing.content_sha256 not in _all_hashes(upload.content_sha256)
     ):
         raise UploadConflict(upload.pk)
     if existing.is_in_trash:
@@ -281,5 +282,13 @@ def _keyed(content_sha256: str) -> str:
     Somebody who knows all of a text except a short password could find the password by trying,
     given the plain hash. Without the key this does not work.
     """
-    key = settings.TOKEN_PEPPER.encode()
-    return hmac.new(key, content_sha256.encode(), hashlib.sha256).hexdigest()
+    return _all_hashes(content_sha256)[1]
+
+
+def _all_hashes(content_sha256: str) -> list[str]:
+    """The plain hash, then the hash under each pepper, the one of today first: an upload is still
+    recognised after the pepper was replaced.
+    """
+    keys = [pepper.encode() for pepper in peppers()]
+    message = content_sha256.encode()
+    return [content_sha256, *(hmac.new(key, message, hashlib.sha256).hexdigest() for key in keys)]

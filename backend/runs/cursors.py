@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
+from django.db.models import Model, Q, QuerySet
 
 from backend.errors import InvalidInput
+
+Row = TypeVar("Row", bound=Model)
 
 
 class BadCursor(InvalidInput):
@@ -64,3 +68,20 @@ def read_instant_cursor(cursor: str) -> tuple[datetime, UUID]:
     """The time and the id in the cursor of a list by time. Raises BadCursor."""
     instant, id_ = read_cursor(cursor, 2)
     return read_instant(instant), read_id(id_)
+
+
+def page_by_time(
+    rows: QuerySet[Row], field: str, *, after: str, limit: int
+) -> tuple[Sequence[Row], str]:
+    """One page of `rows`, the newest first, and the cursor of the next; "" on the last page.
+
+    `field` names the time of a row. Raises BadCursor.
+    """
+    if after:
+        instant, id_ = read_instant_cursor(after)
+        rows = rows.filter(Q(**{f"{field}__lt": instant}) | Q(**{field: instant}, pk__lt=id_))
+    page_and_next = list(rows.order_by(f"-{field}", "-pk")[: limit + 1])
+    page = page_and_next[:limit]
+    if len(page_and_next) <= limit:
+        return page, ""
+    return page, pack_cursor(getattr(page[-1], field).isoformat(), str(page[-1].pk))

@@ -1,19 +1,16 @@
-"""The agents of a workspace: listing, adding and revoking them."""
+"""The agents of a workspace: listing and adding them."""
 
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access, tokens
-from backend.accounts.models import Token, TokenKind, Workspace
-from backend.fleet.models import Agent
+from backend.accounts.models import TokenKind, Workspace
 from backend.fleet.roster import RosterRow, roster
 from backend.links import link_to, run_link
 from backend.web import agent_files, visible
@@ -62,24 +59,3 @@ def _shown(request: HttpRequest, workspace: Workspace, row: RosterRow) -> dict[s
         "revoke_label": f"Revoke {row.token.name}{host}",
         "revoke_url": link_to("revoke-token", workspace.slug, row.token.pk) if may_revoke else "",
     }
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
-    """What revoking a token changes. A POST revokes it."""
-    workspace = visible.own_workspace_or_404(request, slug)
-    rows = Token.objects.filter(workspace=workspace, kind=TokenKind.AGENT, revoked_at=None)
-    token = rows.filter(pk=token_id).first()
-    if token is None or not access.may_revoke(visible.viewer(request), token):
-        raise Http404
-    if request.method == "POST":
-        tokens.revoke(token)
-        messages.info(
-            request, f"The token “{token.name}” was revoked. The service no longer accepts it."
-        )
-        return HttpResponseRedirect(link_to("agents-page", workspace.slug))
-    hosts = list(
-        Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)
-    )
-    context = {"workspace": workspace, "nav": "agents", "token": token, "hosts": hosts}
-    return render(request, "revoke_token.html", context)

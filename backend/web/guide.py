@@ -29,6 +29,7 @@ ORDER = (
     "correcting",
     "sharing",
     "result-sets",
+    "access",
     "checks",
     "statistics",
     "formats",

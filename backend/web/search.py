@@ -30,6 +30,8 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
     pages = [*_PAGES]
     if visible.may_write(request, workspace):
         pages.append(("Upload", "new-upload"))
+    if visible.is_own(request, workspace):
+        pages.append(("Tokens", "tokens-page"))
     if access.may_administer(visible.viewer(request), workspace.pk):
         pages.append(("Settings", "settings"))
     results = [*_pages(workspace, asked, pages), *_named(request, workspace, asked)]

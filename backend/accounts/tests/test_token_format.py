@@ -12,7 +12,7 @@ from backend.testing.uploads import make_tenant
 TOKENS = 500
 
 
-@pytest.mark.parametrize("kind", ["agent", "link"])
+@pytest.mark.parametrize("kind", ["agent", "api", "link", "invite"])
 def test_tokens_are_long_distinct_and_well_formed(kind):
     made = {new_token(kind) for _ in range(TOKENS)}
 

@@ -37,6 +37,8 @@ class Row:
     json: bool = False
 
 
+# 400: allowed in, but it said nothing.
+NOTHING_SAID = expected(400, 400, 400, 400, 400, 400)
 NEW_NAME = {"name": "another"}
 INTO = {"into": "other-server"}
 REFUSED_WRITERS = expected(404, 404, 404, 400, 404, 404)
@@ -119,7 +121,12 @@ ROWS = {
     "agent-pyz": Row("/loadsheet.pyz", NOBODY),
     "agent-pyz-sha256": Row("/loadsheet.pyz.sha256", NOBODY),
     "agent-wheel": Row("/agent/loadsheet_agent-0.1.0-py3-none-any.whl", NOBODY),
-    "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
+    "make-token": Row("/w/own-lab/first-token", expected(404, 404, 404, 200, 404, 404), "post"),
+    "tokens-page": Row("/w/own-lab/tokens", MEMBERS_PAGE),
+    # The token of the test is an agent's, without the scope admin.
+    "token-list": Row("/api/v1/tokens?workspace=own-lab", expected(401, 404, 404, 200, 403, 403)),
+    "token": Row("/api/v1/tokens/{token}", expected(401, 404, 404, 204, 403, 403), "delete"),
+    "leaked-token-list": Row("/api/v1/leaked-tokens", NOTHING_SAID, "post", json=True),
     "result-sets-page": Row("/w/own-lab/result-sets", MEMBERS_PAGE),
     "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),

@@ -192,7 +192,7 @@ def test_a_load_is_not_read_as_part_of_a_version(owner, scene):
 
 
 def test_a_made_token_is_shown_once_and_works(owner):
-    page = owner.post("/w/own-lab/tokens").content.decode()
+    page = owner.post("/w/own-lab/first-token").content.decode()
     assert "ls_agent_" in page
     assert "ls_agent_" not in owner.get("/").content.decode()
     assert Token.objects.filter(name="made on the page").count() == 1
@@ -255,7 +255,7 @@ def test_addresses_without_their_slash_lead_on():
 
 
 def test_the_address_of_the_token_form_leads_to_its_page(owner, scene):
-    assert owner.get("/w/own-lab/tokens")["Location"] == "/w/own-lab/"
+    assert owner.get("/w/own-lab/first-token")["Location"] == "/w/own-lab/"
 
 
 def test_signing_in_leads_back_to_the_page(scene):

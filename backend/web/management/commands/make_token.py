@@ -1,21 +1,35 @@
-"""manage.py make_token: an agent's token of a workspace."""
+"""manage.py make_token: a token of a workspace, an agent's unless scopes are named."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from backend.accounts import tokens
 from backend.accounts.models import TokenKind, Workspace
+from backend.accounts.scopes import AGENT_SCOPES, Scope
 
 
 class Command(BaseCommand):
-    help = "Print a new agent token. It is shown this once."
+    help = "Print a new token. It is shown this once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--workspace", required=True, help="slug of the workspace")
         parser.add_argument("--name", required=True, help="what the token is for")
+        parser.add_argument(
+            "--scope",
+            action="append",
+            choices=Scope.values,
+            help="what it may do; repeat for several (default: all that an agent needs)",
+        )
+        parser.add_argument(
+            "--days",
+            type=int,
+            default=tokens.AGENT_LIFETIME.days,
+            help="after how many days it expires (default: %(default)s)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         workspace = Workspace.objects.filter(slug=options["workspace"]).first()
@@ -24,11 +38,12 @@ class Command(BaseCommand):
             raise CommandError(
                 f"There is no workspace {options['workspace']!r}. There are: {slugs or 'none'}."
             )
-        clear = tokens.issue(
-            TokenKind.AGENT,
+        scopes = options["scope"] or AGENT_SCOPES
+        _, clear = tokens.store(
+            TokenKind.AGENT if Scope.AGENT in scopes else TokenKind.API,
             workspace,
             user=None,
             name=options["name"][:120],
-            lifetime=tokens.AGENT_LIFETIME,
+            grant=tokens.Grant(scopes, timedelta(days=options["days"])),
         )
         self.stdout.write(clear)

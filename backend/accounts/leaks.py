@@ -1,0 +1,93 @@
+"""Ending tokens that were published, as secret scanners report them."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from celery import current_app
+from django.core.mail import send_mail
+from django.db import transaction
+from django.utils import timezone
+
+from backend.accounts import invitations, tokens
+from backend.accounts.models import Membership, Role, Token, TokenKind
+from backend.broker import BROKER
+from backend.links import absolute, link_to
+
+log = logging.getLogger(__name__)
+
+# Of one report: as many as scanners send at a time.
+MOST_REPORTED = 100
+MAX_ADDRESS = 500
+WARN_TASK = "accounts.warn_of_leak"
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A text that looks like a token, and where it was seen; `url` may be empty."""
+
+    token: str
+    url: str = ""
+
+
+def end_leaked(leak: Leak) -> None:
+    """Revoke what has this clear text: a token of any kind, or an invitation.
+
+    Returns nothing and raises nothing for a text that is no token here, so that a report tells its
+    sender nothing.
+    """
+    try:
+        token = tokens.stored(leak.token, *TokenKind)
+    except tokens.TokenRefused:
+        invitations.end_leaked(leak.token)
+        return
+    with transaction.atomic():
+        rows = Token.objects.filter(pk=token.pk, leaked_at=None)
+        if not rows.update(leaked_at=timezone.now()):
+            return
+        tokens.revoke(token)
+        transaction.on_commit(lambda: _request_warning(token.pk, seen_at(leak.url)))
+
+
+def seen_at(url: str) -> str:
+    """The address without user, password, query and fragment, which may hold the secret itself."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{host}{parts.path}"[:MAX_ADDRESS] if host else ""
+
+
+def warn_of_leak(token_id: UUID, seen: str) -> None:
+    """Mail the maker of the token, and the owners of its workspace."""
+    token = Token.objects.select_related("workspace", "user").filter(pk=token_id).first()
+    if token is None:
+        return
+    owners = Membership.objects.filter(workspace=token.workspace, role=Role.OWNER)
+    addresses = set(owners.values_list("user__email", flat=True))
+    addresses |= {token.user.email} if token.user else set()
+    where = f"It was seen at {seen}\n\n" if seen else ""
+    page = absolute(link_to("tokens-page", token.workspace.slug))
+    for address in sorted(addresses - {""}):
+        send_mail(
+            f"A token of {token.workspace.name} was published and is revoked",
+            f"A secret scanner reported the token “{token.name}” of the workspace "
+            f"{token.workspace.name}. Loadsheet no longer accepts it.\n\n{where}"
+            f"Make another token and remove the published one from its place:\n\n{page}\n",
+            None,
+            [address],
+        )
+
+
+def _request_warning(token_id: UUID, seen: str) -> None:
+    """Queue the mails: a slow mail server delays no report. Without a broker the Tokens page still
+    shows what happened.
+    """
+    arguments = [str(token_id), seen]
+    BROKER.call(
+        lambda: current_app.send_task(WARN_TASK, args=arguments, retry=False), otherwise=None
+    )

@@ -1,0 +1,104 @@
+"""The scope that each operation of the API asks of a token: one table, enforced and documented.
+
+A session of a browser has no scopes; its user's role decides. An operation without an entry is
+refused to every token, and a test asks for an entry for each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from backend.accounts.models import Token
+from backend.accounts.scopes import Scope
+from backend.api.errors import Problem
+
+# Any of these sets of scopes is enough.
+Needed = tuple[frozenset[Scope], ...]
+
+ANY_TOKEN: Needed = (frozenset(),)
+READ: Needed = (frozenset({Scope.RUNS_READ}),)
+UPLOAD: Needed = (frozenset({Scope.RUNS_WRITE}), frozenset({Scope.AGENT}))
+FOLLOW: Needed = (*READ, *UPLOAD)
+# What is changed is shown in the answer, so a token of a build that only uploads changes nothing.
+CHANGE: Needed = (frozenset({Scope.RUNS_READ, Scope.RUNS_WRITE}),)
+AGENT: Needed = (frozenset({Scope.AGENT}),)
+ADMIN: Needed = (frozenset({Scope.ADMIN}),)
+
+# By the name of the route, then by method.
+NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
+    "me": {"GET": ANY_TOKEN},
+    "limit-list": {"GET": ANY_TOKEN},
+    "openapi": {"GET": ANY_TOKEN},
+    "leaked-token-list": {"POST": ANY_TOKEN},
+    "token-list": {"GET": ADMIN, "POST": ADMIN},
+    "token": {"DELETE": ADMIN},
+    "session-meet": {"POST": AGENT},
+    "heartbeat": {"POST": AGENT},
+    "observations": {"POST": AGENT},
+    "upload-list": {"POST": UPLOAD},
+    "upload-preview": {"POST": UPLOAD},
+    "upload": {"GET": FOLLOW},
+    "part-list": {"GET": UPLOAD},
+    "part": {"PUT": UPLOAD},
+    "compare": {"GET": READ},
+    "compare-csv": {"GET": READ},
+    "compare-pair-api": {"GET": READ},
+    "facets": {"GET": READ},
+    "run-list": {"GET": READ},
+    "run": {"GET": READ, "PATCH": CHANGE, "DELETE": CHANGE},
+    "correction": {"DELETE": CHANGE},
+    "run-progress": {"GET": READ},
+    "run-plan": {"GET": READ},
+    "trial-list": {"GET": READ},
+    "trial": {"GET": READ},
+    "trial-timeline": {"GET": READ},
+    "server-list": {"GET": READ},
+    "host-list": {"GET": READ},
+    "workload-list": {"GET": READ},
+    "restore-run-api": {"POST": CHANGE},
+    "trash-list": {"GET": READ},
+    "merge-list": {"GET": READ, "POST": CHANGE},
+    "merge": {"DELETE": CHANGE},
+    "artefact": {"GET": READ},
+    "result-set-list": {"GET": READ, "POST": CHANGE},
+    "result-set": {"GET": READ, "PATCH": CHANGE},
+    "result-set-changes-api": {"GET": READ},
+    "result-set-withdraw": {"POST": CHANGE},
+    "result-set-revoke": {"POST": CHANGE},
+    "view-list": {"GET": READ, "POST": CHANGE},
+    "view": {"PATCH": CHANGE, "DELETE": CHANGE},
+}
+
+
+def needed_scopes(route: str, method: str) -> Needed:
+    """The sets of scopes of which one is enough; empty, so never enough, without an entry."""
+    return NEEDED_SCOPES.get(route, {}).get("GET" if method == "HEAD" else method, ())
+
+
+def scopes_in_words(needed: Needed) -> str:
+    """`runs:write or agent`."""
+    return " or ".join(" and ".join(sorted(scopes)) for scopes in needed)
+
+
+class HasScope(BasePermission):
+    """Refuses a token that lacks the scope of the operation, whatever it asks for."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Raises Problem 403. A method that the address does not have is answered 405 later."""
+        method = request.method or ""
+        if not isinstance(request.auth, Token) or not hasattr(view, method.lower()):
+            return True
+        match = request.resolver_match
+        needed = needed_scopes(match.url_name or "" if match else "", method)
+        if method == "OPTIONS" or any(scopes <= set(request.auth.scopes) for scopes in needed):
+            return True
+        raise Problem(
+            403,
+            "Scope is missing",
+            f"This token has the scopes {', '.join(request.auth.scopes) or 'none'}; this request "
+            f"needs {scopes_in_words(needed)}.",
+            hint="Make a token with this scope on the Tokens page of the workspace.",
+        )

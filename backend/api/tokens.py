@@ -1,0 +1,185 @@
+"""Tokens of a workspace: listing, making and revoking them, and reports of published ones."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access, throttle
+from backend.accounts.leaks import MOST_REPORTED, Leak, end_leaked
+from backend.accounts.models import Token
+from backend.accounts.scopes import Scope
+from backend.accounts.token_making import (
+    LONGEST_DAYS,
+    MAX_NAME,
+    USUAL_DAYS,
+    TokenRequest,
+    make_token,
+    tokens_of,
+)
+from backend.accounts.tokens import revoke
+from backend.api.auth import required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.runs import LIMIT, limit_asked
+from backend.api.schema import documented
+from backend.api.workspaces import managed_workspace
+from backend.errors import NotFound, TooMany
+from backend.links import link_to
+from backend.runs.cursors import page_by_time
+
+WORKSPACE = OpenApiParameter(
+    "workspace", str, description="The slug of the workspace; a token has its own"
+)
+
+
+class NewTokenSerializer(serializers.Serializer[Any]):
+    """The token to make."""
+
+    name = serializers.CharField(max_length=MAX_NAME, help_text="What it is for")
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(Scope.choices), help_text="What it may do"
+    )
+    days = serializers.IntegerField(
+        min_value=1,
+        max_value=LONGEST_DAYS,
+        default=USUAL_DAYS,
+        allow_null=True,
+        help_text="After how many days it expires; null: never",
+    )
+    networks = serializers.ListField(
+        child=serializers.CharField(max_length=60),
+        default=list,
+        help_text="Networks (CIDR) that it is accepted from; none: from everywhere",
+    )
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+
+
+class TokenSerializer(serializers.ModelSerializer[Token]):
+    """A token, without its clear text."""
+
+    workspace = serializers.CharField(source="workspace.slug")
+    author = serializers.CharField(source="user.username", default=None, allow_null=True)
+    scopes = serializers.ListField(child=serializers.CharField())
+    networks = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        model = Token
+        fields = ["id", "workspace", "name", "scopes", "networks", "author", "created_at"]
+        fields += ["expires_at", "used_at", "revoked_at", "leaked_at"]
+
+
+class MadeTokenSerializer(TokenSerializer):
+    """A new token. Its clear text is in this answer only."""
+
+    token = serializers.SerializerMethodField(help_text="The clear text")
+
+    class Meta(TokenSerializer.Meta):
+        fields = [*TokenSerializer.Meta.fields, "token"]
+
+    def get_token(self, token: Token) -> str:
+        return str(self.context["clear"])
+
+
+class TokenPageSerializer(serializers.Serializer[Any]):
+    """One page of tokens."""
+
+    tokens = TokenSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class TokenList(APIView):
+    """The tokens of a workspace; making one."""
+
+    @extend_schema(
+        operation_id="token_list",
+        parameters=[WORKSPACE, LIMIT, OpenApiParameter("after", str, description="From next")],
+        responses={200: TokenPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """The newest first, ended ones included. For admins and owners."""
+        workspace = managed_workspace(
+            required_actor(request), request.query_params.get("workspace")
+        )
+        given = request.query_params.dict()
+        rows = tokens_of(workspace).select_related("workspace")
+        limit = limit_asked(request)
+        page, cursor = page_by_time(rows, "created_at", after=given.get("after", ""), limit=limit)
+        following = link_to("token-list", query={**given, "after": cursor}) if cursor else None
+        return Response(TokenPageSerializer({"tokens": page, "next": following}).data)
+
+    @extend_schema(
+        operation_id="token_create",
+        request=NewTokenSerializer,
+        responses={201: MadeTokenSerializer, **documented(400, 401, 404, 409)},
+    )
+    def post(self, request: Request) -> Response:
+        """Make a token. Nobody gives a scope that they do not have; a token also passes on its end
+        and its networks. The clear text is shown in this answer only. For admins and owners."""
+        actor = required_actor(request)
+        form = NewTokenSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = dict(form.validated_data)
+        workspace = managed_workspace(actor, asked.pop("workspace", None))
+        token, clear = make_token(actor, workspace, TokenRequest(**asked))
+        body = MadeTokenSerializer(token, context={"clear": clear}).data
+        return Response(body, status=status.HTTP_201_CREATED)
+
+
+class TokenDetail(APIView):
+    """One token."""
+
+    @extend_schema(operation_id="token_revoke", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, token_id: UUID) -> Response:
+        """Revoke it: the service no longer accepts it. For admins, owners and its maker."""
+        actor = required_actor(request)
+        token = Token.objects.filter(pk=token_id, workspace__in=_workspaces(actor)).first()
+        if token is None or not access.may_revoke(actor, token):
+            raise NotFound(NOT_FOUND)
+        revoke(token)
+        return Response(status=204)
+
+
+def _workspaces(actor: Any) -> list[UUID]:
+    return [actor.workspace_id] if isinstance(actor, Token) else access.workspace_ids_of(actor)
+
+
+class LeakSerializer(serializers.Serializer[Any]):
+    """A text that looks like a token, as secret scanners report it. Other fields are ignored."""
+
+    token = serializers.CharField(max_length=200, trim_whitespace=False)
+    url = serializers.CharField(
+        max_length=2000, required=False, allow_blank=True, help_text="Where it was seen"
+    )
+
+
+class LeakedTokenList(APIView):
+    """Reports of published tokens."""
+
+    authentication_classes = []
+
+    @extend_schema(
+        operation_id="leaked_token_report",
+        request=LeakSerializer(many=True),
+        responses={204: None, **documented(400, 413, 415, 429)},
+    )
+    def post(self, request: Request) -> Response:
+        """Report up to 100 published tokens. Each that is one of this service is revoked, and its
+        maker and owners are told. The answer is the same for every text. Anyone may report: whoever
+        has a token could use it."""
+        address = throttle.address_of(request.META)
+        if wait := throttle.seconds_until_leak_report(address):
+            raise TooMany("Too many reports came from your address within a minute.", wait_s=wait)
+        bound: Any = {"many": True, "max_length": MOST_REPORTED}
+        form = LeakSerializer(data=request.data, **bound)
+        form.is_valid(raise_exception=True)
+        for leak in form.validated_data:
+            end_leaked(Leak(leak["token"], leak.get("url", "")))
+        return Response(status=204)
