@@ -1,8 +1,7 @@
 """What the child processes that handle untrusted bytes have in common.
 
-Each lives under limits of memory, CPU time, file size and open files. Requests and answers are
-length-prefixed JSON on stdin and stdout; one child answers many requests, and is replaced after a
-crash.
+Each lives under limits of memory, CPU time, file size and open files. Messages are length-prefixed
+JSON on stdin and stdout; one child answers many requests, and is replaced after a crash.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Limits:
 
 
 def serve(answer: Callable[[dict[str, Any], Limits], bytes]) -> None:
-    """Serve requests until stdin ends."""
+    """Answer the requests of each message, in order, until stdin ends."""
     source, sink = sys.stdin.buffer, _own_stdout()
     # The worker's signals are for the worker: it ends this child by closing the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -47,8 +46,9 @@ def serve(answer: Callable[[dict[str, Any], Limits], bytes]) -> None:
     gc.freeze()
     while (request := read_message(source)) is not None:
         limits = Limits(**request["limits"])
-        _limit(limits)
-        write_message(sink, answer(request, limits))
+        for asked in request["requests"]:
+            _limit(limits)
+            write_message(sink, answer(asked, limits))
 
 
 def _die_first() -> None:

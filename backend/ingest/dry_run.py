@@ -18,15 +18,9 @@ from backend.ingest.envelope import Envelope
 from backend.ingest.limits import ANONYMOUS_BYTES
 from backend.ingest.parse_child import trial_of
 from backend.ingest.process import plain_record
+from backend.ingest.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
 from backend.ingest.receive import IncomingFile, UploadTooLarge
-from backend.ingest.sandbox import (
-    QUICK,
-    LocalArtefact,
-    ParserFailed,
-    QuickLimits,
-    QuickSandbox,
-    quick_sandbox,
-)
+from backend.ingest.sandbox import LocalArtefact, ParserFailed
 from backend.ingest.slots import LONG_WORK
 from backend.runs.checks import Finding, check_trial
 from backend.runs.measured import (

@@ -12,7 +12,19 @@ from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import Token, User, Workspace
+from backend.ingest.stored_models import SmallContent, StoredBytes
 from backend.runs.models import Run, Trial
+
+__all__ = [
+    "Artefact",
+    "Part",
+    "Rereading",
+    "SmallContent",
+    "State",
+    "StoredBytes",
+    "Turn",
+    "Upload",
+]
 
 
 class State(models.TextChoices):
@@ -53,6 +65,9 @@ class Upload(models.Model):
     retry_at = models.DateTimeField(null=True)
     # It took longer than QUICK_READ_S: the slow lane reads it (turns.py).
     is_slow = models.BooleanField(default=False, db_default=False)
+    # One small text or a few, without a plan: read together with others (batches.py).
+    is_small = models.BooleanField(default=False, db_default=False)
+    # Equal for uploads that were claimed together.
     lease_until = models.DateTimeField(null=True)
     # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
     fence = models.PositiveIntegerField(default=0)
@@ -129,24 +144,6 @@ class Artefact(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class StoredBytes(models.Model):
-    """A share of the bytes that a workspace stores; the shares make up the sum (quota)."""
-
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    share = models.PositiveSmallIntegerField()
-    # Below 0 where more was deleted from this row than added to it.
-    size_bytes = models.BigIntegerField()
-
-    class Meta:
-        ordering = ["share"]
-        constraints = [
-            models.UniqueConstraint(fields=["workspace", "share"], name="stored_bytes_per_share")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.size_bytes} bytes of {self.workspace_id}"
 
 
 class Part(models.Model):

@@ -7,10 +7,11 @@ answers many requests, and is replaced after a crash.
 
 from __future__ import annotations
 
+import io
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import orjson
@@ -18,7 +19,6 @@ import orjson
 from backend.formats import (
     PARSER_VERSION,
     FormatError,
-    RawArtefact,
     parse,
 )
 from backend.formats.model import Entry, ReadTrial
@@ -56,8 +56,8 @@ def _read(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     artefacts = [
         artefact
         for item in request["artefacts"]
-        for artefact in artefacts_of(
-            item["name"], Path(item["path"]), limit_bytes=limits.decompressed_bytes
+        for artefact in files_of(
+            item["name"], _opener_of(item), limit_bytes=limits.decompressed_bytes
         )
     ]
     entries = parse(artefacts, tool=request["tool"] or None)
@@ -68,11 +68,8 @@ def _trace(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """Which numbers of the artefacts the figures of one of their trials stand on."""
     pieces = []
     for item in request["artefacts"]:
-        artefact = artefact_of(
-            item["name"], Path(item["path"]), limit_bytes=limits.decompressed_bytes
-        )
-        with artefact.open() as stream:
-            pieces.append((artefact.name, read_up_to(stream, MAX_BYTES + 1)))
+        with unpacked(_opener_of(item), limit_bytes=limits.decompressed_bytes) as stream:
+            pieces.append((item["name"], read_up_to(stream, MAX_BYTES + 1)))
     traced = trace(pieces, entry=request["trace"]["entry"], tool=request["tool"] or None)
     figures = {name: value for name, value in traced.figures.items() if name != "histogram"}
     marks = [
@@ -94,14 +91,13 @@ def as_refusal(refused: Exception) -> dict[str, Any]:
     return answer
 
 
-def artefact_of(name: str, path: Path, *, limit_bytes: int) -> RawArtefact:
-    """A file on disk as an artefact, unpacked as it is read."""
-    return RawArtefact(name, lambda: unpacked(lambda: path.open("rb"), limit_bytes=limit_bytes))
-
-
-def artefacts_of(name: str, path: Path, *, limit_bytes: int) -> list[RawArtefact]:
-    """The same for a file that may be an archive: then each file in it."""
-    return files_of(name, lambda: path.open("rb"), limit_bytes=limit_bytes)
+def _opener_of(item: Mapping[str, str]) -> Callable[[], BinaryIO]:
+    """What opens a raw file: a file on disk, or a small text that came with the request."""
+    if "text" in item:
+        content = item["text"].encode("latin-1")
+        return lambda: io.BytesIO(content)
+    path = Path(item["path"])
+    return lambda: path.open("rb")
 
 
 def as_entry(entry: Entry) -> dict[str, Any]:

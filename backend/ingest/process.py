@@ -21,7 +21,7 @@ from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
 from backend.noise.record import refresh_noise
-from backend.runs.bulk import insert_rows
+from backend.runs.bulk import copy_rows
 from backend.runs.measured import UNKNOWN_SERVER, TrialRecord
 from backend.runs.models import Trial
 from backend.runs.names import is_unknown
@@ -108,7 +108,7 @@ def read_upload(upload: Upload, *, meanwhile: Callable[[], None] = lambda: None)
     with Answers(meanwhile) as answers:
         if envelope.entries:
             return _read_plan(envelope, artefacts, answers)
-        return _read_plain(envelope, artefacts, answers, tool=upload.tool_hint)
+        return read_plain(envelope, artefacts, answers, tool=upload.tool_hint)
 
 
 def envelope_of(upload: Upload) -> Envelope:
@@ -155,7 +155,7 @@ def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefac
         for trial, group in zip(trials, artefacts, strict=True)
         for artefact in group
     ]
-    insert_rows(through, rows)
+    copy_rows(through, rows)
 
 
 def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answers) -> Reading:
@@ -237,7 +237,7 @@ def _planned_record(entry: TrialEntry, trial: ReadTrial | None, refusal: str) ->
     )
 
 
-def _read_plain(
+def read_plain(
     envelope: Envelope, artefacts: Sequence[Artefact], answers: Answers, *, tool: str
 ) -> Reading:
     """An upload without a plan: each file alone, each result in it a trial."""

@@ -12,7 +12,8 @@ from django.core.cache import cache
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import Artefact
 from backend.ingest.preview import preview
-from backend.ingest.sandbox import LocalArtefact, ParserFailed, quick_sandbox
+from backend.ingest.quick_sandbox import quick_sandbox
+from backend.ingest.sandbox import LocalArtefact, ParserFailed
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
 
@@ -23,9 +24,8 @@ MAX_ARTEFACTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A number in the text of an artefact and the figures that were read with it.
-
-    No figures: it must agree with others, or the reading is refused.
+    """A number in the text of an artefact and the figures that were read with it. Without figures
+    it must agree with others, or the reading is refused.
     """
 
     start: int

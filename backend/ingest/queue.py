@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 from uuid import UUID
 
 from celery import current_app
@@ -26,7 +29,6 @@ from backend.broker import BROKER, broker_client
 from backend.errors import WorkFailed
 from backend.ingest.faults import DatabaseGone
 from backend.ingest.models import State, Upload
-from backend.ingest.turns import lock_turns, next_upload, note_turn
 
 log = logging.getLogger(__name__)
 
@@ -79,40 +81,31 @@ class ClaimLost(WorkFailed):
     """Another worker took the upload over; this one's result is dropped."""
 
 
-def claim() -> Claim | None:
-    """Take the upload whose turn it is; None when nothing is due."""
-    _give_back_owed()
-    # One transaction: a claim that is lost on the way back was never made.
-    with transaction.atomic():
-        lock_turns()
-        upload = next_upload(first_pause_s=FIRST_PAUSE_S, longest_pause_s=LONGEST_PAUSE_S)
-        if upload is None:
-            return None
-        note_turn(upload.workspace_id, is_slow=upload.is_slow)
-        return _take(upload)
-
-
 def claim_one(upload_id: UUID) -> Claim | None:
     """Take this upload out of turn; None where it is not due."""
-    _give_back_owed()
+    give_back_owed()
     is_waited = Q(retry_at=None) | Q(retry_at__lte=Now()) | Q(retry_at__gt=_ahead(LONGEST_PAUSE_S))
     with transaction.atomic():
         rows = Upload.objects.filter(is_waited, pk=upload_id, state=State.RECEIVED)
         upload = rows.select_for_update(skip_locked=True).first()
-        return None if upload is None else _take(upload)
+        return None if upload is None else take([upload])[0]
 
 
-def _take(upload: Upload) -> Claim:
-    held = Claim(
-        upload.pk, upload.fence + 1, upload.attempts + 1, upload.faults, is_slow=upload.is_slow
-    )
-    Upload.objects.filter(pk=upload.pk).update(
-        state=State.PARSING,
-        attempts=held.attempt,
-        fence=held.fence,
-        lease_until=_ahead(settings.LEASE_S),
-    )
-    return held
+def take(uploads: Sequence[Upload]) -> list[Claim]:
+    """Claim uploads that are locked. Their leases end at one time, which no other claim has."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE ingest_upload SET state = 'parsing', attempts = attempts + 1, fence = fence + 1,
+                lease_until = statement_timestamp() + make_interval(secs => %s)
+            WHERE id = ANY(%s)
+            """,
+            [settings.LEASE_S, [upload.pk for upload in uploads]],
+        )
+    return [
+        Claim(each.pk, each.fence + 1, each.attempts + 1, each.faults, is_slow=each.is_slow)
+        for each in uploads
+    ]
 
 
 def _ahead(seconds: float) -> CombinedExpression:
@@ -154,29 +147,31 @@ RENEW_AFTER_SHARE = 0.1
 
 
 class Lease:
-    """A claim kept alive by its holder: an upload of many trials takes longer than one lease."""
+    """Claims kept alive by their holder: an upload of many trials takes longer than one lease."""
 
-    def __init__(self, held: Claim) -> None:
-        self.held = held
+    def __init__(self, *claims: Claim) -> None:
+        self.claims = claims
         self.renewed = time.monotonic()
 
     def renew(self) -> None:
-        """To be called before each trial and while one is read; raises ClaimLost."""
+        """To be called before each trial and while one is read; raises ClaimLost where every claim
+        is lost."""
         if time.monotonic() - self.renewed < settings.LEASE_S * RENEW_AFTER_SHARE:
             return
-        if _claimed(self.held).update(lease_until=_ahead(settings.LEASE_S)) != 1:
-            raise ClaimLost(str(self.held.upload_id))
+        if not claimed(self.claims).update(lease_until=_ahead(settings.LEASE_S)):
+            raise ClaimLost(", ".join(str(held.upload_id) for held in self.claims))
         self.renewed = time.monotonic()
 
 
-def _claimed(held: Claim) -> QuerySet[Upload]:
-    """The row, if the claim still holds."""
-    return Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
+def claimed(claims: Iterable[Claim]) -> QuerySet[Upload]:
+    """The rows whose claims still hold."""
+    held = [Q(pk=each.upload_id, fence=each.fence) for each in claims]
+    return Upload.objects.filter(reduce(or_, held), state=State.PARSING)
 
 
 def lock_claimed(held: Claim) -> Upload:
     """The claimed row, locked for the rest of the transaction; raises ClaimLost."""
-    upload = _claimed(held).select_for_update().first()
+    upload = claimed([held]).select_for_update().first()
     if upload is None:
         raise ClaimLost(str(held.upload_id))
     return upload
@@ -184,7 +179,7 @@ def lock_claimed(held: Claim) -> Upload:
 
 def finish(held: Claim, state: State, *, reason: str = "", **fields: object) -> bool:
     """End the upload if the claim still holds; whether it did."""
-    changed = _claimed(held).update(
+    changed = claimed([held]).update(
         state=state, reason=reason, finished_at=Now(), lease_until=None, **fields
     )
     return changed == 1
@@ -196,9 +191,9 @@ def release(held: Claim, *, reason: str) -> None:
     `reason` is a sentence.
     """
     if held.is_last:
-        _claimed(held).update(**_quarantined(f"{reason} That was attempt {held.attempt}."))
+        claimed([held]).update(**_quarantined(f"{reason} That was attempt {held.attempt}."))
         return
-    _claimed(held).update(
+    claimed([held]).update(
         state=State.RECEIVED,
         reason=f"{reason} Loadsheet tries again automatically.",
         lease_until=None,
@@ -208,13 +203,15 @@ def release(held: Claim, *, reason: str) -> None:
 
 def make_slow(held: Claim) -> None:
     """Leave the upload to the slow lane, where it may take its time. No attempt is counted."""
-    _claimed(held).update(
-        state=State.RECEIVED,
-        is_slow=True,
-        attempts=F("attempts") - 1,
-        lease_until=None,
-        retry_at=None,
-    )
+    unclaim([held], is_slow=True)
+
+
+def unclaim(claims: Sequence[Claim], **fields: object) -> None:
+    """Let the uploads wait again, as if they had not been claimed."""
+    if claims:
+        attempts = F("attempts") - 1
+        again = {"state": State.RECEIVED, "attempts": attempts, "lease_until": None}
+        claimed(claims).update(**again, retry_at=None, **fields)
 
 
 def reopen(upload_id: UUID) -> bool:
@@ -246,12 +243,13 @@ def postpone(held: Claim, fault: Fault) -> None:
     if connection.errors_occurred and not connection.is_usable():
         connection.close()  # a broken one would refuse for the rest of the task
     try:
-        _give_back_owed()
+        give_back_owed()
     except DatabaseGone:
         log.warning("upload_not_given_back", extra={"upload": str(held.upload_id)})
 
 
-def _give_back_owed() -> None:
+def give_back_owed() -> None:
+    """Give back what could not be while the database was away; to be called before a claim."""
     for held, fault in list(_owed.items()):
         _put_back(held, fault)
         _owed.pop(held, None)
@@ -264,7 +262,7 @@ def _put_back(held: Claim, fault: Fault, *, waited_s: float = 0.0) -> None:
     """
     too_long_ago = Now() - timedelta(seconds=PASSING_FAULTS_S)
     is_over = Q(postponed_since__lt=too_long_ago, faults__gte=LEAST_FAULTS)
-    _claimed(held).filter(is_over).update(
+    claimed([held]).filter(is_over).update(
         state=State.FAILED,
         finished_at=Now(),
         lease_until=None,
@@ -272,7 +270,7 @@ def _put_back(held: Claim, fault: Fault, *, waited_s: float = 0.0) -> None:
     )
     pause_s = pause_after(held.faults).total_seconds() - waited_s
     is_alone = fault.is_death and held.faults + 1 >= ALONE_FROM_FAULT
-    _claimed(held).update(
+    claimed([held]).update(
         state=State.RECEIVED,
         reason=f"{fault.sentence} The raw files are kept. Loadsheet tries again automatically.",
         attempts=F("attempts") - 1,

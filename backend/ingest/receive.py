@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Protocol, cast
 from uuid import UUID
@@ -14,10 +12,10 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from backend.accounts.token_format import peppers
 from backend.errors import Conflict, TooLarge
 from backend.ingest import queue
 from backend.ingest.cleaning import Cleaning, clean_envelope, clean_name, hash_of
+from backend.ingest.content_hash import all_hashes, content_hash, keyed
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.insert import insert_once
 from backend.ingest.limits import ENVELOPE_BYTES, FILES
@@ -26,8 +24,8 @@ from backend.ingest.parts import PartsDiffer, PartsMissing, Whole, forget, put_t
 from backend.ingest.plain_json import check_plain
 from backend.ingest.quota import check_quota
 from backend.ingest.slots import LONG_WORK
+from backend.ingest.small import SMALL_BYTES, is_small
 from backend.ingest.storage import StorageAway, Stored, storage
-from backend.runs.identity import canonical_json
 
 
 class IncomingFile(Protocol):
@@ -96,13 +94,14 @@ def receive(
     wholes: Sequence[Whole] = (),
     raw_envelope: Any = None,
     tool: str = "",
+    upload_id: UUID | None = None,
 ) -> Receipt:
     """Store `files` durably, without secrets, and queue them. The same id with the same bytes is
     answered again.
 
-    `wholes` came in parts before; the upload then has the id under which they came. Raises
-    JsonRefused, EnvelopeError, UploadTooLarge, WorkspaceFull, UploadConflict, PartsMissing,
-    PartsDiffer, CannotClean and Busy; nothing is stored then.
+    `wholes` came in parts before; the upload then has the id under which they came. `upload_id`: of
+    an upload whose envelope has none. Raises JsonRefused, EnvelopeError, UploadTooLarge,
+    WorkspaceFull, UploadConflict, PartsMissing, PartsDiffer, CannotClean, Busy; nothing is stored.
     """
     _check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
@@ -113,19 +112,34 @@ def receive(
     if wholes and envelope.upload_id is None:
         raise EnvelopeError("id", None, "the id under which the parts were sent")
     upload = Upload(
-        id=envelope.upload_id or uuid.uuid4(),
+        id=_first_id(envelope.upload_id, upload_id),
         workspace_id=sender.workspace_id,
         token_id=sender.token_id,
         author_id=sender.user_id,
         envelope=cleaned,
         envelope_bytes=check_plain(cleaned) if cleaned else 0,
         tool_hint=tool,
-        content_sha256=_content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
+        is_small=is_small(envelope, _beginnings(files), has_parts=bool(wholes)),
+        content_sha256=content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
     receipt = _receive_once(upload, arrived, is_clean=cleaned == sent)
     if wholes:
         forget(upload.workspace_id, upload.pk)
     return receipt
+
+
+def _first_id(*ids: UUID | None) -> UUID:
+    return next(filter(None, ids), None) or uuid.uuid4()
+
+
+def _beginnings(files: Sequence[IncomingFile]) -> list[bytes]:
+    """Of each file as much as tells whether it is small."""
+    beginnings = []
+    for file in files:
+        content = cast(IO[bytes], file.file)
+        content.seek(0)
+        beginnings.append(content.read(SMALL_BYTES + 1))
+    return beginnings
 
 
 def _receive_once(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
@@ -176,7 +190,7 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
         raise
     sent_hash = upload.content_sha256
     if not is_clean or [file.sha256 for file in arrived] != [file.sha256 for file in stored]:
-        upload.content_sha256 = _keyed(sent_hash)
+        upload.content_sha256 = keyed(sent_hash)
     # Where the database fails, the row may be there all the same: then the files stay.
     if insert_once(upload, _artefacts(upload, arrived, stored)):
         transaction.on_commit(queue.hint, robust=True)
@@ -235,7 +249,7 @@ def _answer_again(upload: Upload) -> Receipt:
     if (
         existing is None
         or existing.workspace_id != upload.workspace_id
-        or existing.content_sha256 not in _all_hashes(upload.content_sha256)
+        or existing.content_sha256 not in all_hashes(upload.content_sha256)
     ):
         raise UploadConflict(upload.pk)
     if existing.is_in_trash:
@@ -269,26 +283,3 @@ def _check_references(envelope: Envelope, names: Sequence[str]) -> None:
         if missing:
             where = f"trials[{entry.ordinal}].artefacts"
             raise EnvelopeError(where, missing[0], "the name of a file sent with the envelope")
-
-
-def _content_hash(envelope: Mapping[str, Any], tool: str, files: Mapping[str, str]) -> str:
-    content = {"envelope": envelope, "tool": tool, "files": files}
-    return hashlib.sha256(canonical_json(content)).hexdigest()
-
-
-def _keyed(content_sha256: str) -> str:
-    """The hash to store for an upload from which secrets were removed.
-
-    Somebody who knows all of a text except a short password could find the password by trying,
-    given the plain hash. Without the key this does not work.
-    """
-    return _all_hashes(content_sha256)[1]
-
-
-def _all_hashes(content_sha256: str) -> list[str]:
-    """The plain hash, then the hash under each pepper, the one of today first: an upload is still
-    recognised after the pepper was replaced.
-    """
-    keys = [pepper.encode() for pepper in peppers()]
-    message = content_sha256.encode()
-    return [content_sha256, *(hmac.new(key, message, hashlib.sha256).hexdigest() for key in keys)]

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import logging
 import os
 import select
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -24,11 +21,11 @@ from django.conf import settings
 from backend.errors import WorkFailed
 from backend.ingest.child import LENGTH, Limits
 from backend.ingest.deaths import Death, count_memory_kills, death_of
-from backend.ingest.slots import LONG_WORK, Busy
 from backend.ingest.storage import StorageAway
 
 log = logging.getLogger(__name__)
 
+Answers = Generator[dict[str, Any]]
 OUTPUT_BYTES = 64 << 20
 GRACE_S = 5
 MEANWHILE_S = 1.0
@@ -56,10 +53,24 @@ class _ChildEnded(WorkFailed):
 
 @dataclass(frozen=True, slots=True)
 class LocalArtefact:
-    """A raw file for the child to read."""
+    """A raw file for the child to read: where it is, or what is in it."""
 
     name: str
-    path: Path
+    path: Path | None = None
+    text: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """As a request names it."""
+        content = {"text": self.text} if self.path is None else {"path": str(self.path)}
+        return {"name": self.name, **content}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The artefacts of one trial, and the load tool that is said to have written them."""
+
+    artefacts: Sequence[LocalArtefact]
+    tool: str
 
 
 class Sandbox:
@@ -110,6 +121,15 @@ class Sandbox:
         """
         return self.request(artefacts, {"tool": tool}, limits or current_limits(), meanwhile)
 
+    def read_each(self, questions: Sequence[Question], *, meanwhile: Callable[[], None]) -> Answers:
+        """The answers to many small questions, in order: asked in one message, answered one by one.
+
+        Each has limits of its own. Raises as `read` does, for the question whose answer is next;
+        those behind it are then not answered.
+        """
+        asked = [({"tool": each.tool}, each.artefacts) for each in questions]
+        return self._answers(asked, current_limits(), meanwhile)
+
     def trace(
         self, artefacts: Sequence[LocalArtefact], *, tool: str, entry: int, limits: Limits
     ) -> dict[str, Any]:
@@ -128,17 +148,35 @@ class Sandbox:
         meanwhile: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
         """The child's answer to `asked`. Raises ParserFailed and StorageAway."""
-        request = {
-            **asked,
-            "limits": asdict(limits),
-            "artefacts": [{"name": item.name, "path": str(item.path)} for item in artefacts],
-        }
-        # On a busy machine CPU time passes slower than the clock.
-        seconds = 2 * limits.cpu_s + GRACE_S
+        (answer,) = self._answers([(asked, artefacts)], limits, meanwhile)
+        return answer
+
+    def _answers(
+        self,
+        asked: Sequence[tuple[dict[str, Any], Sequence[LocalArtefact]]],
+        limits: Limits,
+        meanwhile: Callable[[], None],
+    ) -> Answers:
+        requests = [
+            {**options, "artefacts": [item.as_dict() for item in artefacts]}
+            for options, artefacts in asked
+        ]
+        waiting = len(requests)
         try:
-            answer = self._ask(orjson.dumps(request), seconds=seconds, meanwhile=meanwhile)
+            child = self._send(orjson.dumps({"limits": asdict(limits), "requests": requests}))
+            while waiting:
+                answer = self._receive(child, limits, meanwhile)
+                waiting -= 1
+                yield self._checked(answer, limits)
         except _ChildEnded as ended:
+            waiting = 0
             raise failure_of(ended.death, limits) from None
+        finally:
+            # An answer that is left would be taken for that of the next request.
+            if waiting:
+                self.close()
+
+    def _checked(self, answer: dict[str, Any], limits: Limits) -> dict[str, Any]:
         if "fatal" in answer:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
@@ -147,27 +185,31 @@ class Sandbox:
             raise StorageAway(answer["away"])
         return answer
 
-    def _ask(
-        self, request: bytes, *, seconds: float, meanwhile: Callable[[], None]
-    ) -> dict[str, Any]:
+    def _send(self, message: bytes) -> subprocess.Popen[bytes]:
         child = self._running_child()
         assert child.stdin is not None
-        deadline = time.monotonic() + seconds
         self._memory_kills = count_memory_kills()
+        left = memoryview(LENGTH.pack(len(message)) + message)
         try:
-            child.stdin.write(LENGTH.pack(len(request)) + request)
-            child.stdin.flush()
+            while left:  # a signal may cut a write short
+                left = left[child.stdin.write(left) :]
+        except BrokenPipeError:
+            raise _ChildEnded(self._reap()) from None
+        return child
+
+    def _receive(
+        self, child: subprocess.Popen[bytes], limits: Limits, meanwhile: Callable[[], None]
+    ) -> dict[str, Any]:
+        # On a busy machine CPU time passes slower than the clock.
+        deadline = time.monotonic() + 2 * limits.cpu_s + GRACE_S
+        try:
             self._wait(child, deadline, meanwhile)
             size = LENGTH.unpack(self._read_exactly(child, LENGTH.size, deadline))[0]
             if size > OUTPUT_BYTES:
                 raise ParserFailed("The parser's answer was too large.")
             body = orjson.loads(self._read_exactly(child, size, deadline))
-        except (BrokenPipeError, EOFError, orjson.JSONDecodeError):
+        except (EOFError, orjson.JSONDecodeError):
             raise _ChildEnded(self._reap()) from None
-        except BaseException:
-            # Its answer would be taken for that of the next request.
-            self.close()
-            raise
         return cast(dict[str, Any], body)
 
     def _wait(
@@ -273,60 +315,6 @@ def failure_of(death: Death, limits: Limits) -> ParserFailed:
 
 _sandbox: Sandbox | None = None
 _owner = 0
-# The worker reads one upload at a time; the threads of the web server take turns.
-_turns = threading.Lock()
-TURN_S = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class QuickLimits:
-    """What one reading for a page that waits may use, within the limits of the installation."""
-
-    cpu_s: int
-    unpacked_bytes: int
-
-
-QUICK = QuickLimits(cpu_s=8, unpacked_bytes=64 << 20)
-
-
-@dataclass(frozen=True, slots=True)
-class QuickSandbox:
-    """The sandbox in turn, with the limits of a page."""
-
-    child: Sandbox
-    limits: Limits
-
-    def read(self, artefacts: Sequence[LocalArtefact], *, tool: str = "") -> dict[str, Any]:
-        """As `Sandbox.read`."""
-        return self.child.read(artefacts, tool=tool, limits=self.limits)
-
-    def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
-        """As `Sandbox.trace`."""
-        return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
-
-
-@contextmanager
-def quick_sandbox(quick: QuickLimits = QUICK) -> Iterator[QuickSandbox]:
-    """The sandbox for a page that waits: one at a time, with little time and space.
-
-    Raises ParserFailed when others keep it busy.
-    """
-    busy = ParserFailed("The parser is busy. Try again in a minute.")
-    with contextlib.ExitStack() as turn:
-        try:
-            turn.enter_context(LONG_WORK.take())
-        except Busy:
-            raise busy from None
-        if not _turns.acquire(timeout=TURN_S):
-            raise busy
-        turn.callback(_turns.release)
-        usual = current_limits()
-        limits = replace(
-            usual,
-            cpu_s=min(quick.cpu_s, usual.cpu_s),
-            decompressed_bytes=min(quick.unpacked_bytes, usual.decompressed_bytes),
-        )
-        yield QuickSandbox(sandbox(), limits)
 
 
 def sandbox() -> Sandbox:

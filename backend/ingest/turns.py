@@ -1,24 +1,35 @@
 """Which upload is read next: workspaces take turns, and slow uploads have a lane of their own.
 
 The workspace with the fewest uploads being read goes first, then the one that was served longest
-ago. An upload that takes longer than `QUICK_READ_S` moves to the slow lane, of which only
-`SLOW_READS` are read at a time, so that a reader is left for the rest (decision 0012).
+ago. Uploads that are read together (batches.py) count as one. An upload that takes longer than
+`QUICK_READ_S` moves to the slow lane, of which only `SLOW_READS` are read at a time, so that a
+reader is left for the rest (decision 0012).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
 
-from backend.ingest.models import State, Turn, Upload
+from backend.ingest.models import Turn, Upload
 
 # Other heads of queues, where the first is locked by a removal.
 CANDIDATES = 8
 # Of the advisory lock under which uploads are chosen. With it the bounds hold strictly.
 LOCK_KEY = 0x10AD_5EE7_0001
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first upload of a queue."""
+
+    upload_id: UUID
+    workspace_id: UUID
 
 
 def lock_turns() -> None:
@@ -27,8 +38,9 @@ def lock_turns() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
 
 
-def next_upload(*, first_pause_s: int, longest_pause_s: int) -> Upload | None:
-    """The upload whose turn it is, locked; None when nothing is due. Call lock_turns first.
+def heads_of_queues(*, first_pause_s: int, longest_pause_s: int) -> Sequence[Head]:
+    """The first upload due of each workspace and lane, in the order of turns. Call lock_turns
+    first.
 
     Pauses double from `first_pause_s` to `longest_pause_s`. A time of retry further ahead than the
     pause after so many faults was set before the database's clock was set back: the upload is due.
@@ -37,26 +49,7 @@ def next_upload(*, first_pause_s: int, longest_pause_s: int) -> Upload | None:
         pauses = [first_pause_s, longest_pause_s]
         limits = [settings.READS_PER_WORKSPACE, settings.SLOW_READS, CANDIDATES]
         cursor.execute(_heads_of_queues(), pauses + limits)
-        ids = [row[0] for row in cursor.fetchall()]
-    for upload_id in ids:
-        rows = Upload.objects.filter(pk=upload_id, state=State.RECEIVED)
-        upload = rows.select_for_update(skip_locked=True).first()
-        if upload is not None:
-            return upload
-    return None
-
-
-def note_turn(workspace_id: UUID, *, is_slow: bool) -> None:
-    """The workspace was served: the others go before it now."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""
-            INSERT INTO {_table(Turn)} (workspace_id, is_slow, number)
-            SELECT %s, %s, coalesce(max(number), 0) + 1 FROM {_table(Turn)}
-            ON CONFLICT (workspace_id, is_slow) DO UPDATE SET number = excluded.number
-            """,  # noqa: S608  names of our own models
-            [workspace_id, is_slow],
-        )
+        return [Head(*row) for row in cursor.fetchall()]
 
 
 def _table(model: type[Upload] | type[Turn]) -> str:
@@ -65,27 +58,26 @@ def _table(model: type[Upload] | type[Turn]) -> str:
 
 @cache
 def _heads_of_queues() -> str:
-    """The first upload due of each workspace and lane, in the order of turns."""
     uploads, turns = _table(Upload), _table(Turn)
     return f"""
         WITH RECURSIVE waiting AS ({_waiting_workspaces()}), reading AS (
-            SELECT workspace_id, count(*) AS uploads FROM {uploads}
+            SELECT workspace_id, count(DISTINCT lease_until) AS claims FROM {uploads}
             WHERE state = 'parsing' GROUP BY workspace_id
         ), clock AS (
             SELECT now() AS at, %s::float AS first_s, %s::float AS longest_s
         )
-        SELECT due.id
+        SELECT due.id, waiting.workspace_id
         FROM waiting
         CROSS JOIN clock
         CROSS JOIN LATERAL ({_head_of_queue()}) AS due
         LEFT JOIN reading USING (workspace_id)
         LEFT JOIN {turns} AS turn
             ON turn.workspace_id = waiting.workspace_id AND turn.is_slow = waiting.is_slow
-        WHERE coalesce(reading.uploads, 0) < %s
+        WHERE coalesce(reading.claims, 0) < %s
           AND NOT (waiting.is_slow AND %s <= (
               SELECT count(*) FROM {uploads} WHERE state = 'parsing' AND is_slow
           ))
-        ORDER BY coalesce(reading.uploads, 0), coalesce(turn.number, 0)
+        ORDER BY coalesce(reading.claims, 0), coalesce(turn.number, 0)
         LIMIT %s
         """  # noqa: S608  names of our own models
 

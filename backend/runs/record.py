@@ -19,7 +19,7 @@ from django.db import transaction
 from backend.accounts.models import User, Workspace
 from backend.errors import Conflict
 from backend.runs.as_read import run_as_read, trial_as_read
-from backend.runs.bulk import insert_rows
+from backend.runs.bulk import copy_rows, insert_rows
 from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
 from backend.runs.checks import CheckInput, check_trial
 from backend.runs.corrections import (
@@ -97,7 +97,7 @@ def record_run(
     """
     lock_names(run_input.workspace)
     corrections = standing_corrections(run_input.id)
-    run = _run_row(run_input, corrections)
+    run = run_row(run_input, corrections)
     if not _lock(run):
         run.save(force_insert=True)
         everything = [*records, *elsewhere]
@@ -124,7 +124,7 @@ def record_early(
     """
     lock_names(run_input.workspace)
     corrections = standing_corrections(run_input.id)
-    run = _run_row(run_input, corrections, is_open=True)
+    run = run_row(run_input, corrections, is_open=True)
     # Two first uploads at the same time: one of them makes the run.
     insert_rows(Run, [run], ignore_conflicts=True)
     _lock(run)
@@ -144,7 +144,7 @@ def rerecord_run(
     """
     lock_names(run_input.workspace)
     corrections = standing_corrections(run_input.id)
-    run = _run_row(run_input, corrections)
+    run = run_row(run_input, corrections)
     if not _lock(run):
         raise Run.DoesNotExist(str(run.pk))
     run.save(force_update=True)
@@ -195,8 +195,8 @@ def _write(
         replaced.delete()
     points = [load_point(record) for record in records]
     corrected = [correct_record(record, corrections) for record in records]
-    all_series = _series_of(run, corrected, points)
-    writer = _Writer(run, ids)
+    all_series = series_of([run] * len(records), corrected, points)
+    writer = Writer(run, ids)
     for read, record, point, series in zip(records, corrected, points, all_series, strict=True):
         meanwhile()
         as_read = trial_as_read({"server": read.server, "workload": read.workload}, series)
@@ -206,12 +206,18 @@ def _write(
     return writer.trials
 
 
-def _series_of(
-    run: Run, records: Sequence[TrialRecord], points: Sequence[LoadPoint]
+def series_of(
+    runs: Sequence[Run], records: Sequence[TrialRecord], points: Sequence[LoadPoint]
 ) -> Sequence[Series]:
-    """The series of each record, with its server and its workload, made where they are new."""
-    servers = register_servers(run.workspace, [record.server for record in records])
-    workloads = register_workloads(run.workspace, [record.workload for record in records])
+    """The series of each record, with its server and its workload, made where they are new.
+
+    `runs`: the run of each record, all of one workspace.
+    """
+    if not runs:
+        return []
+    workspace = runs[0].workspace
+    servers = register_servers(workspace, [record.server for record in records])
+    workloads = register_workloads(workspace, [record.workload for record in records])
     identities = [
         SeriesIdentity(
             server=server,
@@ -222,12 +228,12 @@ def _series_of(
             tool_version=point.tool_version,
             loop=point.loop,
         )
-        for server, workload, point in zip(servers, workloads, points, strict=True)
+        for run, server, workload, point in zip(runs, servers, workloads, points, strict=True)
     ]
-    return register_series(run.workspace, identities)
+    return register_series(workspace, identities)
 
 
-def _run_row(read: RunInput, corrections: Sequence[Correction], *, is_open: bool = False) -> Run:
+def run_row(read: RunInput, corrections: Sequence[Correction], *, is_open: bool = False) -> Run:
     run_input = correct_input(read, corrections)
     run = Run(
         id=run_input.id,
@@ -263,7 +269,7 @@ def _host_facts(run_input: RunInput) -> dict[str, Any]:
     return {role: dict(host.get("facts") or {}) for role, host in hosts.items() if host}
 
 
-class _Writer:
+class Writer:
     """Gathers the rows of one run and writes each kind with one statement."""
 
     def __init__(self, run: Run, trial_ids: Mapping[int, uuid.UUID]) -> None:
@@ -293,6 +299,17 @@ class _Writer:
     def finish(self, before: Sequence[Cell]) -> None:
         """Write everything. Of the cells `before`, one that gets trials becomes a new one."""
         old = [cell for cell in before if load_of(cell) in self.cells]
+        self.merge_cells(old)
+        copy_rows(Cell, self.cells.values())
+        for cell in old:
+            cell.trials.update(cell=self.cells[load_of(cell)])
+        # Also the cells whose trials were all replaced by trials of another load.
+        Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None).delete()
+        copy_rows(Trial, self.trials)
+        copy_rows(TrialTimeline, self.timelines)
+
+    def merge_cells(self, old: Sequence[Cell] = ()) -> None:
+        """Merge the trials of each cell, with those of the `old` cell at its load."""
         members: dict[uuid.UUID, list[Trial]] = defaultdict(list)
         for trial in self.trials:
             members[trial.cell_id].append(trial)
@@ -300,13 +317,6 @@ class _Writer:
             members[self.cells[load_of(cell)].pk] += cell.trials.only(*MEMBER_COLUMNS)
         for cell in self.cells.values():
             merge_cell(cell, sorted(members[cell.pk], key=lambda trial: trial.ordinal))
-        insert_rows(Cell, self.cells.values())
-        for cell in old:
-            cell.trials.update(cell=self.cells[load_of(cell)])
-        # Also the cells whose trials were all replaced by trials of another load.
-        Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None).delete()
-        insert_rows(Trial, self.trials)
-        insert_rows(TrialTimeline, self.timelines)
 
     def _cell(self, series: Series, point: LoadPoint) -> Cell:
         cell = Cell(

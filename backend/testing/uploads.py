@@ -11,13 +11,16 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from backend.accounts.models import Membership, Role, TokenKind, User, Workspace
 from backend.accounts.tokens import AGENT_LIFETIME, issue
+from backend.ingest.claims import claim_due
 from backend.ingest.models import Upload
+from backend.ingest.queue import Claim
 from backend.ingest.receive import Sender, receive
 from backend.testing.reports import WRK, make_envelope, make_trial
 
 __all__ = [
     "WRK",
     "Tenant",
+    "claim_next",
     "gzip_of",
     "gzip_of_zeros",
     "make_envelope",
@@ -65,6 +68,12 @@ def make_upload(
     """A received upload of one file per text (a wrk report when none is given)."""
     files = [make_file(text, f"{index}.txt") for index, text in enumerate(texts or (WRK,))]
     return receive(tenant.sender, files, raw_envelope=envelope, tool=tool).upload
+
+
+def claim_next() -> Claim | None:
+    """The claim of the upload whose turn it is, alone; None where nothing is due."""
+    groups = claim_due(most=1)
+    return groups[0][0] if groups else None
 
 
 def gzip_of_zeros(size_bytes: int) -> bytes:

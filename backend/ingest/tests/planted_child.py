@@ -8,6 +8,8 @@ from backend.ingest import parse_child
 
 
 def parse(artefacts, *, tool=None):
+    if not artefacts:
+        return []
     order = artefacts[0].open().read().split()[0]
     if order == b"ALLOCATE":
         return [bytearray(1 << 40)]

@@ -19,8 +19,9 @@ from backend.config.logs import JsonFormatter
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.ingest import redaction
 from backend.ingest.cleaning import CannotClean, Cleaning, hash_of
+from backend.ingest.content_hash import content_hash
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.receive import UploadConflict, _content_hash, receive
+from backend.ingest.receive import UploadConflict, receive
 from backend.ingest.storage import open_artefact, storage
 from backend.ingest.worker import process
 from backend.testing.damage import captures
@@ -276,7 +277,7 @@ def test_no_hash_of_a_secret_is_kept_that_could_be_tried(folder):
     tenant = make_tenant()
     sent = WRK.encode() + SECRET_LINE
     upload = receive(tenant.sender, [make_file(sent, "0.txt")], raw_envelope=envelope).upload
-    guessed = _content_hash(envelope, "", {"0.txt": hash_of([sent])})
+    guessed = content_hash(envelope, "", {"0.txt": hash_of([sent])})
     assert upload.content_sha256 != guessed
 
 

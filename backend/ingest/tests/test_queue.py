@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from backend.broker import Guard
 from backend.ingest import budget, queue, sandbox, worker
+from backend.ingest.claims import claim_due
 from backend.ingest.models import State, Upload
-from backend.testing.uploads import make_tenant, make_upload
+from backend.testing.uploads import claim_next, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
 
@@ -58,9 +59,9 @@ def wait_out(upload):
 def test_an_abandoned_upload_is_claimed_again(upload):
     queue.claim_one(upload.pk)
     assert queue.requeue_abandoned() == 0
-    assert queue.claim() is None
+    assert claim_next() is None
     abandon(upload)
-    assert queue.claim().attempt == 1
+    assert claim_next().attempt == 1
 
 
 def test_the_lease_of_a_dead_worker_is_part_of_the_pause(upload, settings):
@@ -71,9 +72,9 @@ def test_the_lease_of_a_dead_worker_is_part_of_the_pause(upload, settings):
     assert (upload.faults, upload.retry_at) == (1, None)
     queue.claim_one(upload.pk)
     abandon(upload)
-    assert queue.claim() is None  # the second pause is longer than the lease
+    assert claim_next() is None  # the second pause is longer than the lease
     wait_out(upload)
-    assert queue.claim().attempt == 1
+    assert claim_next().attempt == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -96,35 +97,35 @@ def test_a_lease_from_before_the_clock_was_set_back_is_ended(upload):
     change(upload, lease_until=timezone.now() + LONG_AGO)
     assert queue.requeue_abandoned() == 1
     wait_out(upload)
-    assert queue.claim().upload_id == upload.pk
+    assert claim_next().upload_id == upload.pk
 
 
 def test_a_pause_from_before_the_clock_was_set_back_is_over(upload):
     change(upload, retry_at=timezone.now() + LONG_AGO)
-    assert queue.claim().upload_id == upload.pk
+    assert claim_next().upload_id == upload.pk
 
 
 def test_a_short_pause_is_over_where_the_clock_was_set_back_by_ten_minutes(upload):
     change(upload, faults=1, retry_at=timezone.now() + timedelta(minutes=10, seconds=5))
-    assert queue.claim().upload_id == upload.pk
+    assert claim_next().upload_id == upload.pk
 
 
 def test_a_pause_is_waited_for(upload):
     change(upload, faults=8, retry_at=timezone.now() + timedelta(minutes=10))
-    assert queue.claim() is None
+    assert claim_next() is None
     change(upload, faults=0, retry_at=timezone.now() + timedelta(seconds=4))
-    assert queue.claim() is None
+    assert claim_next() is None
 
 
 def test_the_one_that_waits_longest_is_claimed_first(tenant, upload):
     later = make_upload(tenant)
-    assert [queue.claim().upload_id, queue.claim().upload_id] == [upload.pk, later.pk]
-    assert queue.claim() is None
+    assert [claim_next().upload_id, claim_next().upload_id] == [upload.pk, later.pk]
+    assert claim_next() is None
 
 
 def test_an_upload_whose_worker_was_killed_three_times_is_still_read(upload, hints):
     for faults in (1, 2, 3):
-        assert queue.claim().upload_id == upload.pk
+        assert claim_next().upload_id == upload.pk
         abandon(upload)
         upload.refresh_from_db()
         assert (upload.state, upload.attempts, upload.faults) == (State.RECEIVED, 0, faults)
@@ -140,7 +141,7 @@ def test_an_upload_that_its_worker_never_survives_is_read_alone_and_ends_after_a
 ):
     first_fault_at = timezone.now()
     while upload.state == State.RECEIVED:
-        assert queue.claim().upload_id == upload.pk
+        assert claim_next().upload_id == upload.pk
         abandon(upload)
         upload.refresh_from_db()
         assert upload.is_slow == (upload.faults >= queue.ALONE_FROM_FAULT)
@@ -162,7 +163,7 @@ def test_uploads_that_end_their_workers_leave_a_reader_for_the_others(tenant, up
     assert queue.requeue_abandoned() == 3
     change_all(retry_at=None)
     good = make_upload(tenant)
-    claims = [queue.claim() for _ in range(3)]
+    claims = [claim_next() for _ in range(3)]
     assert [held is not None and held.is_slow for held in claims].count(True) == 1
     assert good.pk in {held.upload_id for held in claims if held}
 
@@ -203,6 +204,7 @@ def test_a_worker_whose_shift_is_over_leaves_the_rest_to_the_next(
 ):
     make_upload(tenant)
     monkeypatch.setattr(worker, "SHIFT_S", -1.0)
+    monkeypatch.setattr(worker, "claim_due", lambda: claim_due(most=1))
     worker.drain()
     assert sorted(states()) == [State.PARSED, State.RECEIVED]
     assert hints

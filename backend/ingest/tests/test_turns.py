@@ -9,7 +9,7 @@ from backend.ingest.models import State, Upload
 from backend.ingest.sandbox import LocalArtefact, Sandbox, sandbox
 from backend.runs import record
 from backend.runs.models import Trial
-from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
+from backend.testing.uploads import WRK, claim_next, make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def other():
 
 
 def claimed_workspaces(count):
-    claims = [queue.claim() for _ in range(count)]
+    claims = [claim_next() for _ in range(count)]
     ids = [held.upload_id for held in claims if held is not None]
     slugs = dict(Upload.objects.values_list("pk", "workspace__slug"))
     return [slugs[upload_id] for upload_id in ids]
@@ -46,7 +46,7 @@ def test_workspaces_that_finish_at_once_take_turns(busy, other):
         make_upload(other)
     order = []
     for _ in range(6):
-        held = queue.claim()
+        held = claim_next()
         order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
         queue.finish(held, State.PARSED)
     assert sorted(order[:2]) == sorted(order[2:4]) == sorted(order[4:]) == ["busy", "other"]
@@ -146,7 +146,7 @@ def test_only_so_many_slow_uploads_are_read_at_a_time(busy, other, settings):
     make_upload(other)
     Upload.objects.filter(workspace=other.workspace).update(is_slow=True)
     quick = make_upload(busy)
-    held = [queue.claim() for _ in range(3)]
+    held = [claim_next() for _ in range(3)]
     assert [each.is_slow for each in held[:2]].count(True) == 1
     assert quick.pk in {each.upload_id for each in held[:2]}
     assert held[2] is None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 from django.conf import settings
@@ -14,8 +14,8 @@ from django.core.management.base import BaseCommand
 
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.formats.model import Entry, latency_of
+from backend.ingest.archives import files_of
 from backend.ingest.decompress import DecompressionRefused
-from backend.ingest.parse_child import artefacts_of
 from backend.stats import Histogram
 
 
@@ -53,8 +53,14 @@ class Command(BaseCommand):
 def _read(group: Sequence[Path]) -> list[RawArtefact]:
     limit = settings.DECOMPRESSED_MAX_BYTES
     return [
-        artefact for file in group for artefact in artefacts_of(file.name, file, limit_bytes=limit)
+        artefact
+        for file in group
+        for artefact in files_of(file.name, _opener_of(file), limit_bytes=limit)
     ]
+
+
+def _opener_of(file: Path) -> Callable[[], BinaryIO]:
+    return lambda: file.open("rb")
 
 
 def _shown(entry: Entry) -> dict[str, Any]:

@@ -1,0 +1,106 @@
+"""How a reading that did not succeed ends: the upload fails, waits, or is tried again."""
+
+from __future__ import annotations
+
+import logging
+
+from django.conf import settings
+
+from backend.errors import WorkFailed
+from backend.formats import PARSER_VERSION
+from backend.ingest import queue
+from backend.ingest.faults import is_database_away
+from backend.ingest.models import State
+from backend.ingest.process import NothingRead
+from backend.ingest.queue import Fault
+from backend.ingest.sandbox import ParserDied, ParserFailed, ParserInterrupted
+from backend.ingest.storage import StorageAway
+from backend.runs.record import RunElsewhere
+
+log = logging.getLogger(__name__)
+
+
+class OutOfTime(WorkFailed):
+    """The upload takes longer than its lane gives it."""
+
+
+def settle(held: queue.Claim, fault: Exception) -> bool:
+    """End an upload that could not be read, or give it back after a passing fault.
+
+    False where it was too slow and is left to the slow lane.
+    """
+    if isinstance(fault, OutOfTime):
+        return _out_of_time(held)
+    if isinstance(fault, queue.ClaimLost):
+        _log("claim_lost", held)
+    elif isinstance(fault, ParserInterrupted):
+        _log("parser_interrupted", held, fault)
+        queue.postpone(held, Fault(str(fault), is_death=True))
+    elif isinstance(fault, ParserDied):
+        _count_death(held, fault)
+    elif isinstance(fault, NothingRead | ParserFailed):
+        _fail(held, str(fault))
+    elif isinstance(fault, RunElsewhere):
+        _fail(held, f"{fault} Use a new id.")
+    else:
+        _give_back(held, fault)
+    return True
+
+
+def _log(event: str, held: queue.Claim, fault: Exception | None = None) -> None:
+    log.warning(
+        event, extra={"upload": str(held.upload_id), "reason": str(fault or "")}, exc_info=fault
+    )
+
+
+def _fail(held: queue.Claim, reason: str) -> None:
+    queue.finish(held, State.FAILED, reason=reason, parser_version=PARSER_VERSION)
+
+
+def _out_of_time(held: queue.Claim) -> bool:
+    """Whether it is ended."""
+    if held.is_slow:
+        _fail(held, f"Reading this upload took longer than {settings.SLOW_READ_S} s.")
+    else:
+        log.info("upload_is_slow", extra={"upload": str(held.upload_id)})
+        queue.make_slow(held)
+    return held.is_slow
+
+
+def _count_death(held: queue.Claim, death: ParserDied) -> None:
+    """A crash, or a kill for lack of memory, may be the upload's doing: some attempts are made."""
+    _log("parser_died", held, death)
+    if held.is_last:
+        _fail(held, f"{death} This happened {held.attempt} times. The raw files are kept.")
+    else:
+        queue.release(held, reason=str(death))
+
+
+def _give_back(held: queue.Claim, fault: Exception) -> None:
+    away = _what_was_away(fault)
+    if away:
+        _log("upload_postponed", held, fault)
+        queue.postpone(held, Fault(away))
+    else:
+        log.error("upload_not_processed", extra={"upload": str(held.upload_id)}, exc_info=fault)
+        kind = type(fault).__name__
+        queue.release(
+            held, reason=f"A fault of Loadsheet stopped the reading of this upload ({kind})."
+        )
+
+
+def _what_was_away(fault: Exception) -> str:
+    """A sentence about the passing fault; empty if it is not one."""
+    if isinstance(fault, FileNotFoundError):
+        # A volume that is not mounted looks just so.
+        return "A stored file of this upload is missing. Is the storage mounted?"
+    if isinstance(fault, StorageAway):
+        away = "The storage was not available"
+    elif isinstance(fault, OSError):
+        away = "The machine could not start the parser"
+    elif is_database_away(fault):
+        away = "The database was not available"
+    else:
+        return ""
+    answer = " ".join(str(fault).split())[:300].rstrip(".")
+    return f"{away} ({answer})."

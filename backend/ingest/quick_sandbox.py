@@ -1,0 +1,69 @@
+"""The sandbox for a page that waits: little time and space, one page at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backend.ingest.child import Limits
+from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox, current_limits, sandbox
+from backend.ingest.slots import LONG_WORK, Busy
+
+# The worker reads one upload at a time; the threads of the web server take turns.
+_turns = threading.Lock()
+TURN_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class QuickLimits:
+    """What one reading for a page that waits may use, within the limits of the installation."""
+
+    cpu_s: int
+    unpacked_bytes: int
+
+
+QUICK = QuickLimits(cpu_s=8, unpacked_bytes=64 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class QuickSandbox:
+    """The sandbox in turn, with the limits of a page."""
+
+    child: Sandbox
+    limits: Limits
+
+    def read(self, artefacts: Sequence[LocalArtefact], *, tool: str = "") -> dict[str, Any]:
+        """As `Sandbox.read`."""
+        return self.child.read(artefacts, tool=tool, limits=self.limits)
+
+    def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
+        """As `Sandbox.trace`."""
+        return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
+
+
+@contextmanager
+def quick_sandbox(quick: QuickLimits = QUICK) -> Iterator[QuickSandbox]:
+    """The sandbox for a page that waits: one at a time, with little time and space.
+
+    Raises ParserFailed when others keep it busy.
+    """
+    busy = ParserFailed("The parser is busy. Try again in a minute.")
+    with contextlib.ExitStack() as turn:
+        try:
+            turn.enter_context(LONG_WORK.take())
+        except Busy:
+            raise busy from None
+        if not _turns.acquire(timeout=TURN_S):
+            raise busy
+        turn.callback(_turns.release)
+        usual = current_limits()
+        limits = replace(
+            usual,
+            cpu_s=min(quick.cpu_s, usual.cpu_s),
+            decompressed_bytes=min(quick.unpacked_bytes, usual.decompressed_bytes),
+        )
+        yield QuickSandbox(sandbox(), limits)
