@@ -15,6 +15,7 @@ from math import inf, log1p, sqrt
 from msgspec import Struct
 from msgspec.structs import replace
 
+from backend.stats.contrast import Contrast, next_run
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.ratio import Better, Verdict, inverse_verdict
 from backend.stats.replicates import (
@@ -97,36 +98,6 @@ class Comparison(Struct, frozen=True, gc=False):
     def significant(self) -> bool:
         """Whether the interval excludes ×1."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
-
-
-class _Contrast(Struct, frozen=True, gc=False):
-    """A difference of two centres and its noise, before the family's quantile.
-
-    `parts`: of the variance, those of the first and the second series first. `rounding`: what
-    rounding adds to the half width.
-    """
-
-    value: float
-    parts: Sequence[Noise]
-    variance: float
-    rounding: float
-    run_sd: float | None
-
-    @property
-    def error(self) -> float:
-        return sqrt(self.variance)
-
-    @property
-    def base_share(self) -> float:
-        """The share of the variance that comes from the first series."""
-        return self.parts[0].variance / self.variance if self.variance else 0.5
-
-    @property
-    def freedom(self) -> float:
-        """The degrees of freedom, by Welch and Satterthwaite."""
-        squares = sum([part.variance**2 / part.freedom for part in self.parts])
-        freedom = self.variance**2 / squares if squares else inf
-        return max(1.0, min(freedom, max([part.pooled for part in self.parts])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +189,14 @@ class Page:
         """The centre of one of the series."""
         return centre_of(self.series[index])
 
-    def _contrast(self, base: int, other: int) -> _Contrast | None:
+    def _contrast(self, base: int, other: int) -> Contrast | None:
         """The difference of two series; None where a side has too few trials for its noise."""
         first, second = self.series[base], self.series[other]
         noises = self.noise.between(base, other)
         if noises is None or min(first.n, second.n) < LEAST_TRIALS:
             return None
         if self.floor.is_one_history and first.of_runs and not second.of_runs:
-            return _next_run(first, second, noises)
+            return next_run(first, second, noises)
         exposure = _run_exposure(first, second)
         parts: Sequence[Noise] = noises
         run_sd = None
@@ -233,7 +204,7 @@ class Page:
             run_sd = RUN_VARIATION if self.floor.run_sd is None else self.floor.run_sd
             freedom = self.floor.run_freedom or inf
             parts = (*noises, Noise(run_sd * run_sd * exposure, freedom, inf))
-        return _Contrast(
+        return Contrast(
             value=second.centre - first.centre,
             parts=parts,
             variance=sum([part.variance for part in parts]),
@@ -256,7 +227,7 @@ class Page:
         )
 
     def _judge(
-        self, pair: tuple[int, int], contrast: _Contrast, quantile: Quantile, rule: Rule
+        self, pair: tuple[int, int], contrast: Contrast, quantile: Quantile, rule: Rule
     ) -> Comparison:
         """The comparison of a pair whose interval is a quantile of standard errors wide."""
         first, second = self.series[pair[0]], self.series[pair[1]]
@@ -369,27 +340,6 @@ def _scope(first: Units, second: Units) -> Scope:
     return first.scope if not first.of_runs else second.scope
 
 
-def _next_run(first: Units, second: Units, noises: tuple[Noise, Noise]) -> _Contrast:
-    """The difference of one or two runs from at least three runs of the same history.
-
-    The interval is that of a prediction: the variance between the runs of the history holds for the
-    new runs too, with the same degrees of freedom (Hahn & Meeker, *Statistical Intervals*, 1991,
-    section 4.7). Trials that vary more than that explains add what is left.
-    """
-    history, trials = noises
-    between = history.variance * len(first.runs)
-    of_new = between / len(second.runs)
-    rest = Noise(max(trials.variance - of_new, 0.0), trials.freedom, trials.pooled)
-    known = Noise(history.variance + of_new, history.freedom, history.pooled)
-    return _Contrast(
-        value=second.centre - first.centre,
-        parts=(known, rest),
-        variance=known.variance + rest.variance,
-        rounding=first.rounding + second.rounding,
-        run_sd=sqrt(between),
-    )
-
-
 def _run_exposure(first: Units, second: Units) -> float:
     """How many times the variance between runs is in the difference of two centres.
 
@@ -405,7 +355,7 @@ def _run_exposure(first: Units, second: Units) -> float:
     return sum(share * share for share in shares.values())
 
 
-def _correlation(contrasts: Sequence[_Contrast]) -> float:
+def _correlation(contrasts: Sequence[Contrast]) -> float:
     """The mean correlation of two comparisons with the baseline."""
     if len(contrasts) < 2:
         return 0.0

@@ -42,13 +42,14 @@ def _question(arguments: Namespace) -> Question:
         candidates.append(arguments.candidate)
     if not candidates or (arguments.candidate is not None and arguments.run):
         raise UsageError("what was built? Give --run ID (repeatable), or --candidate SIDE.")
-    return [
-        *(("candidate", text) for text in candidates),
-        ("baseline", arguments.baseline),
-        *(("require", text) for text in arguments.requirements),
-        *((name, text) for name in NARROWING for text in getattr(arguments, name)),
-        *([("workspace", arguments.workspace)] if arguments.workspace else []),
-    ]
+    values = {
+        "candidate": candidates,
+        "baseline": [arguments.baseline],
+        "require": arguments.requirements,
+        **{name: getattr(arguments, name) for name in NARROWING},
+        "workspace": [arguments.workspace] if arguments.workspace else [],
+    }
+    return [(name, text) for name, texts in values.items() for text in texts]
 
 
 def _write(path: str | None, text: str) -> None:
