@@ -1,148 +1,41 @@
-"""Every page beside the comparison in a real Chromium: that it fits, is accessible and quiet, and
-works by keyboard alone."""
+"""Pages beside the comparison in a real Chromium: that they fit, are accessible and quiet in every
+state, and work by keyboard alone."""
 
 import re
-import uuid
 
 import pytest
 from django.core.cache import cache
 from playwright.sync_api import expect
 
-from backend.accounts.models import Token, TokenKind
-from backend.fleet.heartbeats import Heartbeat, record_heartbeat
-from backend.ingest.models import State, Upload
+from backend.fleet.heartbeats import record_heartbeat
 from backend.ingest.storage import storage
-from backend.ingest.worker import process
-from backend.runs.models import Run, Server, Trial
-from backend.sharing.models import Visibility
-from backend.testing.rows import CellSpec, make_run
-from backend.testing.scenes import make_measured_run, make_result_set
-from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+from backend.runs.models import Run, Server
+from backend.testing.uploads import WRK
 from backend.web.tests.browser.page_audit import faults_of, picture, violations
-
-NAMES = (
-    *("front", "runs", "runs-none", "servers", "server", "hosts", "host", "workloads"),
-    *("workload", "run", "trial", "trial-seconds", "upload", "settings", "empty", "service"),
-    *("not-understood", "agents", "agents-none", "agents-token", "revoke"),
-    *("run-live", "run-waiting", "session", "docs", "pair", "pair-versions", "uploads", "try"),
-    *("library", "library-server", "members", "workspaces", "new-workspace"),
+from backend.web.tests.browser.page_lab import (
+    LIVE,
+    RUNNING,
+    going_on,
+    make_page_lab,
+    send_part,
 )
 
-RUNNING, LIVE = uuid.UUID(int=7), uuid.UUID(int=8)
-NOW = {
-    "ordinal": 3,
-    "server": "gunicorn sync",
-    "workload": "hello",
-    "connections": 64,
-    "rate_rps": None,
-    "repeat": 2,
-    "phase": "measure",
-}
+# What the pages of test_every_page.py show in other states.
+NAMES = (
+    *("runs-none", "trial-seconds", "empty", "service", "not-understood", "agents-none"),
+    *("agents-token", "run-live", "run-waiting", "pair-versions", "failed-upload"),
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def lab(settings, tmp_path):
-    """A workspace with several servers, versions and hosts, and an empty one."""
-    settings.DATA_DIR = tmp_path
+    settings.DATA_DIR = settings.AGENT_FILES = tmp_path
     storage.cache_clear()
     cache.clear()
-    tenant, empty = make_tenant("lab"), make_tenant("empty-lab")
-    upload = make_upload(tenant, *[WRK] * 6, envelope=_plan())
-    process(upload.pk)
-    for version in ("27.0", "27.1"):
-        cells = [
-            CellSpec(server=name, version=version, connections=load, rates=(rate, rate + 9))
-            for name, rate in (("gunicorn sync", 900.0), ("gunicorn gthread", 700.0))
-            for load in (1, 8, 64)
-        ]
-        make_run(tenant.workspace, *cells, host={"name": "bench-2", "cpu_model": "EPYC"})
-    seconds = make_measured_run(tenant.workspace)
-    make_result_set(tenant.workspace, Visibility.PUBLIC)
-    Upload.objects.create(
-        workspace=tenant.workspace,
-        content_sha256="1" * 64,
-        state=State.FAILED,
-        reason="We don't recognise this file. Line 1. Found: 'hello'.",
-    )
-    token = Token.objects.get(workspace=tenant.workspace, kind=TokenKind.AGENT)
-    _send_part(tenant, 0)
-    for host, heartbeat in (
-        ("bench-client-3", _going_on(3)),
-        ("bench-client-1", Heartbeat(run=upload.pk, state="finished", trials_done=6)),
-        ("bench-client-2", Heartbeat(run=RUNNING, state="running", trials_done=3, silent_s=3600)),
-    ):
-        record_heartbeat(
-            token, host_name=host, program="loadsheet-agent", version="0.1.0", heartbeat=heartbeat
-        )
-    settings.AGENT_FILES = tmp_path
-    (tmp_path / "loadsheet.pyz").write_bytes(b"PK")
-    (tmp_path / "loadsheet_agent-0.1.0-py3-none-any.whl").write_bytes(b"PK")
-    yield {
-        "token": token,
-        "tenant": tenant,
-        "empty": empty,
-        "run": Run.objects.get(pk=upload.pk),
-        "trial": Trial.objects.filter(run=upload.pk).first(),
-        "seconds": Trial.objects.filter(run=seconds.run_id).earliest("ordinal"),
-    }
+    yield make_page_lab(tmp_path)
     storage.cache_clear()
-
-
-# What an agent sends beside figures.
-EVIDENCE = {
-    "plan": 'order = "randomised"\nrepeats = 3\n\n[load]\ntool = "wrk"\nconnections = [10]\n',
-    "seed": 1795,
-    "events": [{"at": "2026-01-31T12:00:05Z", "kind": "server-restart", "text": "started again"}],
-    "max_rates": [{"server": "nginx", "workload": "hello", "rate_rps": 5120.0, "confirmed": True}],
-    "labels": {"why": "what changed since " + "a-branch-with-a-long-name-" * 6, "batch": "7"},
-    "server_tails": {"nginx": "worker process exited"},
-}
-USED = {
-    "client_cpu_s": 1.52,
-    "client_cores": 2,
-    "client_cpu_per_core": [0.91, 0.44],
-    "client_cpu_steal": 0.004,
-    "server_cpu_s": 2.03,
-    "server_rss_peak_bytes": 41_000_000,
-    "server_threads_peak": 6,
-    "server_processes_peak": 3,
-    "time_wait_peak": 120,
-}
-
-
-def _going_on(done):
-    return Heartbeat(
-        run=LIVE,
-        state="running",
-        trials_done=done,
-        trials_planned=48,
-        current=NOW,
-        last={"throughput_rps": 8120.0, "p99_us": 9100.0, "error_rate": 0.0},
-        seconds_left=200.0,
-        silent_s=3600,
-    )
-
-
-def _send_part(tenant, ordinal):
-    """A trial of the run that goes on, as its agent sends it."""
-    trial = {**make_trial(ordinal, resources=USED, phase="measure"), "artefacts": ["0.txt"]}
-    envelope = {**make_envelope(0), "trials": [trial]}
-    envelope["run"] |= {**EVIDENCE, "id": str(LIVE)}
-    process(make_upload(tenant, envelope=envelope).pk)
-
-
-def _plan():
-    trials = []
-    for server in ("nginx", "caddy"):
-        for repeat in range(3):
-            trial = make_trial(len(trials), repeat=repeat, phase="measure", resources=USED)
-            trial["server"] = {"name": server, "version": "1.27", "configuration": {"workers": 2}}
-            trials.append(trial)
-    envelope = {**make_envelope(0), "trials": trials}
-    envelope["run"] |= {**EVIDENCE, "session": {"name": "big", "parts": 2}}
-    return envelope
 
 
 def ids_of(model, lab, **fields):
@@ -168,6 +61,7 @@ def path_of(name, lab):
         "trial-seconds": f"/t/{lab['seconds'].pk}",
         "upload": "/w/lab/upload",
         "settings": "/w/lab/settings",
+        "failed-upload": f"/u/{lab['failed'].pk}",
         "empty": "/w/empty-lab/",
         "service": "/",
         "not-understood": "/w/lab/runs?sever=x",
@@ -202,7 +96,7 @@ def visit(open_page, lab):
     return open_path
 
 
-def test_every_page_fits_is_accessible_and_quiet(visit, lab):
+def test_every_state_of_a_page_fits_is_accessible_and_quiet(visit, lab):
     faults = {}
     for name in NAMES:
         who = {"empty": lab["empty"], "agents-none": lab["empty"], "service": None}
@@ -284,7 +178,7 @@ def test_what_is_pasted_is_read_on_the_page_and_then_saved(visit, lab):
     picture(page, "upload-refused")
     assert page.locator("#read img").count() == 0
     page.locator("#paste").fill(WRK)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_url(re.compile("/u/"))
     assert page.complaints == []
 
@@ -302,7 +196,7 @@ def test_a_dropped_file_is_read(visit, lab):
     expect(page.locator("#read")).to_contain_text("dropped.txt")
     expect(page.locator("#read")).to_contain_text("1 trial")
     expect(page.locator("[data-slot=chosen]")).to_contain_text("dropped.txt")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_url(re.compile("/u/"))
     assert page.complaints == []
 
@@ -312,7 +206,7 @@ def test_pasting_works_without_scripts(open_page, lab):
     page.locator("#paste").fill(WRK)
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("#read")).to_contain_text("1 trial, not saved yet")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page).to_have_url(re.compile("/u/"))
 
 
@@ -371,13 +265,13 @@ def test_a_run_grows_while_it_is_read(visit, lab):
     page.get_by_role("tab", name="Trials").click()
     page.locator("details.trial").first.locator("summary").click()
     page.evaluate("window.stays = true")
-    _send_part(lab["tenant"], 1)
+    send_part(lab["tenant"], 1)
     record_heartbeat(
         lab["token"],
         host_name="bench-client-3",
         program="loadsheet-agent",
         version="0.1.0",
-        heartbeat=_going_on(4),
+        heartbeat=going_on(4),
     )
     expect(row).to_have_count(2)
     expect(live).to_contain_text("4 of 48 trials")
@@ -415,7 +309,7 @@ def test_a_comparison_offers_the_trials_that_came_since(visit, lab):
     page.wait_for_selector("[data-compare].is-ready")
     expect(page.locator("[data-slot=read-at]")).to_contain_text("Read")
     _wait_until_asked(page, "/progress")
-    _send_part(lab["tenant"], 1)
+    send_part(lab["tenant"], 1)
     offer = page.locator("[data-slot=read-at]")
     expect(offer).to_contain_text("1 new trial", timeout=15_000)
     offer.get_by_role("button", name="Show").click()

@@ -132,7 +132,7 @@ def test_a_version_is_corrected_and_the_correction_undone(visit, run):
     page.locator("summary", has_text="Manage").click()
     page.get_by_role("link", name="Edit…").click()
     page.get_by_label("Version").fill("2.0")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("main")).to_contain_text("Saved. Frozen result sets do not change.")
     expect(page.locator(".load-point").first).to_contain_text("caddy 2.0")
     page.locator("summary", has_text="Edited by members").click()

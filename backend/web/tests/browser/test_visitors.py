@@ -102,7 +102,7 @@ def test_an_output_is_previewed_saved_and_leads_to_its_run(open_page, lab):
     page = open_page("/w/lab/upload", lab)
     page.get_by_label("Paste the output").fill(f"{WRK}\n")
     expect(page.locator("#read")).to_contain_text("1 trial, not saved yet")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_url("**/u/*")
     expect(page.locator("[data-slot=state]").first).to_have_text("Waiting to be read")
     process(Upload.objects.get().pk)
