@@ -9,6 +9,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
 from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.http import HttpRequest
 
@@ -37,6 +38,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             if not user.is_staff and not settings.OPEN_SIGN_UP:
                 invitations.accept(token, made)
         return made
+
+    def send_account_already_exists_mail(self, email: str) -> None:
+        """Sign-up with the address of an account: hashes a password too, so that it takes as long
+        as making an account.
+        """
+        make_password("as long as another")
+        super().send_account_already_exists_mail(email)
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """The address that limits of sign-ins count; of an IPv6 address the /64 network."""

@@ -6,10 +6,11 @@ counted in this process, so that an outage is no open door.
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 from django.conf import settings
@@ -22,6 +23,8 @@ from backend.broker import CACHE, limits_storage
 
 # By mail and user: strangers are written to in the name of the service.
 INVITATIONS_PER_HOUR = 30
+# The key of counts that are not of one sender.
+ALL_SENDERS = "all"
 # Of one address; each may name many tokens.
 LEAK_REPORTS_PER_MINUTE = 30
 
@@ -59,14 +62,43 @@ def seconds_until_leak_report(address: str) -> int:
     return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "leak", address))
 
 
-def seconds_until_sign_in(address: str) -> int:
-    """0 when `address` may try to sign in, else how long to wait. Counts nothing."""
-    return _seconds_until_failure("sign-in", settings.FAILED_SIGN_INS_PER_HOUR, address)
+def seconds_until_sign_in(address: str, account: str = "") -> int:
+    """0 when `address` may try to sign in to `account`, else how long to wait. Counts nothing.
+
+    `account` is the name or e-mail address as it was typed, whether there is such an account or
+    not; empty for a sign-in link.
+    """
+    waits = (
+        _seconds_until_failure(kind, per_hour, key)
+        for kind, per_hour, key in _sign_in_limits(address, account)
+    )
+    return max(waits)
 
 
-def count_failed_sign_in(address: str) -> None:
-    """Remember one wrong password or link from `address`."""
-    _count_failure("sign-in", settings.FAILED_SIGN_INS_PER_HOUR, address)
+def count_failed_sign_in(address: str, account: str = "") -> None:
+    """Remember one wrong password or link."""
+    for kind, per_hour, key in _sign_in_limits(address, account):
+        _count_failure(kind, per_hour, key)
+
+
+def _sign_in_limits(address: str, account: str) -> Iterator[tuple[str, int, str]]:
+    """Kind, failures an hour, and key of each limit that a failed sign-in counts for."""
+    yield "sign-in", settings.FAILED_SIGN_INS_PER_HOUR, address
+    yield "sign-in-in-all", settings.FAILED_SIGN_INS_IN_ALL, ALL_SENDERS
+    if typed := " ".join(account.split()).casefold():
+        # As a hash: what people type is no name to keep, and may be long.
+        key = hashlib.sha256(typed.encode()).hexdigest()
+        yield "sign-in-account", settings.FAILED_SIGN_INS_PER_ACCOUNT, key
+
+
+def seconds_until_link(address: str) -> int:
+    """0 when `address` may open links of result sets, else how long to wait. Counts nothing."""
+    return _seconds_until_failure("link", settings.LINK_MISSES_PER_MINUTE, address, per="minute")
+
+
+def count_missed_link(address: str) -> None:
+    """Remember one link that leads to no result set: somebody may be guessing."""
+    _count_failure("link", settings.LINK_MISSES_PER_MINUTE, address, per="minute")
 
 
 def seconds_until_token(address: str) -> int:
@@ -82,20 +114,20 @@ def count_failed_token(address: str) -> None:
     _count_failure("token", settings.FAILED_TOKENS_PER_HOUR, address)
 
 
-def _seconds_until_failure(kind: str, per_hour: int, address: str) -> int:
-    limit = _parsed(f"{per_hour}/hour")
+def _seconds_until_failure(kind: str, most: int, key: str, *, per: str = "hour") -> int:
+    limit = _parsed(f"{most}/{per}")
 
     def wait_s(limiter: MovingWindowRateLimiter) -> int:
-        if limiter.test(limit, kind, address):
+        if limiter.test(limit, kind, key):
             return 0
-        return _seconds_left(limiter, limit, kind, address)
+        return _seconds_left(limiter, limit, kind, key)
 
     return _in_cache_or_here(wait_s)
 
 
-def _count_failure(kind: str, per_hour: int, address: str) -> None:
-    limit = _parsed(f"{per_hour}/hour")
-    _in_cache_or_here(lambda limiter: int(limiter.hit(limit, kind, address)))
+def _count_failure(kind: str, most: int, key: str, *, per: str = "hour") -> None:
+    limit = _parsed(f"{most}/{per}")
+    _in_cache_or_here(lambda limiter: int(limiter.hit(limit, kind, key)))
 
 
 def address_of(meta: Mapping[str, str]) -> str:
@@ -130,7 +162,7 @@ def _of_this_process() -> MovingWindowRateLimiter:
     return MovingWindowRateLimiter(MemoryStorage())
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _parsed(limit: str) -> RateLimitItem:
     return parse(limit)
 

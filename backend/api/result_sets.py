@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
+from backend.accounts import access, throttle
 from backend.accounts.models import Token, User, Workspace
 from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import CompareQuery
@@ -127,7 +127,10 @@ def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> R
 
 def _readable(request: Request, link: UUID) -> ResultSet:
     actor = actor_of(request)
-    result_set = find_result_set(link, workspace_ids=access.workspace_ids_of(actor))
+    visitor = "" if actor else throttle.address_of(request.META)
+    result_set = find_result_set(
+        link, workspace_ids=access.workspace_ids_of(actor), visitor=visitor
+    )
     if result_set is None:
         raise sign_in_needed() if actor is None else NotFound(NOT_FOUND)
     return result_set
@@ -165,7 +168,7 @@ class ResultSetDetail(APIView):
 
     @extend_schema(
         operation_id="result_set_read",
-        responses={200: ResultSetSerializer, **documented(401, 404, 410)},
+        responses={200: ResultSetSerializer, **documented(401, 404, 410, 429)},
     )
     def get(self, request: Request, link: UUID) -> Response:
         """Its title, notes, state, hash and links; public and unlisted ones need no token."""

@@ -117,6 +117,15 @@ TRIES_PER_MINUTE = env.whole(
 FAILED_SIGN_INS_PER_HOUR = env.whole(
     "FAILED_SIGN_INS_PER_HOUR", "wrong passwords and links an hour of one address", default=60
 )
+FAILED_SIGN_INS_PER_ACCOUNT = env.whole(
+    "FAILED_SIGN_INS_PER_ACCOUNT", "wrong passwords an hour for one account", default=20
+)
+FAILED_SIGN_INS_IN_ALL = env.whole(
+    "FAILED_SIGN_INS_IN_ALL", "wrong passwords and links an hour in all", default=6000
+)
+LINK_MISSES_PER_MINUTE = env.whole(
+    "LINK_MISSES_PER_MINUTE", "links without a result set a minute of one address", default=30
+)
 FAILED_TOKENS_PER_HOUR = env.whole(
     "FAILED_TOKENS_PER_HOUR", "wrong agent tokens an hour of one address", default=600
 )
@@ -212,7 +221,7 @@ WHITENOISE_MAX_AGE = 300
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
-    "allauth.account.auth_backends.AuthenticationBackend",
+    "backend.accounts.password_backend.PasswordBackend",
 ]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
@@ -273,17 +282,20 @@ SESSION_COOKIE_NAME = "__Host-session" if BEHIND_TLS else "session"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
 SECURE_SSL_REDIRECT = False
+CSRF_COOKIE_NAME = "__Host-csrf" if BEHIND_TLS else "csrftoken"
+# In the session: a cookie of its own would carry names in clear.
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SILENCED_SYSTEM_CHECKS = [
-    "security.W004",  # HSTS is set where PUBLIC_URL is https://, and only there
     "security.W005",  # other hosts below the same domain are not ours to commit
     "security.W008",  # the proxy redirects to https://; scripts/start has no TLS
-    "security.W012",  # cookies are Secure where PUBLIC_URL is https://, and only there
-    "security.W016",
     "security.W021",  # a browser's preload list cannot be left for months: for the owner to decide
 ]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
+if not BEHIND_TLS:
+    # HSTS and Secure cookies: set where PUBLIC_URL is https://, and only there.
+    SILENCED_SYSTEM_CHECKS += ["security.W004", "security.W012", "security.W016"]
     "DIRECTIVES": {
         "default-src": [NONE],
         "script-src": [SELF],

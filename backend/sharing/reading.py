@@ -10,21 +10,32 @@ from typing import Any
 
 import msgspec
 
+from backend.accounts import throttle
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures, read_figures
 from backend.analysis.query.compare_query import CompareQuery
+from backend.errors import TooMany
 from backend.runs.identity import canonical_json
 from backend.sharing.document import document_of
 from backend.sharing.models import ResultSet
 
 
-def find_result_set(link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID]) -> ResultSet | None:
+def find_result_set(
+    link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID], visitor: str = ""
+) -> ResultSet | None:
     """The result set at this link, if it is shared or belongs to one of these workspaces.
 
-    An expired or withdrawn one is returned too, so that its readers can be told.
+    An expired or withdrawn one is returned too, so that its readers can be told. `visitor`: the
+    address of somebody without an account. Raises TooMany where too many links from there led
+    nowhere, as guessed ones do.
     """
+    if visitor and (wait := throttle.seconds_until_link(visitor)):
+        raise TooMany("Too many links from your address lead to nothing here.", wait_s=wait)
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
-    return rows.readable(workspace_ids).filter(link=link).first()
+    result_set = rows.readable(workspace_ids).filter(link=link).first()
+    if result_set is None and visitor:
+        throttle.count_missed_link(visitor)
+    return result_set
 
 
 def saved_query(result_set: ResultSet) -> CompareQuery:

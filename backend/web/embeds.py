@@ -15,6 +15,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
+from backend.accounts import throttle
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
@@ -49,7 +50,7 @@ TONES = {
 @csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its stub has no arguments
 def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     """The chart alone, for a frame on any page."""
-    result_set = _shared(link)
+    result_set = _shared(request, link)
     if result_set.is_gone:
         sentence, since = result_set.end
         return guarded(
@@ -97,11 +98,16 @@ def _on(moment: Any) -> str:
     return f"Since {moment:%Y-%m-%d %H:%M} UTC."
 
 
-def _shared(link: UUID) -> ResultSet:
-    result_set = find_result_set(link, workspace_ids=[])
+def _shared(request: HttpRequest, link: UUID) -> ResultSet:
+    result_set = _result_set(request, link)
     if result_set is None:
         raise Http404
     return result_set
+
+
+def _result_set(request: HttpRequest, link: UUID) -> ResultSet | None:
+    """The shared result set at this link, whoever asks. Raises TooMany, as `find_result_set`."""
+    return find_result_set(link, workspace_ids=[], visitor=throttle.address_of(request.META))
 
 
 @require_safe
@@ -112,7 +118,7 @@ def oembed(request: HttpRequest) -> HttpResponse:
         detail = f"format: got {form[:40]!r}, allowed is json."
         return _problem(501, "Unknown format", detail, "Ask for format=json.")
     link = _link_in(request.GET.get("url", ""))
-    result_set = None if link is None else find_result_set(link, workspace_ids=[])
+    result_set = None if link is None else _result_set(request, link)
     if result_set is None:
         detail = "url is not the address of a shared result set here."
         hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."

@@ -67,7 +67,9 @@ def _redirect_to_slug(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 class LimitFailedSignIns:
-    """Makes an address wait after too many failed sign-ins, by link or by password."""
+    """Makes people wait after too many failed sign-ins from their address, for the account that
+    they name, or in all.
+    """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -78,14 +80,16 @@ class LimitFailedSignIns:
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponseBase | None:
         if not _is_sign_in(request):
             return None
-        wait = throttle.seconds_until_sign_in(throttle.address_of(request.META))
+        address = throttle.address_of(request.META)
+        wait = throttle.seconds_until_sign_in(address, _typed_account(request))
         if not wait:
             return None
         response = message(
             request,
             429,
             title="Too many failed sign-ins",
-            sentence="Too many wrong passwords or links came from your address within an hour.",
+            sentence="Too many wrong passwords or links came within an hour from your address, for "
+            "this account, or in all.",
             hint=f"Try again in {math.ceil(wait / 60)} minutes.",
         )
         response["Retry-After"] = str(wait)
@@ -101,4 +105,10 @@ def _is_sign_in(request: HttpRequest) -> bool:
 def count_wrong_password(*, request: HttpRequest | None = None, **_: object) -> None:
     """Count a wrong password, from any form."""
     if request is not None:
-        throttle.count_failed_sign_in(throttle.address_of(request.META))
+        address = throttle.address_of(request.META)
+        throttle.count_failed_sign_in(address, _typed_account(request))
+
+
+def _typed_account(request: HttpRequest) -> str:
+    """The name or e-mail address in the form of the sign-in page; empty on other pages."""
+    return request.POST.get("login", "") if request.method == "POST" else ""

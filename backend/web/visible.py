@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
-from backend.accounts import access
+from backend.accounts import access, throttle
 from backend.accounts.models import User, Workspace
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
@@ -98,7 +98,8 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
 
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, including one that is gone and has a tombstone."""
-    result_set = find_result_set(link, workspace_ids=_own_workspaces(request))
+    visitor = "" if viewer(request) else throttle.address_of(request.META)
+    result_set = find_result_set(link, workspace_ids=_own_workspaces(request), visitor=visitor)
     if result_set is None:
         raise Http404
     return result_set

@@ -1,0 +1,185 @@
+"""Guessing: limits of sign-ins and links, and answers that tell nobody who has an account."""
+
+import itertools
+import re
+import uuid
+
+import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.core import mail
+from django.test import Client
+
+from backend.accounts import invitations
+from backend.accounts.models import Role, User
+from backend.accounts.token_format import new_token
+from backend.sharing.models import Visibility
+from backend.testing.scenes import make_result_set
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a long right password"
+LOGIN = "/accounts/login/"
+ADDRESSES = (f"198.51.100.{number}" for number in itertools.count(1))
+# The counts are shared with other tests: no account name and no address is used twice.
+NAMES = (f"guessed-{uuid.uuid4().hex[:8]}" for _ in itertools.count())
+
+
+def sign_in(name, password="wrong", address=None, **headers):
+    client = Client(REMOTE_ADDR=address or next(ADDRESSES), headers=headers)
+    return client.post(LOGIN, {"login": name, "password": password})
+
+
+def codes(answers):
+    return [answer.status_code for answer in answers]
+
+
+class TestLimits:
+    def test_of_one_account_from_many_addresses(self, settings):
+        settings.FAILED_SIGN_INS_PER_ACCOUNT = 3
+        name = next(NAMES)
+        User.objects.create_user(username=name, password=PASSWORD)
+        answers = [sign_in(f" {name.upper()} ") for _ in range(4)]
+        assert codes(answers) == [200, 200, 200, 429]
+        assert 1 <= int(answers[-1]["Retry-After"]) <= 3600
+        # The right password waits too; other accounts do not.
+        assert sign_in(name, PASSWORD).status_code == 429
+        assert sign_in(next(NAMES)).status_code == 200
+
+    def test_of_an_account_that_does_not_exist_is_the_same(self, settings):
+        settings.FAILED_SIGN_INS_PER_ACCOUNT = 2
+        known, unknown = next(NAMES), next(NAMES)
+        User.objects.create_user(username=known, password=PASSWORD)
+        for name in (known, unknown):
+            assert codes([sign_in(name) for _ in range(3)]) == [200, 200, 429], name
+
+    def test_of_one_address_for_many_accounts(self, settings):
+        settings.FAILED_SIGN_INS_PER_HOUR = 3
+        address = next(ADDRESSES)
+        answers = [sign_in(next(NAMES), address=address) for _ in range(4)]
+        assert codes(answers) == [200, 200, 200, 429]
+
+    def test_of_the_whole_service(self, settings, monkeypatch):
+        settings.FAILED_SIGN_INS_IN_ALL = 3
+        monkeypatch.setattr("backend.accounts.throttle.ALL_SENDERS", uuid.uuid4().hex)
+        assert codes([sign_in(next(NAMES)) for _ in range(4)]) == [200, 200, 200, 429]
+
+    def test_a_forged_forwarded_address_is_no_other_sender(self, settings):
+        settings.FAILED_SIGN_INS_PER_HOUR = 2
+        address = next(ADDRESSES)
+        forged = {"x-forwarded-for": "203.0.113.1", "x-real-ip": "203.0.113.2"}
+        forged["forwarded"] = "for=203.0.113.3"
+        answers = [sign_in(next(NAMES), address=address, **forged) for _ in range(3)]
+        assert codes(answers) == [200, 200, 429]
+
+    @pytest.mark.parametrize("form", ["/s/{}", "/s/{}.json", "/embed/{}"])
+    def test_of_links_that_lead_nowhere(self, settings, scene, form):
+        settings.LINK_MISSES_PER_MINUTE = 3
+        shared = make_result_set(scene.own.workspace, Visibility.UNLISTED)
+        guesser = Client(REMOTE_ADDR=next(ADDRESSES))
+        answers = [guesser.get(form.format(uuid.uuid4())) for _ in range(4)]
+        assert codes(answers) == [404, 404, 404, 429]
+        # Also a right guess waits, so that going on does not pay.
+        assert guesser.get(form.format(shared.link)).status_code == 429
+        assert Client(REMOTE_ADDR=next(ADDRESSES)).get(form.format(shared.link)).status_code == 200
+
+    def test_of_links_in_the_api(self, settings, scene):
+        settings.LINK_MISSES_PER_MINUTE = 2
+        guesser = Client(REMOTE_ADDR=next(ADDRESSES))
+        path = f"/api/v1/result-sets/{uuid.uuid4()}"
+        assert codes([guesser.get(path) for _ in range(3)]) == [401, 401, 429]
+
+
+@pytest.fixture
+def hashings(monkeypatch):
+    """How often a password was hashed, which is what takes long enough to measure."""
+    counted = []
+    for name in ("encode", "verify"):
+        original = getattr(Argon2PasswordHasher, name)
+
+        def counting(self, *args, original=original, name=name):
+            counted.append(name)
+            return original(self, *args)
+
+        monkeypatch.setattr(Argon2PasswordHasher, name, counting)
+    return counted
+
+
+def plain(response, *names):
+    """The answer without what differs for every request or repeats what was typed."""
+    text = re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", response.content.decode())
+    for name in names:
+        text = text.replace(name, "")
+    return response.status_code, response.headers.get("Location"), text
+
+
+class TestNobodyLearnsWhoHasAnAccount:
+    @pytest.fixture
+    def known(self):
+        name = next(NAMES)
+        return User.objects.create_user(
+            username=name, email=f"{name}@example.org", password=PASSWORD
+        )
+
+    @pytest.mark.parametrize("kind", ["name", "address", "without a password", "closed"])
+    def test_by_signing_in(self, known, hashings, kind):
+        if kind == "without a password":
+            known.set_unusable_password()
+        known.is_active = kind != "closed"
+        known.save()
+        unknown = next(NAMES)
+        suffix = "@example.org" if kind == "address" else ""
+        answers, work = [], []
+        for name in (known.username, unknown):
+            hashings.clear()
+            answers.append(plain(sign_in(name + suffix), name))
+            work.append(len(hashings))
+        assert answers[0] == answers[1]
+        assert work[0] == work[1] > 0
+
+    def test_by_resetting_a_password(self, known, hashings):
+        answers, mails = [], []
+        for address in (known.email, f"{next(NAMES)}@example.org"):
+            mail.outbox.clear()
+            client = Client(REMOTE_ADDR=next(ADDRESSES))
+            answer = client.post("/accounts/password/reset/", {"email": address}, follow=True)
+            answers.append(plain(answer, address))
+            mails.append(len(mail.outbox))
+        assert answers[0] == answers[1]
+        assert mails == [1, 1]
+        assert hashings == []
+
+    def test_by_signing_up_with_an_address(self, known, hashings, settings):
+        settings.OPEN_SIGN_UP = True
+        settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+        settings.ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+        answers, work, mails = [], [], []
+        for address in (known.email, f"{next(NAMES)}@example.org"):
+            hashings.clear()
+            mail.outbox.clear()
+            form = {"username": next(NAMES), "email": address}
+            form |= {"password1": PASSWORD, "password2": PASSWORD}
+            client = Client(REMOTE_ADDR=next(ADDRESSES))
+            answer = client.post("/accounts/signup/", form, follow=True)
+            answers.append(plain(answer, address, form["username"]))
+            work.append(len(hashings))
+            mails.append(len(mail.outbox))
+        assert answers[0] == answers[1]
+        assert work[0] == work[1] > 0
+        assert mails == [1, 1]
+
+    def test_by_an_invitation(self, scene):
+        """Only who has the link learns that it ended, and why."""
+        clear = invitations.invite(scene.own.user, scene.own.workspace, Role.VIEWER)
+        invitations.revoke(scene.own.workspace, scene.own.workspace.invitations.get().pk)
+        assert "revoked" in Client().get(f"/invitations/{clear}").content.decode()
+        texts = [new_token("invite"), clear[:-7] + new_token("invite")[-7:], "nonsense"]
+        answers = {plain(Client().get(f"/invitations/{text}"), text) for text in texts}
+        assert len(answers) == 1
+
+
+def test_a_closed_limit_says_nothing_of_the_account(settings):
+    settings.FAILED_SIGN_INS_PER_ACCOUNT = 1
+    name = next(NAMES)
+    sign_in(name)
+    page = sign_in(name).content.decode()
+    assert name not in page
+    assert "Too many" in page
