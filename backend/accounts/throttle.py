@@ -29,10 +29,10 @@ ALL_SENDERS = "all"
 LEAK_REPORTS_PER_MINUTE = 30
 
 
-def seconds_until_upload(sender: str) -> int:
-    """Count one upload of `sender`; 0 when it may go on, else how long to wait."""
+def seconds_until_upload(sender: str, *, count: int = 1) -> int:
+    """Count `count` uploads of `sender`; 0 when they may go on, else how long to wait."""
     limit = _parsed(f"{settings.UPLOADS_PER_MINUTE}/minute")
-    return CACHE.call(lambda: _hit(_shared(), limit, "upload", sender), otherwise=0)
+    return CACHE.call(lambda: _hit(_shared(), limit, "upload", sender, count=count), otherwise=0)
 
 
 def seconds_until_preview(user: str) -> int:
@@ -147,9 +147,10 @@ def _in_cache_or_here(ask: Callable[[MovingWindowRateLimiter], int]) -> int:
     return ask(_of_this_process()) if shared is None else shared
 
 
-def _hit(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *key: str) -> int:
-    """Count one; 0 if that was allowed, else the seconds to wait."""
-    return 0 if limiter.hit(limit, *key) else _seconds_left(limiter, limit, *key)
+def _hit(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *key: str, count: int = 1) -> int:
+    """Count `count`; 0 if that was allowed, else the seconds to wait."""
+    is_allowed = limiter.hit(limit, *key, cost=count)
+    return 0 if is_allowed else _seconds_left(limiter, limit, *key)
 
 
 @lru_cache(maxsize=1)

@@ -33,6 +33,9 @@ from backend.ingest.receive import Sender, receive
 from backend.links import absolute, link_to
 
 HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_api_…"
+# What an upload and the short way before it (config/quick_uploads.py) tell each other.
+SENDER_KEY = "loadsheet.sender"
+UPLOAD_ID_KEY = "loadsheet.upload_id"
 FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
 
 
@@ -112,7 +115,9 @@ class UploadList(APIView):
             wholes=wholes,
             raw_envelope=_json_field(request, "envelope"),
             tool=_tool(request),
+            upload_id=request.META.get(UPLOAD_ID_KEY),
         )
+        request.META[SENDER_KEY] = sender
         code = status.HTTP_202_ACCEPTED if receipt.is_new else status.HTTP_200_OK
         return Response(UploadSerializer(receipt.upload).data, status=code)
 

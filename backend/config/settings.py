@@ -290,12 +290,12 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W008",  # the proxy redirects to https://; scripts/start has no TLS
     "security.W021",  # a browser's preload list cannot be left for months: for the owner to decide
 ]
-SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
-CONTENT_SECURITY_POLICY = {
 if not BEHIND_TLS:
     # HSTS and Secure cookies: set where PUBLIC_URL is https://, and only there.
     SILENCED_SYSTEM_CHECKS += ["security.W004", "security.W012", "security.W016"]
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
         "script-src": [SELF],

@@ -11,7 +11,13 @@ from backend.stats.simultaneous import prepare_quantiles
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
 
-application = get_wsgi_application()
+django_application = get_wsgi_application()
+
+# isort: split
+# Models can be imported once there is an application.
+from backend.config.quick_uploads import QuickUploads  # noqa: E402
+
+application = QuickUploads(django_application)
 
 # The views are imported now rather than at the first request, and so are the names of the routes.
 # Then all that was imported is kept out of the collector's sight: walking through it stopped a
