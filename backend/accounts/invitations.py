@@ -10,8 +10,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from backend.accounts import token_format
+from backend.accounts.audit import record
 from backend.accounts.members import MemberRefused, role_of, roles_given_by
-from backend.accounts.models import Invitation, Membership, User, Workspace
+from backend.accounts.models import Act, Invitation, Membership, User, Workspace
 from backend.errors import Refused
 
 LIFETIME = timedelta(days=7)
@@ -23,6 +24,7 @@ class InvitationRefused(Refused):
     """The invitation is not accepted; the message says why."""
 
 
+@transaction.atomic
 def invite(actor: User, workspace: Workspace, role: str, *, email: str = "") -> str:
     """Make an invitation; returns the clear text of its token, which is never shown again.
 
@@ -36,7 +38,7 @@ def invite(actor: User, workspace: Workspace, role: str, *, email: str = "") -> 
             hint="Revoke those that are no longer needed.",
         )
     clear = token_format.new_token("invite")
-    Invitation.objects.create(
+    invitation = Invitation.objects.create(
         workspace=workspace,
         role=role,
         email=email,
@@ -45,6 +47,7 @@ def invite(actor: User, workspace: Workspace, role: str, *, email: str = "") -> 
         digest=token_format.digest_of(clear),
         expires_at=timezone.now() + LIFETIME,
     )
+    record(Act.INVITATION_CREATED, workspace, subject=email, subject_id=invitation.pk, role=role)
     return clear
 
 
@@ -83,6 +86,15 @@ def accept(clear: str, user: User) -> Workspace:
     if rows.update(used_at=timezone.now(), used_by=user) != 1:
         raise InvitationRefused("This invitation was used before.")
     Membership.objects.create(user=user, workspace=invitation.workspace, role=invitation.role)
+    record(
+        Act.MEMBER_JOINED,
+        invitation.workspace,
+        subject=user,
+        subject_id=user.pk,
+        by=user,
+        role=invitation.role,
+        invited_by=invitation.made_by.get_username(),
+    )
     return invitation.workspace
 
 
@@ -93,10 +105,19 @@ def joined_by(clear: str, user: User | None) -> Workspace | None:
     return invitation.workspace if invitation is not None and is_own else None
 
 
+@transaction.atomic
 def revoke(workspace: Workspace, invitation_id: UUID) -> None:
     """Refuse the invitation from now on."""
     rows = Invitation.objects.filter(workspace=workspace, pk=invitation_id, revoked_at=None)
-    rows.update(revoked_at=timezone.now())
+    invitation = rows.first()
+    if invitation is not None and rows.update(revoked_at=timezone.now()):
+        record(
+            Act.INVITATION_REVOKED,
+            workspace,
+            subject=invitation.email,
+            subject_id=invitation_id,
+            role=invitation.role,
+        )
 
 
 def end_leaked(clear: str) -> None:

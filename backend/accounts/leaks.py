@@ -13,7 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts import invitations, tokens
-from backend.accounts.models import Membership, Role, Token, TokenKind
+from backend.accounts.audit import record
+from backend.accounts.models import Act, Membership, Role, Token, TokenKind
 from backend.broker import BROKER
 from backend.links import absolute, link_to
 
@@ -48,6 +49,13 @@ def end_leaked(leak: Leak) -> None:
         rows = Token.objects.filter(pk=token.pk, leaked_at=None)
         if not rows.update(leaked_at=timezone.now()):
             return
+        record(
+            Act.TOKEN_LEAKED,
+            token.workspace,
+            subject=token.name,
+            subject_id=token.pk,
+            seen=seen_at(leak.url),
+        )
         tokens.revoke(token)
         transaction.on_commit(lambda: _request_warning(token.pk, seen_at(leak.url)))
 

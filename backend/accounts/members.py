@@ -10,7 +10,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from backend.accounts.models import Membership, Role, User, Workspace
+from backend.accounts.audit import change, record
+from backend.accounts.models import Act, Membership, Role, User, Workspace
 from backend.errors import Conflict, NotFound
 
 # In rising order, as the class says.
@@ -46,8 +47,16 @@ def change_role(actor: User, workspace: Workspace, user_id: UUID, role: str) -> 
         raise MemberRefused(f"The role is “{role[:20]}”, which you cannot give.")
     if role != Role.OWNER:
         _check_owner_remains(members, membership)
-    membership.role = role
+    was, membership.role = membership.role, role
     membership.save(update_fields=["role"])
+    if was != role:
+        record(
+            Act.MEMBER_ROLE,
+            workspace,
+            subject=membership.user,
+            subject_id=user_id,
+            role=change(str(was), role),
+        )
     return membership
 
 
@@ -63,6 +72,8 @@ def remove(actor: User, workspace: Workspace, user_id: UUID) -> User:
         _check_may_manage(members, actor, membership)
     _check_owner_remains(members, membership)
     membership.delete()
+    act = Act.MEMBER_LEFT if membership.user_id == actor.pk else Act.MEMBER_REMOVED
+    record(act, workspace, subject=membership.user, subject_id=user_id, role=membership.role)
     return membership.user
 
 

@@ -177,3 +177,87 @@ class Token(models.Model):
     @property
     def is_expired(self) -> bool:
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+class Act(models.TextChoices):
+    """What the audit log records."""
+
+    TOKEN_CREATED = "token.created", "Token created"
+    TOKEN_REVOKED = "token.revoked", "Token revoked"
+    TOKEN_LEAKED = "token.leaked", "Token reported as published"
+    INVITATION_CREATED = "invitation.created", "Invitation created"
+    INVITATION_REVOKED = "invitation.revoked", "Invitation revoked"
+    MEMBER_JOINED = "member.joined", "Member joined"
+    MEMBER_ROLE = "member.role", "Role changed"
+    MEMBER_REMOVED = "member.removed", "Member removed"
+    MEMBER_LEFT = "member.left", "Member left"
+    WORKSPACE_CREATED = "workspace.created", "Workspace created"
+    WORKSPACE_RENAMED = "workspace.renamed", "Workspace renamed"
+    WORKSPACE_SETTINGS = "workspace.settings", "Settings changed"
+    WORKSPACE_VISIBILITY = "workspace.visibility", "Visibility of the workspace changed"
+    WORKSPACE_DELETED = "workspace.deleted", "Workspace deleted"
+    RUN_TRASHED = "run.trashed", "Run moved to the trash"
+    RUN_RESTORED = "run.restored", "Run restored"
+    RUN_DELETED = "run.deleted", "Run deleted for good"
+    MERGE_MADE = "merge.made", "Names merged"
+    MERGE_UNDONE = "merge.undone", "Merge undone"
+    SHARE_CREATED = "share.created", "Result set created"
+    SHARE_CHANGED = "share.changed", "Result set changed"
+    SHARE_VISIBILITY = "share.visibility", "Visibility of a result set changed"
+    SHARE_SUPERSEDED = "share.superseded", "Result set superseded"
+    SHARE_WITHDRAWN = "share.withdrawn", "Result set withdrawn"
+    SHARE_REVOKED = "share.revoked", "Link of a result set revoked"
+    STAFF_ACCESS = "staff.access", "Staff opened the workspace"
+    STAFF_ACCOUNT = "staff.account", "Staff closed or opened an account"
+
+
+class AuditEvent(models.Model):
+    """One act: who did what, when, from where. A trigger refuses to change or delete it.
+
+    It holds ids and names of that day and no foreign keys, so that no deletion changes an event.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    act = models.CharField(max_length=40)  # an Act
+    workspace_id = models.UUIDField(null=True)
+    # None and "": the service itself, or a command of its operator.
+    actor_id = models.UUIDField(null=True)
+    actor_name = models.CharField(max_length=200, default="")
+    token_id = models.UUIDField(null=True)
+    token_name = models.CharField(max_length=120, default="")
+    address = models.GenericIPAddressField(null=True)
+    # What was acted on: the name of a token, a person, a run's id, the title of a result set.
+    subject = models.CharField(max_length=200, default="")
+    subject_id = models.UUIDField(null=True)
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+        indexes = [models.Index(fields=["workspace_id", "-at", "-id"], name="audit_of_workspace")]
+
+    def __str__(self) -> str:
+        return f"{self.act} {self.subject}"
+
+    @property
+    def label(self) -> str:
+        """The act in words."""
+        return Act(self.act).label
+
+
+class StaffAccess(models.Model):
+    """For how long a member of the staff may read a workspace that is not theirs."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="staff_accesses")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    reason = models.CharField(max_length=500)
+    opened_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-opened_at"]
+        verbose_name_plural = "staff accesses"
+
+    def __str__(self) -> str:
+        return f"{self.user} may read {self.workspace} until {self.expires_at:%Y-%m-%d %H:%M}"

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from backend.accounts import token_format
 from backend.accounts.addresses import Address, is_within
-from backend.accounts.models import Token, TokenKind, User, Workspace
+from backend.accounts.audit import record
+from backend.accounts.models import Act, Token, TokenKind, User, Workspace
 from backend.accounts.scopes import AGENT_SCOPES, scopes_of_role
 from backend.errors import Refused
 
@@ -48,6 +49,7 @@ class Grant:
     networks: Sequence[str] = ()
 
 
+@transaction.atomic
 def store(
     kind: TokenKind, workspace: Workspace, *, user: User | None, name: str, grant: Grant
 ) -> tuple[Token, str]:
@@ -65,6 +67,16 @@ def store(
         pepper_id=token_format.pepper_id(),
         expires_at=None if grant.lifetime is None else timezone.now() + grant.lifetime,
     )
+    if kind != TokenKind.LINK:
+        record(
+            Act.TOKEN_CREATED,
+            workspace,
+            subject=name,
+            subject_id=token.pk,
+            scopes=token.scopes,
+            networks=token.networks,
+            expires=f"{token.expires_at:%Y-%m-%d}" if token.expires_at else None,
+        )
     return token, clear
 
 
@@ -150,9 +162,11 @@ def redeem_link(clear: str) -> User:
     return token.user
 
 
+@transaction.atomic
 def revoke(token: Token) -> None:
     """Refuse the token from now on; the first time it was revoked stays."""
-    Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+    if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        record(Act.TOKEN_REVOKED, token.workspace, subject=token.name, subject_id=token.pk)
 
 
 def touch(token: Token) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from backend.accounts.models import FormerSlug, Membership, Role, User, Workspace
+from backend.accounts.audit import change, changes, record
+from backend.accounts.models import Act, FormerSlug, Membership, Role, User, Workspace
 from backend.errors import InvalidInput
 
 # One person cannot fill the service with empty workspaces.
@@ -37,6 +40,7 @@ def create(owner: User, *, name: str, slug: str) -> Workspace:
     _check(workspace)
     _save(workspace)
     Membership.objects.create(user=owner, workspace=workspace, role=Role.OWNER)
+    record(Act.WORKSPACE_CREATED, workspace, subject=workspace.name, by=owner)
     return workspace
 
 
@@ -46,7 +50,8 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
 
     Raises WorkspaceRefused.
     """
-    former = Workspace.objects.select_for_update().get(pk=workspace.pk).slug
+    before = Workspace.objects.select_for_update().get(pk=workspace.pk)
+    former = before.slug
     workspace.name = _checked_name(name)
     if slug != former:
         workspace.slug = _free_slug(slug, of=workspace)
@@ -55,6 +60,31 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
     _check(workspace)
     _save(workspace)
     workspace.changed()
+    changed = changes(
+        {"name": before.name, "address": before.slug},
+        {"name": workspace.name, "address": workspace.slug},
+    )
+    if changed:
+        record(Act.WORKSPACE_RENAMED, workspace, subject=workspace.name, **changed)
+
+
+@transaction.atomic
+def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
+    """Store values of the workspace's settings, by the names of their columns."""
+    before = Workspace.objects.filter(pk=workspace.pk).select_for_update().values(*fields).get()
+    Workspace.objects.filter(pk=workspace.pk).update(**fields)
+    workspace.changed()
+    changed = changes(before, fields)
+    if "is_public" in changed:
+        del changed["is_public"]
+        was, now = (_visibility(values["is_public"]) for values in (before, fields))
+        record(Act.WORKSPACE_VISIBILITY, workspace, visibility=change(was, now))
+    if changed:
+        record(Act.WORKSPACE_SETTINGS, workspace, **changed)
+
+
+def _visibility(is_public: bool) -> str:
+    return "public" if is_public else "private"
 
 
 def current_slug(slug: str) -> str:
@@ -118,3 +148,5 @@ def close(workspace: Workspace) -> None:
     workspace.deleted_at = timezone.now()
     workspace.save(update_fields=["slug", "is_public", "deleted_at"])
     workspace.changed()
+    # Of a deleted workspace only this stays, so it says no name.
+    record(Act.WORKSPACE_DELETED, workspace)

@@ -10,7 +10,7 @@ from django.utils.functional import SimpleLazyObject
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.request import Request
 
-from backend.accounts import access, throttle, tokens
+from backend.accounts import access, audit, throttle, tokens
 from backend.accounts.addresses import sender_address
 from backend.accounts.models import BEARER_KINDS, Token, User
 from backend.accounts.scopes import Scope
@@ -29,6 +29,7 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = _find(clear_text(header), request)
         tokens.touch(token)
+        audit.acting_with(token)
         # Most requests ask nothing of the user: then its row is not read.
         user = cast(User, SimpleLazyObject(lambda: token.user or AnonymousUser()))
         return user, token

@@ -82,7 +82,14 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     class Meta:
         model = ResultSet
         fields = ["id", "workspace", "kind", "state", "title", "notes", "author", "query"]
-        fields += ["visibility", "created_at", "expires_at", "superseded_by", "withdrawn_at"]
+        fields += [
+            "visibility",
+            "readers",
+            "created_at",
+            "expires_at",
+            "superseded_by",
+            "withdrawn_at",
+        ]
         fields += ["withdrawn_reason", "sha256", "newer_runs", "url", "json_url", "csv_url"]
         fields += ["png_url", "badge_url", "embed_url"]
 

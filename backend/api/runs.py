@@ -31,8 +31,7 @@ from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
 from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
-from backend.ingest.removal import remove_run
-from backend.ingest.trash import trash_run
+from backend.ingest.trash import delete_run, trash_run
 from backend.links import link_to
 from backend.runs.listing import RunRow, run_page
 from backend.runs.models import Run, Trial, TrialTimeline
@@ -192,7 +191,7 @@ class RunDetail(APIView):
         """
         if is_asked(request, "permanently"):
             run = _writable_run(request, run_id, with_trash=True)
-            remove_run(run)
+            delete_run(run)
         else:
             run = _writable_run(request, run_id)
             trash_run(run, by=author_of(required_actor(request)))

@@ -35,6 +35,7 @@ NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "leaked-token-list": {"POST": ANY_TOKEN},
     "token-list": {"GET": ADMIN, "POST": ADMIN},
     "token": {"DELETE": ADMIN},
+    "audit-list": {"GET": ADMIN},
     "session-meet": {"POST": AGENT},
     "heartbeat": {"POST": AGENT},
     "observations": {"POST": AGENT},

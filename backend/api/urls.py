@@ -5,6 +5,7 @@ from django.urls import path
 from backend.api import (
     agents,
     artefacts,
+    audit,
     catalogue,
     compare,
     docs,
@@ -103,6 +104,7 @@ urlpatterns = [
     path("views/<uuid:view_id>", saved_views.ViewDetail.as_view(), name="view"),
     path("tokens", tokens.TokenList.as_view(), name="token-list"),
     path("tokens/<uuid:token_id>", tokens.TokenDetail.as_view(), name="token"),
+    path("audit", audit.AuditList.as_view(), name="audit-list"),
     path("leaked-tokens", tokens.LeakedTokenList.as_view(), name="leaked-token-list"),
     path("limits", limits.LimitList.as_view(), name="limit-list"),
     path("openapi.json", docs.OpenApiDocument.as_view(), name="openapi"),

@@ -143,6 +143,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 16 << 20
 # Django
 
 INSTALLED_APPS = [
+    # Without its search for modules named admin: the staff's pages are in backend.web.staff_site.
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -181,6 +183,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "backend.web.middleware.NameActor",
     "backend.config.bodies.LimitBodies",
     "backend.web.middleware.LimitFailedSignIns",
     "backend.web.middleware.AnswerRefusals",
@@ -279,12 +282,12 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if OPEN_SIGN_UP else "optional" if SEND
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_NAME = "__Host-session" if BEHIND_TLS else "session"
-SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
-SECURE_SSL_REDIRECT = False
 CSRF_COOKIE_NAME = "__Host-csrf" if BEHIND_TLS else "csrftoken"
 # In the session: a cookie of its own would carry names in clear.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
+SECURE_SSL_REDIRECT = False
 SILENCED_SYSTEM_CHECKS = [
     "security.W005",  # other hosts below the same domain are not ours to commit
     "security.W008",  # the proxy redirects to https://; scripts/start has no TLS

@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from backend.api.urls import VERSION_ROOT
 from backend.config import health
+from backend.web.staff_site import staff_site
 
 sign_in_page = LoginView.as_view(extra_context={"is_sign_up_open": settings.OPEN_SIGN_UP})
 
@@ -18,6 +19,7 @@ urlpatterns = [
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/sessions/", include("allauth.usersessions.urls")),
     path(VERSION_ROOT, include("backend.api.urls")),
+    path("staff/", staff_site.urls),
     path("", include("backend.web.urls")),
 ]
 

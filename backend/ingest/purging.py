@@ -7,6 +7,7 @@ import time
 
 from django.db import transaction
 
+from backend.accounts import audit
 from backend.accounts.models import Workspace
 from backend.ingest.collector import remove_unnamed_later
 from backend.ingest.models import Artefact, Upload
@@ -41,7 +42,9 @@ def _purge(workspace: Workspace, deadline: float) -> bool:
             return False
     if not discard_of_workspace(workspace.pk):
         return False
-    workspace.delete()
+    with transaction.atomic():
+        audit.purge(workspace.pk)
+        workspace.delete()
     log.info("workspace_purged", extra={"workspace": str(workspace.pk)})
     return True
 

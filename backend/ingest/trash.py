@@ -16,7 +16,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from backend.accounts.models import User, Workspace
+from backend.accounts.audit import record, record_each
+from backend.accounts.models import Act, User, Workspace
 from backend.ingest.models import Upload
 from backend.ingest.quota import bytes_of_uploads
 from backend.ingest.removal import remove_run, uploads_of_runs
@@ -73,6 +74,8 @@ def _move(runs: Sequence[Run], *, trashed_at: datetime | None, by: User | None) 
     uploads_of_runs(workspace, moved).update(is_in_trash=trashed_at is not None)
     refresh_noise_of_runs(moved)
     workspace.changed()
+    act = Act.RUN_RESTORED if trashed_at is None else Act.RUN_TRASHED
+    record_each(act, workspace, moved)
 
 
 def find_trashed_run(run_id: UUID, workspace_ids: Sequence[UUID]) -> Run | None:
@@ -116,8 +119,15 @@ def remove_trashed_run(run: Run) -> bool:
     lock_names(run.workspace, exclusive=True)
     is_trashed = _trashed(Q(pk=run.pk, trashed_at=run.trashed_at)).exists()
     if is_trashed:
-        remove_run(run)
+        delete_run(run)
     return is_trashed
+
+
+@transaction.atomic
+def delete_run(run: Run) -> None:
+    """As `remove_run`, with an event in the audit log."""
+    remove_run(run)
+    record(Act.RUN_DELETED, run.workspace, subject=run.pk, subject_id=run.pk)
 
 
 def _trashed(condition: Q) -> QuerySet[Run]:

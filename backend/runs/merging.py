@@ -16,7 +16,8 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from backend.accounts.models import User, Workspace
+from backend.accounts.audit import record
+from backend.accounts.models import Act, User, Workspace
 from backend.errors import InvalidInput
 from backend.runs.as_read import identity_fields
 from backend.runs.bulk import insert_rows
@@ -87,6 +88,7 @@ def merge(
     MODELS[kind]._default_manager.filter(pk__in=[row.pk for row in rows]).delete()
     remember_name(workspace, kind, source, target, author)
     workspace.changed()
+    _record(Act.MERGE_MADE, merged)
     return merged
 
 
@@ -109,6 +111,7 @@ def undo_merge(merged: Merge, *, by: User | None) -> bool:
     regroup_all(_runs_named(workspace, kind, [merged.source, *merged.former_names["led"]]))
     remove_unused_series(workspace.pk)
     workspace.changed()
+    _record(Act.MERGE_UNDONE, merged)
     return True
 
 
@@ -121,6 +124,17 @@ def _refuse_rows_in_use(merged: Merge, rows: Sequence[Row]) -> None:
             f"There is a {merged.kind} “{merged.source}” again, so the merge cannot be undone.",
             hint=f"Rename that {merged.kind}, then undo the merge.",
         )
+
+
+def _record(act: Act, merged: Merge) -> None:
+    record(
+        act,
+        merged.workspace,
+        subject=merged.source,
+        subject_id=merged.pk,
+        kind=str(merged.kind),
+        into=merged.target,
+    )
 
 
 def merges_into(workspace: Workspace, kind: FormerName.Kind, name: str) -> Sequence[Merge]:

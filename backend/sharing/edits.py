@@ -9,7 +9,8 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils import timezone
 
-from backend.accounts.models import Workspace
+from backend.accounts.audit import changes, record
+from backend.accounts.models import Act, Workspace
 from backend.errors import Conflict
 from backend.sharing.models import ResultSet, Visibility
 
@@ -44,10 +45,26 @@ def edit(
     fields = {name: value for name, value in given.items() if not isinstance(value, _Unchanged)}
     if result_set.is_frozen and fields.get("title", result_set.title) != result_set.title:
         raise EditRefused("The title is part of the snapshot, which never changes. Use the notes.")
+    before = {name: getattr(result_set, name) for name in fields}
     for name, value in fields.items():
         setattr(result_set, name, value)
     if fields:
-        result_set.save(update_fields=list(fields))
+        with transaction.atomic():
+            result_set.save(update_fields=list(fields))
+            _record_changes(result_set, changes(before, fields))
+
+
+def _record_changes(result_set: ResultSet, changed: dict[str, dict[str, Any]]) -> None:
+    if "visibility" in changed:
+        visibility = {name: str(value) for name, value in changed.pop("visibility").items()}
+        _record(Act.SHARE_VISIBILITY, result_set, visibility=visibility)
+    if changed:
+        # Notes and titles are in the result set; the event says that they are others now.
+        _record(Act.SHARE_CHANGED, result_set, fields=sorted(changed))
+
+
+def _record(act: Act, result_set: ResultSet, **detail: Any) -> None:
+    record(act, result_set.workspace, subject=result_set.title, subject_id=result_set.pk, **detail)
 
 
 def supersede(result_set: ResultSet, by: ResultSet | None) -> None:
@@ -58,8 +75,11 @@ def supersede(result_set: ResultSet, by: ResultSet | None) -> None:
         Workspace.objects.select_for_update().get(pk=result_set.workspace_id)
         if by is not None:
             _check_newer(result_set, by)
+        has_changed = result_set.superseded_by_id != (by.pk if by else None)
         result_set.superseded_by = by
         result_set.save(update_fields=["superseded_by"])
+        if has_changed:
+            _record(Act.SHARE_SUPERSEDED, result_set, newer=str(by.pk) if by else None)
 
 
 def _check_newer(result_set: ResultSet, by: ResultSet) -> None:
@@ -83,7 +103,9 @@ def withdraw(result_set: ResultSet, reason: str) -> None:
         raise EditRefused("Give a reason. Readers of the link will see only this reason.")
     result_set.withdrawn_at = timezone.now()
     result_set.withdrawn_reason = reason.strip()
-    result_set.save(update_fields=["withdrawn_at", "withdrawn_reason"])
+    with transaction.atomic():
+        result_set.save(update_fields=["withdrawn_at", "withdrawn_reason"])
+        _record(Act.SHARE_WITHDRAWN, result_set)
 
 
 def revoke(result_set: ResultSet) -> None:
@@ -93,7 +115,9 @@ def revoke(result_set: ResultSet) -> None:
     """
     _refuse_withdrawn(result_set)
     result_set.link = uuid.uuid4()
-    result_set.save(update_fields=["link"])
+    with transaction.atomic():
+        result_set.save(update_fields=["link"])
+        _record(Act.SHARE_REVOKED, result_set)
 
 
 def _refuse_withdrawn(result_set: ResultSet) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from backend.accounts.models import User, Workspace
+from backend.accounts.audit import record
+from backend.accounts.models import Act, User, Workspace
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import CompareQuery
@@ -72,6 +73,7 @@ def freeze(
         check_quota(workspace.pk, len(result_set.snapshot))
         result_set.save(force_insert=True)
         add_later(workspace.pk, len(result_set.snapshot))
+        _record(result_set)
         transaction.on_commit(lambda: request_drawing(result_set.pk))
     return result_set
 
@@ -91,8 +93,20 @@ def save_live(
         # Not the headline: it may be another one tomorrow.
         result_set.title = description.title or "Live comparison"
         result_set.save(force_insert=True)
+        _record(result_set)
         transaction.on_commit(lambda: request_drawing(result_set.pk))
     return result_set
+
+
+def _record(result_set: ResultSet) -> None:
+    record(
+        Act.SHARE_CREATED,
+        result_set.workspace,
+        subject=result_set.title,
+        subject_id=result_set.pk,
+        kind=str(result_set.kind),
+        visibility=str(result_set.visibility),
+    )
 
 
 def _with_named_runs(query: CompareQuery, workspace: Workspace) -> Figures:

@@ -11,10 +11,11 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 
-from backend.accounts import throttle
+from backend.accounts import audit, throttle
+from backend.accounts.addresses import sender_address
 from backend.errors import LoadsheetError
 from backend.web.errors import error_page, message
-from backend.web.visible import Moved
+from backend.web.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
 
@@ -31,6 +32,19 @@ class PrivateByDefault:
         response = self.get_response(request)
         response.headers.setdefault("Cache-Control", PRIVATE)
         return response
+
+
+class NameActor:
+    """Tells the audit log who sends a request; a token says so itself (`backend.api.auth`)."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        address = sender_address(request.META)
+        origin = audit.Origin(lambda: viewer(request), str(address) if address else None)
+        with audit.acting(origin):
+            return self.get_response(request)
 
 
 class AnswerRefusals:

@@ -33,7 +33,7 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
     if visible.is_own(request, workspace):
         pages.append(("Tokens", "tokens-page"))
     if access.may_administer(visible.viewer(request), workspace.pk):
-        pages.append(("Settings", "settings"))
+        pages += [("Settings", "settings"), ("Audit log", "audit")]
     results = [*_pages(workspace, asked, pages), *_named(request, workspace, asked)]
     return JsonResponse({"query": asked, "results": results})
 

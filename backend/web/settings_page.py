@@ -7,13 +7,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access
 from backend.accounts.models import Workspace
+from backend.accounts.workspaces import change_settings
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS
 from backend.errors import InvalidInput
 from backend.ingest.quota import stored_bytes
@@ -44,9 +44,7 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
         return settings_form(request, workspace, refused={"settings": str(refused)})
     if access.may_own(visible.viewer(request), workspace.pk):
         fields["is_public"] = request.POST.get("is_public") == "1"
-    with transaction.atomic():
-        Workspace.objects.filter(pk=workspace.pk).update(**fields)
-        workspace.changed()
+    change_settings(workspace, fields)
     messages.info(
         request, "Saved. Comparisons use the new settings. Frozen result sets do not change."
     )

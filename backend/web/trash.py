@@ -11,7 +11,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backend.fleet.heartbeats import forget_progress
-from backend.ingest.removal import remove_run
 from backend.ingest.trash import (
     KEPT_IN_TRASH,
     find_trashed_run,
@@ -20,6 +19,9 @@ from backend.ingest.trash import (
     restore_run,
     trash_run,
     trashed_bytes,
+)
+from backend.ingest.trash import (
+    delete_run as delete_for_good,
 )
 from backend.links import link_to, run_link
 from backend.runs.models import Cell, Run, Trial
@@ -92,7 +94,7 @@ def _remove(run: Run, *, is_trashed: bool) -> bool:
     """Whether the run was deleted; one that was asked for as trashed may have been restored."""
     if is_trashed:
         return remove_trashed_run(run)
-    remove_run(run)
+    delete_for_good(run)
     return True
 
 

@@ -68,6 +68,7 @@ def ids(scene):
         "upload_id": str(scene.upload.pk),
         "artefact_id": str(scene.artefact.pk),
         "link": str(shared.link),
+        "token_id": str(uuid.uuid4()),
         "view_id": str(make_saved_view(scene.own.workspace).pk),
     }
 

@@ -126,6 +126,8 @@ ROWS = {
     # The token of the test is an agent's, without the scope admin.
     "token-list": Row("/api/v1/tokens?workspace=own-lab", expected(401, 404, 404, 200, 403, 403)),
     "token": Row("/api/v1/tokens/{token}", expected(401, 404, 404, 204, 403, 403), "delete"),
+    "audit": Row("/w/own-lab/audit", OWNERS_PAGE),
+    "audit-list": Row("/api/v1/audit?workspace=own-lab", expected(401, 404, 404, 200, 403, 403)),
     "leaked-token-list": Row("/api/v1/leaked-tokens", NOTHING_SAID, "post", json=True),
     "result-sets-page": Row("/w/own-lab/result-sets", MEMBERS_PAGE),
     "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
@@ -247,6 +249,20 @@ ROWS = {
     "openapi": Row("/api/v1/openapi.json", EVERYONE),
     "api-docs": Row("/api/v1/docs", EVERYONE),
 }
+
+# What takes an admin or an owner: a member gets what a viewer gets.
+ADMIN_ONLY = {
+    "settings",
+    "audit",
+    "audit-list",
+    "token-list",
+    "token",
+    "rename-workspace",
+    "change-role",
+    "revoke-invitation",
+    "revoke-token",
+}
+OWNER_ONLY = {"delete-workspace"}
 
 # Unlisted and public result sets: who has the link may read, nobody but a writer may change.
 SHARED = {

@@ -21,8 +21,8 @@ from backend.testing.scenes import make_changes, make_result_set, make_saved_vie
 from backend.testing.uploads import WRK
 from backend.web.tests.access_rows import MEMBERS_API, ROWS, SHARED, VISITORS
 
-# Signing in is allauth's own; its routes are none of our data.
-FOREIGN_ROUTES = "accounts/"
+# Signing in is allauth's own; its routes are none of our data. For staff: test_staff.py.
+FOREIGN_ROUTES = ("accounts/", "staff/")
 READ = [name for name, row in SHARED.items() if row.method == "get"]
 NOW = timezone.now()
 ENDS = {

@@ -1,0 +1,80 @@
+"""GET /api/v1/audit: who did what in a workspace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts.audit import events_of
+from backend.accounts.models import Act, AuditEvent
+from backend.api.auth import required_actor
+from backend.api.errors import Problem
+from backend.api.runs import LIMIT, limit_asked
+from backend.api.schema import documented
+from backend.api.tokens import WORKSPACE
+from backend.api.workspaces import managed_workspace
+from backend.links import link_to
+from backend.runs.cursors import page_by_time
+
+
+class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
+    """One act. Null: the service itself, or unknown."""
+
+    actor = serializers.CharField(source="actor_name", help_text="A user; empty: the service")
+    token = serializers.CharField(source="token_name", help_text="Empty: a session, no token")
+    subject = serializers.CharField(help_text="The name or id of what was acted on, of that day")
+    detail = serializers.DictField(help_text="{was, is} where something changed")
+
+    class Meta:
+        model = AuditEvent
+        fields = ["id", "at", "act", "label", "actor", "actor_id", "token", "token_id"]
+        fields += ["address", "subject", "subject_id", "detail"]
+        extra_kwargs = {"label": {"help_text": "The act in words"}}
+
+
+class AuditPageSerializer(serializers.Serializer[Any]):
+    """One page of events."""
+
+    events = AuditEventSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class AuditList(APIView):
+    """The audit log of a workspace."""
+
+    @extend_schema(
+        operation_id="audit_list",
+        parameters=[
+            WORKSPACE,
+            OpenApiParameter("act", str, enum=sorted(Act.values), description="Only these acts"),
+            LIMIT,
+            OpenApiParameter("after", str, description="As given by next"),
+        ],
+        responses={200: AuditPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """The newest first. For admins and owners."""
+        given = request.query_params.dict()
+        workspace = managed_workspace(required_actor(request), given.get("workspace"))
+        limit = limit_asked(request)
+        rows = events_of(workspace, act=_act(given.get("act", "")))
+        page, cursor = page_by_time(rows, "at", after=given.get("after", ""), limit=limit)
+        following = link_to("audit-list", query={**given, "after": cursor}) if cursor else None
+        return Response(AuditPageSerializer({"events": page, "next": following}).data)
+
+
+def _act(asked: str) -> str:
+    if asked and asked not in Act.values:
+        raise Problem(
+            400,
+            "Bad request",
+            f"act: got {asked[:40]!r}, allowed are {', '.join(Act.values)}.",
+            hint="Correct or leave out act.",
+            field="act",
+        )
+    return asked

@@ -1,0 +1,53 @@
+"""The audit log of a workspace, for its admins and owners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.accounts.audit import events_of
+from backend.accounts.models import Act, AuditEvent
+from backend.links import link_to
+from backend.runs.cursors import page_by_time
+from backend.web import visible
+
+PER_PAGE = 100
+
+
+@require_safe
+def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who did what, newest first; `act` chooses one kind of act."""
+    workspace = visible.administered_workspace_or_404(request, slug)
+    act = request.GET.get("act", "")
+    act = act if act in Act.values else ""
+    after = request.GET.get("after", "")
+    page, cursor = page_by_time(events_of(workspace, act=act), "at", after=after, limit=PER_PAGE)
+    chosen = {"act": act} if act else {}
+    context = {
+        "workspace": workspace,
+        "nav": "audit",
+        "rows": [{"event": event, "details": _details(event)} for event in page],
+        "acts": Act.choices,
+        "act": act,
+        "next_url": link_to("audit", workspace.slug, query={**chosen, "after": cursor})
+        if cursor
+        else "",
+        "first_url": link_to("audit", workspace.slug, query=chosen) if after else "",
+    }
+    return render(request, "audit.html", context)
+
+
+def _details(event: AuditEvent) -> list[tuple[str, str]]:
+    """Each detail as name and text; a change as `was → is`."""
+    return [(name.replace("_", " "), _text(value)) for name, value in event.detail.items()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{_text(value.get('was'))} → {_text(value.get('is'))}"
+    if isinstance(value, list):
+        return ", ".join(_text(part) for part in value) or "none"
+    return "none" if value is None or value == "" else str(value)

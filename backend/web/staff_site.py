@@ -1,0 +1,167 @@
+"""The pages of the staff, under /staff/: accounts, workspaces without their content, and access.
+
+Staff see no runs here. To read a workspace they open it, with a reason, for an hour; its owners see
+that in the audit log.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.auth.views import redirect_to_login
+from django.db import transaction
+from django.http import Http404, HttpRequest
+from django.utils import timezone
+
+from backend.accounts.audit import change, record
+from backend.accounts.models import Act, AuditEvent, StaffAccess, User, Workspace
+from backend.links import link_to
+
+OPENED_FOR = timedelta(hours=1)
+LEAST_REASON = 10
+
+
+class StaffSite(AdminSite):
+    """Django's admin for `is_staff`; everyone else gets 404. Signing in is that of all pages."""
+
+    site_header = site_title = "Loadsheet staff"
+    index_title = "Accounts and workspaces"
+    enable_nav_sidebar = False
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        """The view for staff only."""
+        guarded = super().admin_view(view, cacheable)
+
+        def staff_only(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            _require_staff(request)
+            if not request.user.is_authenticated:
+                return redirect_to_login(request.get_full_path(), link_to("account_login"))
+            return guarded(request, *args, **kwargs)
+
+        return staff_only
+
+    def login(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """The sign-in page of the service, with its limits and second factors."""
+        _require_staff(request)
+        return redirect_to_login(link_to("staff:index"), link_to("account_login"))
+
+
+def _require_staff(request: HttpRequest) -> None:
+    """Raise Http404 for a person who is signed in and not of the staff."""
+    user = request.user
+    if user.is_authenticated and not (user.is_active and user.is_staff):
+        raise Http404
+
+
+class ReadOnly(ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
+    """Rows that staff may look at. The site lets only staff in."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return True
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class Accounts(ReadOnly):
+    """Accounts. Staff may close one and open it again; nothing else of it changes."""
+
+    list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
+    search_fields = ("username", "email")
+    fields = list_display
+    readonly_fields = tuple(name for name in list_display if name != "is_active")
+    actions = None
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None or obj.pk != request.user.pk
+
+    @transaction.atomic
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Store it, with an event that no workspace shows."""
+        super().save_model(request, obj, form, change)
+        if "is_active" in form.changed_data:
+            _record_account(obj)
+
+
+def _record_account(account: User) -> None:
+    is_active = change(not account.is_active, account.is_active)
+    record(Act.STAFF_ACCOUNT, None, subject=account, subject_id=account.pk, is_active=is_active)
+
+
+class Workspaces(ReadOnly):
+    """Workspaces, without what is in them."""
+
+    list_display = ("slug", "name", "created_at", "is_public", "deleted_at")
+    search_fields = ("slug", "name")
+    fields = list_display
+
+
+class AccessForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
+    """Which workspace, and why."""
+
+    reason = forms.CharField(
+        min_length=LEAST_REASON,
+        max_length=500,
+        help_text="The owners of the workspace read it in their audit log.",
+    )
+
+    class Meta:
+        model = StaffAccess
+        fields = ("workspace", "reason")
+
+
+class Accesses(ReadOnly):
+    """Opening a workspace to read it. Nobody closes or deletes the record of it."""
+
+    list_display = ("user", "workspace", "reason", "opened_at", "expires_at")
+    form = AccessForm
+    autocomplete_fields = ("workspace",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return True
+
+    @transaction.atomic
+    def save_model(self, request: HttpRequest, obj: StaffAccess, form: Any, change: bool) -> None:
+        """Store it for an hour, with an event for the owners of the workspace."""
+        assert isinstance(request.user, User)
+        obj.user = request.user
+        obj.expires_at = timezone.now() + OPENED_FOR
+        super().save_model(request, obj, form, change)
+        record(
+            Act.STAFF_ACCESS,
+            obj.workspace,
+            subject=obj.user,
+            subject_id=obj.pk,
+            reason=obj.reason,
+            until=f"{obj.expires_at:%Y-%m-%d %H:%M} UTC",
+        )
+
+
+class Events(ReadOnly):
+    """What staff did, and which workspaces were deleted. Other events are for the owners."""
+
+    list_display = ("at", "act", "actor_name", "workspace_id", "subject")
+    shown = (Act.STAFF_ACCESS, Act.STAFF_ACCOUNT, Act.WORKSPACE_DELETED)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """The events of the acts above."""
+        return super().get_queryset(request).filter(act__in=self.shown)
+
+
+staff_site = StaffSite(name="staff")
+staff_site.register(User, Accounts)
+staff_site.register(Workspace, Workspaces)
+staff_site.register(StaffAccess, Accesses)
+staff_site.register(AuditEvent, Events)
