@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from backend.accounts.models import Membership, Role, Token, User, Workspace
@@ -43,10 +44,13 @@ def readable_ids(actor: Actor) -> list[UUID]:
     return list({*workspace_ids_of(actor), *public})
 
 
-def ids_for_question(actor: Actor, slug: str | None) -> list[UUID]:
-    """The workspaces that a comparison may ask: a public one only where it is named."""
+def ids_for_question(actor: Actor, slug: str | None, *, shared: Iterable[UUID] = ()) -> list[UUID]:
+    """The workspaces that a comparison may ask: a public one, and one of `shared`, only where it
+    is named.
+    """
     current = None if slug is None else current_slug(slug)
-    named = Workspace.objects.filter(is_public=True, slug=current).values_list("pk", flat=True)
+    readable = Q(is_public=True) | Q(pk__in=shared)
+    named = Workspace.objects.filter(readable, slug=current).values_list("pk", flat=True)
     return list({*workspace_ids_of(actor), *named})
 
 

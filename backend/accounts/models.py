@@ -179,6 +179,27 @@ class Token(models.Model):
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
+class WorkspaceLink(models.Model):
+    """A link by which everyone who has it reads a workspace, until it is revoked.
+
+    Only the HMAC of its token is stored.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="links")
+    made_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    lookup = models.CharField(max_length=8, db_index=True)
+    digest = models.BinaryField(max_length=32)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"link to {self.workspace}"
+
+
 class Act(models.TextChoices):
     """What the audit log records."""
 

@@ -141,6 +141,7 @@ def close(workspace: Workspace) -> None:
     workspace.memberships.all().delete()
     workspace.tokens.all().delete()
     workspace.invitations.all().delete()
+    workspace.links.all().delete()
     workspace.former_slugs.all().delete()
     # The address is free again.
     workspace.slug = f"deleted-{workspace.pk.hex}"

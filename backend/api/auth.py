@@ -14,6 +14,7 @@ from backend.accounts import access, audit, throttle, tokens
 from backend.accounts.addresses import sender_address
 from backend.accounts.models import BEARER_KINDS, Token, User
 from backend.accounts.scopes import Scope
+from backend.accounts.workspace_links import shared_ids
 from backend.api.errors import CHALLENGE, Problem, sign_in_needed
 from backend.errors import TooMany
 
@@ -86,11 +87,11 @@ def required_actor(request: Request) -> Token | User:
 
 
 def readable_ids(request: Request) -> list[UUID]:
-    """The workspaces whose runs the sender may read, public ones included.
+    """The workspaces whose runs the sender may read, public and shared ones included.
 
     Raises Problem 401 where there is none, as for a sender without a token.
     """
-    ids = access.readable_ids(actor_of(request))
+    ids = [*access.readable_ids(actor_of(request)), *_shared_ids(request)]
     if not ids:
         required_actor(request)
     return ids
@@ -99,12 +100,19 @@ def readable_ids(request: Request) -> list[UUID]:
 def question_ids(request: Request) -> list[UUID]:
     """The workspaces that a comparison of the sender may ask.
 
-    Without signing in, only a public workspace that the query names; raises Problem 401 for others.
+    Without signing in, only a public or shared workspace that the query names; raises Problem 401
+    for others.
     """
-    ids = access.ids_for_question(actor_of(request), request.query_params.get("workspace"))
+    slug = request.query_params.get("workspace")
+    ids = access.ids_for_question(actor_of(request), slug, shared=_shared_ids(request))
     if not ids:
         required_actor(request)
     return ids
+
+
+def _shared_ids(request: Request) -> list[UUID]:
+    """The workspaces whose link the browser opened; none for a token."""
+    return [] if isinstance(request.auth, Token) else shared_ids(request.session)
 
 
 def author_of(actor: Token | User) -> User | None:

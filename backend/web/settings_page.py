@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access
 from backend.accounts.models import Workspace
+from backend.accounts.workspace_links import is_unlisted
 from backend.accounts.workspaces import change_settings
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS
 from backend.errors import InvalidInput
@@ -103,6 +104,7 @@ def settings_form(
             "confirm": request.POST.get("confirm", ""),
         },
         "is_public": (sent.get("is_public") == "1") if sent is not None else workspace.is_public,
+        "is_unlisted": is_unlisted(workspace),
         "may_delete": access.may_own(visible.viewer(request), workspace.pk),
         "stored_bytes": stored_bytes(workspace.pk),
         "max_bytes": settings.WORKSPACE_MAX_BYTES,

@@ -35,6 +35,7 @@ from backend.web import (
     trials,
     uploads,
     visitors,
+    workspace_links,
     workspaces,
 )
 
@@ -43,6 +44,9 @@ urlpatterns = [
     path("try", visitors.try_it, name="try"),
     path("sign-in/<str:token>", sign_in.sign_in, name="sign-in"),
     path("first-owner/<str:token>", workspaces.first_owner, name="first-owner"),
+    path("shared/<str:token>", workspace_links.open_link, name="open-workspace"),
+    path("w/<slug:slug>/link", workspace_links.make_link, name="make-workspace-link"),
+    path("w/<slug:slug>/link/revoke", workspace_links.revoke_link, name="revoke-workspace-link"),
     path("workspaces", workspaces.workspaces_page, name="workspaces"),
     path("new-workspace", workspaces.new_workspace, name="new-workspace"),
     path("messages", workspaces.held_messages, name="held-messages"),

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest
 
 from backend.accounts import access, throttle
 from backend.accounts.models import User, Workspace
+from backend.accounts.workspace_links import shared_ids
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
 from backend.sharing.models import ResultSet, Visibility
@@ -35,8 +36,10 @@ def is_operator(request: HttpRequest) -> bool:
 
 
 def workspaces(request: HttpRequest) -> list[UUID]:
-    """The workspaces whose runs the viewer may read, public ones included."""
-    return access.readable_ids(viewer(request))
+    """The workspaces whose runs the viewer may read: also public ones, and those whose link the
+    browser opened.
+    """
+    return [*access.readable_ids(viewer(request)), *shared_ids(request.session)]
 
 
 def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:

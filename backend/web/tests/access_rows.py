@@ -51,6 +51,9 @@ ROWS = {
     "try": Row("/try", EVERYONE),
     "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
     "first-owner": Row("/first-owner/nonsense", expected(410, 410, 410, 410, 410, 410)),
+    "open-workspace": Row("/shared/nonsense", NOBODY),
+    "make-workspace-link": Row("/w/own-lab/link", OWNERS_PAGE, "post"),
+    "revoke-workspace-link": Row("/w/own-lab/link/revoke", OWNERS_FORM, "post"),
     "workspaces": Row("/workspaces", SIGNED_IN_PAGE),
     "new-workspace": Row("/new-workspace", SIGNED_IN_PAGE),
     # For the operator of the service alone.
@@ -262,7 +265,7 @@ ADMIN_ONLY = {
     "revoke-invitation",
     "revoke-token",
 }
-OWNER_ONLY = {"delete-workspace"}
+OWNER_ONLY = {"delete-workspace", "make-workspace-link", "revoke-workspace-link"}
 
 # Unlisted and public result sets: who has the link may read, nobody but a writer may change.
 SHARED = {

@@ -1,0 +1,99 @@
+"""Unlisted workspaces: a link by which everyone who has it reads the runs, until it is revoked.
+
+A browser that opened the link remembers the link's id in its session; each request asks again
+whether the link still works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from backend.accounts import throttle, token_format
+from backend.accounts.audit import change, record
+from backend.accounts.models import Act, User, Workspace, WorkspaceLink
+from backend.errors import NotFound, TooMany
+
+KIND = "share"
+# In the session: the ids of the links that the browser opened, the latest last.
+OPENED_LINKS = "opened_links"
+MOST_OPENED = 20
+
+
+class LinkMissing(NotFound):
+    """No workspace is shared by this link, or no longer."""
+
+
+@transaction.atomic
+def make_link(maker: User, workspace: Workspace) -> str:
+    """A new link in place of those of before; returns its token, which is never shown again."""
+    was = _end_links(workspace)
+    clear = token_format.new_token(KIND)
+    WorkspaceLink.objects.create(
+        workspace=workspace,
+        made_by=maker,
+        lookup=token_format.lookup_of(clear),
+        digest=token_format.digest_of(clear),
+    )
+    _record(workspace, was, "unlisted")
+    return clear
+
+
+@transaction.atomic
+def revoke_link(workspace: Workspace) -> None:
+    """The link leads nowhere from now on, also for browsers that opened it."""
+    if _end_links(workspace) == "unlisted":
+        _record(workspace, "unlisted", "private")
+
+
+def find_link(clear: str, *, visitor: str) -> WorkspaceLink:
+    """The working link with this token. Raises LinkMissing, and TooMany after many misses from the
+    address `visitor`.
+    """
+    if wait := throttle.seconds_until_link(visitor):
+        raise TooMany("Too many links from your address lead to nothing here.", wait_s=wait)
+    if token_format.is_well_formed(clear):
+        rows = _working().filter(lookup=token_format.lookup_of(clear)).select_related("workspace")
+        for link in rows:
+            if token_format.same_digest(bytes(link.digest), clear):
+                return link
+    throttle.count_missed_link(visitor)
+    raise LinkMissing
+
+
+def remember(session: dict[str, list[str]], link: WorkspaceLink) -> None:
+    """Let the browser of this session read the workspace of the link."""
+    opened = [id_ for id_ in session.get(OPENED_LINKS, []) if id_ != str(link.pk)]
+    session[OPENED_LINKS] = [*opened, str(link.pk)][-MOST_OPENED:]
+
+
+def shared_ids(session: Mapping[str, Iterable[str]]) -> list[UUID]:
+    """The workspaces whose links the browser of this session opened, and that still work."""
+    opened = list(session.get(OPENED_LINKS, ()))
+    if not opened:
+        return []
+    return list(_working().filter(pk__in=opened).values_list("workspace", flat=True).distinct())
+
+
+def is_unlisted(workspace: Workspace) -> bool:
+    """Whether a link to the workspace works."""
+    return _working().filter(workspace=workspace).exists()
+
+
+def _working() -> QuerySet[WorkspaceLink]:
+    return WorkspaceLink.objects.filter(revoked_at=None, workspace__deleted_at=None)
+
+
+def _end_links(workspace: Workspace) -> str:
+    """End the links that work; returns the visibility of before."""
+    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    rows = WorkspaceLink.objects.filter(workspace=workspace, revoked_at=None)
+    return "unlisted" if rows.update(revoked_at=timezone.now()) else "private"
+
+
+def _record(workspace: Workspace, was: str, now: str) -> None:
+    record(Act.WORKSPACE_VISIBILITY, workspace, link=change(was, now))

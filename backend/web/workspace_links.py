@@ -1,0 +1,51 @@
+"""The link of an unlisted workspace: opening, making and revoking it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from backend.accounts import access, throttle, workspace_links
+from backend.accounts.models import Workspace
+from backend.links import absolute, link_to
+from backend.web import visible
+
+
+@require_safe
+def open_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Let this browser read the workspace, and lead to its front page."""
+    link = workspace_links.find_link(token, visitor=throttle.address_of(request.META))
+    workspace_links.remember(request.session, link)
+    response = HttpResponseRedirect(link_to("workspace", link.workspace.slug))
+    response["X-Robots-Tag"] = "noindex"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+@require_POST
+def make_link(request: HttpRequest, slug: str) -> HttpResponse:
+    """A new link in place of the former one; it is shown once."""
+    workspace = _owned_or_404(request, slug)
+    maker = visible.viewer(request)
+    assert maker is not None
+    clear = workspace_links.make_link(maker, workspace)
+    context = {"workspace": workspace, "link": absolute(link_to("open-workspace", clear))}
+    return render(request, "workspace_link.html", context)
+
+
+@require_POST
+def revoke_link(request: HttpRequest, slug: str) -> HttpResponse:
+    """The link leads nowhere from now on."""
+    workspace = _owned_or_404(request, slug)
+    workspace_links.revoke_link(workspace)
+    messages.info(request, "The link was revoked. Browsers that opened it see nothing any more.")
+    return HttpResponseRedirect(link_to("settings", workspace.slug))
+
+
+def _owned_or_404(request: HttpRequest, slug: str) -> Workspace:
+    workspace = visible.own_workspace_or_404(request, slug)
+    if not access.may_own(visible.viewer(request), workspace.pk):
+        raise Http404
+    return workspace
