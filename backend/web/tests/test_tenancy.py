@@ -1,0 +1,222 @@
+"""No route gives anybody what is not theirs: every route, every method, every kind of visitor.
+
+Markers are planted in every place that holds text. `secret-…` is in runs and what belongs to them,
+which everybody reads in a public workspace; `hidden-…` is in what only members ever read. The
+routes are those of the URL configuration: a new one needs a row in access_rows.py.
+"""
+
+import uuid
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from backend.accounts import audit, invitations
+from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
+from backend.accounts.scopes import Scope
+from backend.accounts.token_making import TokenRequest, make_token
+from backend.ingest.models import Artefact, State, Upload
+from backend.runs.models import Host, Run, Workload
+from backend.sharing.models import ResultSet, SavedView, Visibility
+from backend.sharing.workspace_deletion import delete_workspace
+from backend.testing.scenes import make_artefact, make_result_set
+from backend.web.tests.access_rows import ADMIN_ONLY, OWNER_ONLY, ROWS
+from backend.web.tests.test_access import ask, body_of, ids_of, taken_back, without_csrf
+
+pytestmark = pytest.mark.django_db
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+SAFE = ("get", "head", "options")
+SECRET, HIDDEN = b"secret-", b"hidden-"
+# What everybody may send, whoever they are: it is about nothing of anybody.
+OPEN_WRITES = {"livez", "readyz", "try", "new-workspace", "leaked-token-list"}
+
+
+@pytest.fixture(autouse=True)
+def no_agent_files(settings, tmp_path):
+    settings.AGENT_FILES = tmp_path
+
+
+@pytest.fixture
+def ids(scene):
+    ids = ids_of(scene)
+    plant(scene, ids)
+    return ids
+
+
+def plant(scene, ids):
+    workspace = scene.own.workspace
+    Run.objects.filter(workspace=workspace).update(
+        notes="secret-notes", labels={"secret-label": "x"}
+    )
+    Run.with_trash.filter(pk=ids["trashed"]).update(
+        notes="hidden-notes", labels={"hidden-label": "x"}
+    )
+    Host.objects.filter(workspace=workspace).update(name="secret-host", kernel="secret-kernel")
+    Workload.objects.filter(workspace=workspace).update(name="secret-workload")
+    Artefact.objects.filter(upload__workspace=workspace).update(name="secret-wrk.txt")
+    Token.objects.filter(workspace=workspace).update(name="hidden-token")
+    User.objects.filter(pk=scene.viewer.pk).update(
+        username="hidden-viewer", email="hidden-viewer@example.org"
+    )
+    SavedView.objects.filter(workspace=workspace).update(name="hidden-view")
+    ResultSet.objects.filter(pk=ids["private"]).update(title="hidden-title", notes="hidden-notes")
+    invitations.invite(scene.own.user, workspace, Role.VIEWER, email="hidden-mail@example.org")
+    audit.record(Act.SHARE_CREATED, workspace, subject="hidden-subject", why="hidden-why")
+    failed = Upload.objects.create(
+        workspace=workspace,
+        content_sha256="1" * 64,
+        state=State.FAILED,
+        reason="hidden-reason",
+    )
+    make_artefact(failed, b"hidden-bytes", name="hidden-file.txt")
+    ids["upload"] = scene.upload.pk
+
+
+def bearer(maker, workspace, *scopes, **ends):
+    token, clear = make_token(maker, workspace, TokenRequest("x", scopes))
+    Token.objects.filter(pk=token.pk).update(**ends)
+    return Client(headers={"authorization": f"Bearer {clear}"})
+
+
+def signed_in(person):
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def member_of(scene, role):
+    person = User.objects.create_user(username=f"of-{role}", password=None)
+    Membership.objects.create(user=person, workspace=scene.own.workspace, role=role)
+    return person
+
+
+@pytest.fixture
+def outsiders(scene):
+    """Everybody who has no business in the workspace, with as much as they may have elsewhere."""
+    own, foreign, now = scene.own, scene.foreign, timezone.now()
+    former = member_of(scene, Role.OWNER)
+    of_former = bearer(former, own.workspace, *Scope)
+    Membership.objects.filter(user=former).delete()
+    past = now - timedelta(seconds=1)
+    return {
+        "anonymous": Client(),
+        "other tenant": signed_in(foreign.user),
+        "token of another tenant": bearer(foreign.user, foreign.workspace, *Scope),
+        "revoked token": bearer(own.user, own.workspace, *Scope, revoked_at=now),
+        "expired token": bearer(own.user, own.workspace, *Scope, expires_at=past),
+        "token elsewhere": bearer(own.user, own.workspace, *Scope, networks=["192.0.2.0/24"]),
+        "token without a scope": bearer(own.user, own.workspace, *Scope, scopes=[]),
+        "former owner": signed_in(former),
+        "token of a former owner": of_former,
+        "staff": signed_in(User.objects.create_user("of-staff", is_staff=True)),
+    }
+
+
+def every_request():
+    """Each route with each method; the data of its row go with the method of its row."""
+    for name, row in ROWS.items():
+        for method in METHODS:
+            data = row.data if method == row.method else {}
+            yield name, replace(row, method=method, data=data)
+
+
+def answer(client, row, ids):
+    with nullcontext() if row.method in SAFE else taken_back():
+        response = ask(client, row, ids)
+        body = body_of(response)
+    headers = {**response.headers, "Server-Timing": ""}
+    return response.status_code, body + str(headers).encode()
+
+
+def leaks(clients, ids, markers):
+    """(route, method, visitor, status) of each answer that holds a marker, fails or changes."""
+    wrong, asked = [], 0
+    for name, row in every_request():
+        # Other methods are refused whoever asks: a person and a token are enough.
+        is_answered = row.method in ("get", "post", ROWS[name].method)
+        for visitor, client in clients.items():
+            if not (is_answered or visitor in ("other tenant", "token of another tenant")):
+                continue
+            status, text = answer(client, row, ids)
+            asked += 1
+            is_change = row.method not in SAFE and status < 300 and name not in OPEN_WRITES
+            if status >= 500 or is_change or any(marker in text for marker in markers):
+                wrong.append((name, row.method, visitor, status))
+    assert asked > 2 * len(ROWS) * len(clients)
+    return wrong
+
+
+def test_of_a_private_workspace_outsiders_get_nothing(ids, outsiders):
+    assert leaks(outsiders, ids, [SECRET, HIDDEN]) == []
+
+
+def test_of_a_public_workspace_outsiders_get_its_runs_only(scene, ids, outsiders):
+    Workspace.objects.filter(pk=scene.own.workspace.pk).update(is_public=True)
+    few = {name: outsiders[name] for name in ("anonymous", "other tenant", "former owner")}
+    assert leaks(few, ids, [HIDDEN]) == []
+    _, text = answer(few["anonymous"], ROWS["run-page"], ids)
+    assert SECRET in text
+
+
+def test_of_a_deleted_workspace_nobody_gets_anything(scene, ids, outsiders):
+    clients = {
+        "owner": signed_in(scene.own.user),
+        "token": bearer(scene.own.user, scene.own.workspace, *Scope),
+        "anonymous": outsiders["anonymous"],
+        "other tenant": outsiders["other tenant"],
+    }
+    unlisted = make_result_set(scene.own.workspace, Visibility.UNLISTED)
+    delete_workspace(scene.own.workspace)
+    ids |= {"private": unlisted.pk}
+    assert leaks(clients, ids, [SECRET, HIDDEN]) == []
+
+
+def test_the_markers_are_where_members_read_them(scene, ids):
+    """Otherwise the tests above prove nothing."""
+    owner = signed_in(scene.own.user)
+    shown = b"".join(
+        answer(owner, row, ids)[1] for _, row in every_request() if row.method == "get"
+    )
+    for marker in ("token", "viewer", "view", "title", "subject", "reason"):
+        assert f"hidden-{marker}".encode() in shown, marker
+    for marker in ("notes", "label", "host", "workload"):
+        assert f"secret-{marker}".encode() in shown, marker
+
+
+@pytest.mark.parametrize("visitor", ["anonymous", "other tenant", "token of another tenant"])
+def test_foreign_and_missing_get_the_same_answer_for_every_method(visitor, ids, outsiders):
+    client = outsiders[visitor]
+    missing_ids = {kind: uuid.uuid4() for kind in ids}
+    for name, row in every_request():
+        if "{" not in row.path and "own-lab" not in row.path:
+            continue
+        absent = replace(row, path=row.path.replace("own-lab", "no-labs"))
+        absent = replace(absent, data=swapped(row.data))
+        foreign, missing = answer(client, row, ids), answer(client, absent, missing_ids)
+        assert foreign[0] == missing[0], (name, row.method)
+        assert neutral(foreign[1], ids) == neutral(missing[1], missing_ids), (name, row.method)
+
+
+def swapped(data):
+    return {name: str(value).replace("own-lab", "no-labs") for name, value in data.items()}
+
+
+def neutral(text, ids):
+    """The answer without the ids and the slug that were asked for."""
+    for id_ in ids.values():
+        text = text.replace(str(id_).encode(), b"")
+    return without_csrf(text.replace(b"no-labs", b"own-lab")).replace(b"own-lab", b"")
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.ADMIN])
+def test_what_members_and_admins_may(role, scene, ids):
+    """What an owner may, but for two short lists; of those they get what a viewer gets."""
+    assert set(ROWS) >= OWNER_ONLY | ADMIN_ONLY
+    client = signed_in(member_of(scene, role))
+    refused = OWNER_ONLY if role == Role.ADMIN else OWNER_ONLY | ADMIN_ONLY
+    for name, row in ROWS.items():
+        expected = row.status["viewer" if name in refused else "owner"]
+        assert answer(client, row, ids)[0] == expected, name
