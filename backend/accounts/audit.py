@@ -30,6 +30,7 @@ class Origin:
     token: Token | None = None
 
 
+_THE_SERVICE = Origin(lambda: None, None)
 _origin: ContextVar[Origin | None] = ContextVar("audit_origin", default=None)
 
 
@@ -82,21 +83,26 @@ def _event(
     by: User | None,
     detail: dict[str, Any],
 ) -> AuditEvent:
-    origin = _origin.get()
-    token = origin.token if origin else None
-    user = by or (token.user if token else origin.find_user() if origin else None)
     return AuditEvent(
         act=act,
         workspace_id=workspace.pk if workspace else None,
-        actor_id=user.pk if user else None,
-        actor_name=user.get_username() if user else "",
-        token_id=token.pk if token else None,
-        token_name=token.name if token else "",
-        address=origin.address if origin else None,
+        **_actor_fields(_origin.get() or _THE_SERVICE, by),
         subject=str(subject).replace("\0", "")[:MAX_TEXT],
         subject_id=subject_id,
         detail=detail,
     )
+
+
+def _actor_fields(origin: Origin, by: User | None) -> dict[str, Any]:
+    token = origin.token
+    user = by or (token.user if token else origin.find_user())
+    return {
+        "actor_id": user.pk if user else None,
+        "actor_name": user.get_username() if user else "",
+        "token_id": token.pk if token else None,
+        "token_name": token.name if token else "",
+        "address": origin.address,
+    }
 
 
 def change(was: Any, now: Any) -> dict[str, Any]:
