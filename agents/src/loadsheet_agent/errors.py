@@ -37,6 +37,10 @@ class NoVerdictError(AgentError):
     exit_code = Exit.UNREACHED
 
 
+class NotInstalledError(AgentError):
+    """A program of the plan cannot be installed; its server is skipped for this reason."""
+
+
 class PlanStoppedError(AgentError):
     """A rule of the plan, or a full disk, ended the run early; finished trials are kept."""
 

@@ -18,9 +18,10 @@ from loadsheet_agent.host.locality import servers_are_here
 from loadsheet_agent.plan.expansion import BETWEEN_S, expand, expand_most, planned_seconds
 from loadsheet_agent.plan.intervals import FIRST_REPEATS, repeats_needed, t_95
 from loadsheet_agent.plan.plan import Plan
-from loadsheet_agent.plan.reading import parse_plan, read_plan, tomllib
+from loadsheet_agent.plan.reading import parse_plan, read_plan
 from loadsheet_agent.plan.schedule import drive, is_met
 from loadsheet_agent.plan.schema import plan_schema, schema_text
+from loadsheet_agent.plan.sources import tomllib
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.summary import summarise
 from loadsheet_agent.tools import TOOLS, Glance
@@ -214,7 +215,9 @@ def test_the_template_is_a_plan_and_so_is_each_line_it_has_commented_out():
     )
     offered = {match.split(" ")[0].strip("[]") for match, _ in line.findall(TEMPLATE)}
     known = {
-        key for name in ("", "load", "adaptive", "max_rate", "abort") for key in properties(name)
+        key
+        for name in ("", "load", "adaptive", "max_rate", "steady", "abort", "services")
+        for key in properties(name)
     }
     known |= {*properties("servers"), *properties("workloads")}
     assert offered <= known
@@ -232,6 +235,7 @@ def test_the_template_is_a_plan_and_so_is_each_line_it_has_commented_out():
         "body_file",
         "adaptive",
         "max_rate",
+        "steady",
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loadsheet_agent.errors import ServerStartError
-from loadsheet_agent.plan.plan import WorkloadSpec
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run import probe
 from loadsheet_agent.run.probe import Answer, Probe
 
@@ -106,7 +106,9 @@ def remote(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_on_loopback_any_certificate_will_do(https_url: str):
     assert Probe(https_url, verify_tls=True).status("/") == 200
     hello = WorkloadSpec(name="hello")
-    assert Probe(https_url, verify_tls=True).answer(hello) == Answer(5, closes=True)
+    assert Probe(https_url, verify_tls=True).answer(hello) == Answer(
+        200, b"hello", closes=True, announces_close=True
+    )
 
 
 @pytest.mark.usefixtures("remote")
@@ -135,7 +137,7 @@ def test_whether_a_server_closes_is_read_from_its_answer(
 ):
     url = http_url(version, connection)
     answer = Probe(url, verify_tls=True).answer(WorkloadSpec(name="hello"))
-    assert answer == Answer(5, closes=closes)
+    assert (answer.body, answer.closes) == (b"hello", closes)
 
 
 def test_no_answer_is_no_error():

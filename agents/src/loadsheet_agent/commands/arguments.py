@@ -16,6 +16,7 @@ EXAMPLES = """examples:
   loadsheet login https://host            save address and token
   loadsheet plan new                      write a commented plan.toml
   loadsheet plan check plan.toml          its trials, and how long they take
+  loadsheet servers check nginx           whether a server of the shelf runs here
   loadsheet doctor plan.toml              what would spoil a measurement here
   loadsheet run plan.toml                 measure, upload, print the link
   loadsheet run plan.toml --resume        continue an interrupted run
@@ -29,6 +30,7 @@ environment:
   LOADSHEET_URL, LOADSHEET_TOKEN          the service (safer than --token: `ps` shows flags)
   LOADSHEET_SPOOL                         where results wait (~/.local/state/loadsheet/spool)
   LOADSHEET_CONFIG                        the saved login (~/.config/loadsheet/login.json)
+  LOADSHEET_SHELF, LOADSHEET_CACHE        the shelf of servers, and where they are installed
   LOADSHEET_WRK, _AB, _K6, …              path of a load tool that is not on the PATH
 
 exit codes:
@@ -84,6 +86,12 @@ PLAN_EXAMPLES = """examples:
   loadsheet plan new --aa                              writes aa.toml: this machine against itself
   loadsheet plan check plan.toml                       trials in order, time, load tool
 """
+SERVERS_EXAMPLES = """examples:
+  loadsheet servers list
+  loadsheet servers install gunicorn
+  loadsheet servers check tornado@0.2,current nginx
+  loadsheet servers check --all
+"""
 SPOOL_EXAMPLES = """examples:
   loadsheet spool
   loadsheet spool retry
@@ -118,6 +126,7 @@ def make_parser() -> argparse.ArgumentParser:
         _add_check,
         _add_import,
         _add_plan,
+        _add_servers,
         _add_doctor,
         _add_spool,
         _add_login,
@@ -162,6 +171,7 @@ def _command(
 def _add_run(commands: Commands) -> None:
     run = _command(commands, "run", "carry out a plan and upload the result", RUN_EXAMPLES)
     run.add_argument("plan", metavar="PLAN.toml")
+    _add_short(run)
     run.add_argument(
         "--resume",
         metavar="ID",
@@ -304,12 +314,24 @@ def _add_plan(commands: Commands) -> None:
         action="store_true",
         help="new: a plan with one server twice, to measure this machine against itself",
     )
+    _add_short(plan)
     _add_tool_path(plan)
+
+
+def _add_servers(commands: Commands) -> None:
+    servers = _command(
+        commands, "servers", "list, install or check the servers of the shelf", SERVERS_EXAMPLES
+    )
+    servers.add_argument("action", choices=("list", "install", "check"), nargs="?", default="list")
+    servers.add_argument("names", metavar="NAME[@VERSION]", nargs="*")
+    servers.add_argument("--all", action="store_true", help="every version on the shelf")
+    servers.add_argument("--shelf", metavar="DIR", help="folder of the shelf; else LOADSHEET_SHELF")
 
 
 def _add_doctor(commands: Commands) -> None:
     doctor = _command(commands, "doctor", "show what would spoil a measurement on this machine")
     doctor.add_argument("plan", metavar="PLAN.toml", nargs="?")
+    _add_short(doctor)
     _add_tool_path(doctor)
     _add_service(doctor)
 
@@ -353,6 +375,10 @@ class _YesNo(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         setattr(namespace, self.dest, not (option_string or "").startswith("--no-"))
+
+
+def _add_short(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--short", action="store_true", help="the short form of the plan, [short]")
 
 
 def _add_tool_path(parser: argparse.ArgumentParser) -> None:

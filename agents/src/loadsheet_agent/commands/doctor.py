@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from loadsheet_agent.commands.output import put, put_json
-from loadsheet_agent.errors import AgentError
+from loadsheet_agent.errors import AgentError, NotInstalledError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.facts import read_host
 from loadsheet_agent.host.locality import server_host, servers_are_here
@@ -17,6 +17,7 @@ from loadsheet_agent.host.preflight import GOOD, SPOILS, WARNS, Finding, Needs, 
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.plan.tool_choice import choose_tool
+from loadsheet_agent.run.installation import find_available
 from loadsheet_agent.run.new_run import clock_facts
 from loadsheet_agent.run.rules import LEAST_FREE_BYTES
 from loadsheet_agent.run.sampling import time_wait_sockets
@@ -30,7 +31,7 @@ CLOCK_TOLERANCE_S = 1.0
 
 
 def run(arguments: Namespace) -> Exit:
-    plan = read_plan(Path(arguments.plan)) if arguments.plan else None
+    plan = read_plan(Path(arguments.plan), is_short=arguments.short) if arguments.plan else None
     same_host = None if plan is None else servers_are_here(plan)
     host = read_host(towards=None if plan is None or same_host else server_host(plan))
     facts = {
@@ -39,7 +40,7 @@ def run(arguments: Namespace) -> Exit:
         "time_wait": time_wait_sockets(),
     }
     findings = examine(facts, host.threads, _needs(plan, same_host))
-    findings += [_tools(arguments, plan), _space(arguments), *_service(arguments)]
+    findings += [_tools(arguments, plan), *_servers(plan), _space(arguments), *_service(arguments)]
     code = Exit.UNFIT if is_unfit(findings) else Exit.OK
     if arguments.json:
         shown = [asdict(finding) for finding in findings]
@@ -61,12 +62,17 @@ def _needs(plan: Plan | None, same_host: bool | None) -> Needs:
     if plan is None:
         return Needs()
     return Needs(
-        connections=max(plan.load.connections),
+        connections=max(_connections(plan)),
         keepalive=all(workload.keepalive for workload in plan.workloads),
         seconds=plan.load.duration_s,
         same_host=same_host,
         threads=plan.load.threads,
     )
+
+
+def _connections(plan: Plan) -> list[int]:
+    own = [count for server in plan.servers for count in server.load.connections]
+    return [*plan.load.connections, *own]
 
 
 def _tools(arguments: Namespace, plan: Plan | None) -> Finding:
@@ -83,6 +89,16 @@ def _tools(arguments: Namespace, plan: Plan | None) -> Finding:
     if not installed:
         return Finding("tool", SPOILS, "no load tool was found", "install wrk or apache2-utils")
     return Finding("tool", GOOD, f"load tools: {names}")
+
+
+def _servers(plan: Plan | None) -> list[Finding]:
+    """Servers of the plan that this machine lacks a program for."""
+    if plan is None:
+        return []
+    try:
+        return [Finding("servers", WARNS, text) for text in find_available(plan).skipped]
+    except NotInstalledError as error:
+        return [Finding("servers", SPOILS, str(error))]
 
 
 def _space(arguments: Namespace) -> Finding:

@@ -13,6 +13,7 @@ from loadsheet_agent.host.locality import servers_are_here
 from loadsheet_agent.plan.expansion import expand, expand_most
 from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.plan.tool_choice import choose_tool, planned_points
+from loadsheet_agent.run.installation import find_available
 from loadsheet_agent.run.summary import as_json, list_steps, summarise
 from loadsheet_agent.tools import FoundTool, check, tool_paths
 from loadsheet_agent.upload.secrets import redactor_for
@@ -53,8 +54,10 @@ def _new(arguments: Namespace) -> Exit:
 def _check(arguments: Namespace) -> Exit:
     if arguments.aa:
         raise UsageError("--aa is for `loadsheet plan new`; leave it out.")
-    plan = read_plan(Path(arguments.file))
-    servers_are_here(plan)
+    whole = read_plan(Path(arguments.file), is_short=arguments.short)
+    servers_are_here(whole)
+    available = find_available(whole)
+    plan = available.plan
     seed = plan.seed or 0
     steps, most = expand(plan, seed), expand_most(plan, seed)
     check(plan.load.tool, planned_points(plan))
@@ -64,6 +67,8 @@ def _check(arguments: Namespace) -> Exit:
         # A plan is often written on another machine than the one it runs on.
         say(f"Note: {error}")
         tool = None
+    for sentence in available.skipped:
+        say(f"Note: {sentence}")
     redactor = redactor_for(plan, None)
     if arguments.json:
         shown = redactor.value(as_json(plan, steps, most, tool))

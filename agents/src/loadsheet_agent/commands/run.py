@@ -19,6 +19,7 @@ from loadsheet_agent.plan.expansion import expand, expand_most
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.plan.tool_choice import choose_tool
+from loadsheet_agent.run.installation import Installation, find_available, install_plan
 from loadsheet_agent.run.measurement import Measurement
 from loadsheet_agent.run.new_run import SEEDS, client_facts, new_record
 from loadsheet_agent.run.record import RunRecord
@@ -34,13 +35,20 @@ from loadsheet_agent.upload.target import Target, read_target
 
 def run(arguments: Namespace) -> Exit:
     target = read_target(arguments.url, arguments.token)
-    plan = read_plan(Path(arguments.plan))
-    plan = replace(plan, labels={**plan.labels, **read_pairs(arguments.label, "--label")})
+    whole = read_plan(Path(arguments.plan), is_short=arguments.short)
+    labels = {**whole.labels, **read_pairs(arguments.label, "--label")}
+    whole = replace(whole, labels=labels)
     _check_arguments(arguments)
-    same_host = servers_are_here(plan)
-    tool = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))
+    same_host = servers_are_here(whole)
+    available = find_available(whole)
+    tool = choose_tool(available.plan, tool_paths(arguments.tool_path, os.environ))
+    installation = install_plan(available, tool, say)
+    for sentence in installation.skipped:
+        say(f"{sentence[0].upper()}{sentence[1:]}")
+    plan = installation.plan
     host = client_facts(plan, tool, target, same_host=same_host)
     entry, record = _begin(arguments, plan, target, host, same_host=same_host)
+    _note_skipped(record, installation)
     session = _join_session(arguments, target, record)
     steps = expand(plan, record.seed)
     say(record.redactor.text(summarise(plan, steps, expand_most(plan, record.seed), tool)))
@@ -48,10 +56,11 @@ def run(arguments: Namespace) -> Exit:
         say(f"Results, live and afterwards: {target.url}/r/{entry.id}")
     progress = f"{{}} of {len(steps)} trials and warm-ups had finished"
     try:
-        Measurement(record, tool, entry, steps, say).run(target, session)
+        Measurement(record, installation, entry, steps, say).run(target, session)
     except KeyboardInterrupt:
         say(_outcome(record, f"Interrupted: {progress.format(len(record.trials))}"))
-        say(f"`loadsheet run {arguments.plan} --resume` continues it.")
+        form = " --short" if arguments.short else ""
+        say(f"`loadsheet run {arguments.plan}{form} --resume` continues it.")
         return _keep(entry, record, arguments, Exit.INTERRUPTED)
     except PlanStoppedError as stop:
         say(_outcome(record, f"Stopped: {stop}; {progress.format(len(record.trials))}"))
@@ -91,6 +100,14 @@ def _begin(
     if arguments.seed is not None:
         record.seed = arguments.seed
     return entry, record
+
+
+def _note_skipped(record: RunRecord, installation: Installation) -> None:
+    """Record why servers are skipped; a resumed run has noted it already."""
+    noted = {event["text"] for event in record.events}
+    for sentence in installation.skipped:
+        if sentence not in noted:
+            record.add_event("server-skipped", sentence)
 
 
 def _join_session(arguments: Namespace, target: Target | None, record: RunRecord) -> Session | None:

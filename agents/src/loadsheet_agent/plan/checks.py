@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from loadsheet_agent.plan.keys import keys_of
-from loadsheet_agent.plan.plan import LoadSpec, MaxRateSpec, Plan, ServerSpec, WorkloadSpec
+from loadsheet_agent.plan.plan import LoadSpec, MaxRateSpec, Plan
+from loadsheet_agent.plan.server_spec import ProgramSpec, ServerSpec, ServiceSpec
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 
 # The characters of a header's name (RFC 9110, 5.6.2).
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 # The load tools write these themselves, each in its own way.
+STARTED_ONLY = ("environment", "setup", "teardown", "cwd", "user", "cpus", "ulimit", "templates")
 OWN_HEADERS = ("host", "connection", "content-length", "transfer-encoding")
 
 
@@ -29,12 +32,55 @@ def check_plan(plan: Plan) -> Iterator[str]:
             f"({plan.repeats})."
         )
     yield from check_sides(plan)
+    yield from check_names(plan)
+    yield from check_server_loads(plan)
+    if plan.steady is not None and plan.warmup_s == 0:
+        yield "[steady] repeats warm-ups, and there are none; set warmup_s."
+
+
+def check_names(plan: Plan) -> Iterator[str]:
+    """Servers name services and workloads that the plan has, and every workload has a server."""
+    services = {service.name for service in plan.services}
+    workloads = {workload.name for workload in plan.workloads}
+    for server in plan.servers:
+        for name in server.services:
+            if name not in services:
+                yield f"server {server.label!r} needs the service {name!r}; add its [[services]]."
+        for name in (*server.workloads, *server.paths):
+            if name not in workloads:
+                yield (
+                    f"server {server.label!r} names the workload {name!r}; expected one of "
+                    f"{', '.join(sorted(workloads))}."
+                )
+    for workload in plan.workloads:
+        if not any(server.takes(workload) for server in plan.servers):
+            yield f"no server takes the workload {workload.name!r}; remove it or name it."
+
+
+def check_server_loads(plan: Plan) -> Iterator[str]:
+    """Rules of a server's own load."""
+    for server in plan.servers:
+        has_points = server.load.connections or server.load.rates
+        if has_points and plan.max_rate is not None:
+            yield f"[max_rate] chooses the load of {server.label!r}; remove its load."
+        if server.load.rates and server.load.connections:
+            yield (
+                f"server {server.label!r} has both connections and rates; keep one of them. With "
+                "rates, the plan's connections are the most that are open at once."
+            )
+        if server.load.rates and len(plan.load.connections) != 1:
+            yield (
+                f"server {server.label!r} has rates; they need connections = [N] in [load], one "
+                "number: the most connections open at once."
+            )
+        if server.load.connections and plan.load.rates:
+            yield f"server {server.label!r} has connections, and the plan offers rates; use rates."
 
 
 def check_sides(plan: Plan) -> Iterator[str]:
     """Rules of a server that the plan has twice: both sides are alike, and run at the same time."""
     for side_a, side_b in itertools.combinations(plan.servers, 2):
-        if side_a.name != side_b.name:
+        if side_a.key[:2] != side_b.key[:2]:
             continue
         for name in keys_of(ServerSpec):
             if name != "url" and getattr(side_a, name) != getattr(side_b, name):
@@ -82,10 +128,36 @@ def check_server(server: ServerSpec) -> Iterator[str]:
         yield f'url is {server.url!r}, which {problem}; write, for example, "http://127.0.0.1:8000".'
     if server.stop and not server.start:
         yield "stop is given but no start; a plan only stops a server it started."
-    if server.environment and not server.start:
-        yield "environment is given but no start; it is for a server the plan starts."
+    for name in STARTED_ONLY:
+        if getattr(server, name) and not server.start:
+            yield f"{name} is given but no start; it is for a server the plan starts."
+    yield from check_program(server)
+    for name, path in server.paths.items():
+        if not _is_path(path):
+            yield f"paths.{name} is {path!r}; write a path, for example /a."
     if not _is_path(server.ready_path):
         yield f"ready_path is {server.ready_path!r}; write a path, for example /health."
+
+
+def check_program(program: ProgramSpec) -> Iterator[str]:
+    """Rules of how a program is installed."""
+    if program.packages and program.interpreter is None:
+        yield 'packages are given but no interpreter; write, for example, interpreter = "3.11".'
+    if program.lock is not None and not program.packages:
+        yield "lock is given but no packages; it holds the hashes of packages."
+    for package in program.packages:
+        if "==" not in package and "://" not in package:
+            yield f"packages has {package!r}; give each its exact version, such as tornado==6.5.2."
+    for name in program.templates:
+        if name.startswith("/") or ".." in name.split("/"):
+            yield f"templates has {name!r}; give the name of a file, which is written into {{run}}."
+
+
+def check_service(service: ServiceSpec) -> Iterator[str]:
+    """Rules of a service."""
+    if service.start is None:
+        yield "start is missing; a service is started by the plan."
+    yield from check_program(service)
 
 
 def check_workload(workload: WorkloadSpec) -> Iterator[str]:

@@ -34,13 +34,15 @@ class Kind(Protocol):
 class Key:
     """`example` is shown where a required key is missing, `usual` as the default in the schema.
 
-    `usual` differs from the field's default where the default depends on other keys.
+    `usual` differs from the field's default where the default depends on other keys. A key with
+    `is_required` is required although its field has a default, as fields behind inherited ones do.
     """
 
     kind: Kind
     description: str
     example: str = ""
     usual: Any = None
+    is_required: bool = False
 
 
 def key(kind: Kind, description: str, *, default: Any = dataclasses.MISSING, **more: Any) -> Any:
@@ -62,7 +64,8 @@ def keys_of(record: type) -> dict[str, tuple[Key, dataclasses.Field[Any]]]:
 
 def is_required(field: dataclasses.Field[Any]) -> bool:
     missing = dataclasses.MISSING
-    return field.default is missing and field.default_factory is missing
+    has_default = field.default is not missing or field.default_factory is not missing
+    return not has_default or field.metadata[METADATA].is_required
 
 
 def _is_number(value: Any) -> bool:
@@ -189,16 +192,19 @@ class Number:
 
 @dataclass(frozen=True)
 class Integers:
-    """Whole numbers from 1 on, each once."""
+    """Whole numbers from `least` on, each once."""
+
+    least: int = 1
 
     def read(self, value: Any, place: Place) -> tuple[int, ...]:
         numbers = _list(value, place)
-        if not numbers or not all(_is_integer(number) and number >= 1 for number in numbers):
-            raise place.unexpected(value, "whole numbers such as [1, 8, 64]")
+        good = all(_is_integer(number) and number >= self.least for number in numbers)
+        if not numbers or not good:
+            raise place.unexpected(value, f"whole numbers such as [{self.least}, 8, 64]")
         return tuple(_distinct(numbers, place))
 
     def schema(self) -> Schema:
-        items = {"type": "integer", "minimum": 1}
+        items = {"type": "integer", "minimum": self.least}
         return {"type": "array", "items": items, "minItems": 1, "uniqueItems": True}
 
 
@@ -232,6 +238,76 @@ class Arguments:
 
     def schema(self) -> Schema:
         return {"type": "array", "items": {"type": "string"}, "minItems": 1}
+
+
+@dataclass(frozen=True)
+class Names:
+    """Texts, each once; the list may be empty."""
+
+    def read(self, value: Any, place: Place) -> tuple[str, ...]:
+        texts = [Text(limit=2000).read(text, place) for text in _list(value, place)]
+        return tuple(_distinct(texts, place))
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Commands that are run one after the other, each a list of arguments."""
+
+    def read(self, value: Any, place: Place) -> tuple[tuple[str, ...], ...]:
+        return tuple(Arguments().read(argv, place) for argv in _list(value, place))
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": Arguments().schema()}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Lists of values by key: one server for each combination."""
+
+    def read(self, value: Any, place: Place) -> dict[str, list[Any]]:
+        for name, values in _table(value, place).items():
+            if not isinstance(values, list) or not values:
+                raise place.member(name).unexpected(values, "a list of values such as [1, 2]")
+        return dict(value)
+
+    def schema(self) -> Schema:
+        return {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}
+
+
+@dataclass(frozen=True)
+class NumberedNames:
+    """Whole numbers from 1 on by name, of which each is one of `names`."""
+
+    names: tuple[str, ...]
+
+    def read(self, value: Any, place: Place) -> dict[str, int]:
+        for name, number in _table(value, place).items():
+            if name not in self.names:
+                raise place.wrong(f"has {name!r}; expected one of {', '.join(self.names)}.")
+            Integer(least=1).read(number, place.member(name))
+        return dict(value)
+
+    def schema(self) -> Schema:
+        number = Integer(least=1).schema()
+        return {
+            "type": "object",
+            "properties": dict.fromkeys(self.names, number),
+            "additionalProperties": False,
+        }
+
+
+@dataclass(frozen=True)
+class AnyTable:
+    """A table whose keys are read elsewhere."""
+
+    def read(self, value: Any, place: Place) -> dict[str, Any]:
+        return dict(_table(value, place))
+
+    def schema(self) -> Schema:
+        return {"type": "object"}
 
 
 @dataclass(frozen=True)

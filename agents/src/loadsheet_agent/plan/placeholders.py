@@ -7,6 +7,15 @@ import re
 import socket
 import sys
 from collections.abc import Iterable, Mapping
+from typing import Any
+
+# Words that have a meaning of their own, so no variable has their name.
+RESERVED = frozenset(
+    {
+        *("python", "python_version", "here", "port", "version", "interpreter", "install", "run"),
+        *("interpreter_version", "workers", "backlog", "shelf", "apps"),
+    }
+)
 
 
 def constant_words(directory: str) -> dict[str, str]:
@@ -27,6 +36,17 @@ def fill(text: str, words: Mapping[str, str]) -> str:
 
 def fill_all(texts: Iterable[str], words: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(fill(text, words) for text in texts)
+
+
+def fill_value(value: Any, words: Mapping[str, str]) -> Any:
+    """TOML data with `{word}` replaced in each of its texts."""
+    if isinstance(value, str):
+        return fill(value, words)
+    if isinstance(value, dict):
+        return {name: fill_value(member, words) for name, member in value.items()}
+    if isinstance(value, list):
+        return [fill_value(member, words) for member in value]
+    return value
 
 
 def fill_environment(text: str, environ: Mapping[str, str], secrets: set[str]) -> str:

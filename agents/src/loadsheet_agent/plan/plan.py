@@ -14,12 +14,11 @@ from typing import Any
 
 from loadsheet_agent.plan.intervals import FIRST_REPEATS
 from loadsheet_agent.plan.keys import (
-    Arguments,
+    AnyTable,
     Choice,
-    Flag,
     Integer,
     Integers,
-    LongText,
+    Names,
     Number,
     Numbers,
     Scalars,
@@ -27,124 +26,25 @@ from loadsheet_agent.plan.keys import (
     Texts,
     key,
 )
+from loadsheet_agent.plan.server_spec import ServerSpec, ServiceSpec
 from loadsheet_agent.plan.toml_table import Subtable, Tables
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.tools import TOOLS
 
 TOOL_CHOICES = ("auto", *TOOLS)
 ORDERS = ("interleaved", "randomised")
 RESTARTS = ("never", "each-trial")
 ON_DEATH = ("restart", "stop")
+ALIVE = ("auto", "one", "all")
+FORMS = ("full", "short")
+# Fewer warm-ups do not show that throughput is stable.
+LEAST_WARMUPS = 3
+# With more servers than a pair, idle servers take noticeable time from the measured server.
+MOST_ALIVE = 2
 # Of a server that a plan has twice, to measure the machine against itself.
 SIDES = ("A", "B")
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-PLAN_LIMIT = 200_000  # characters; the plan travels with every run
-PATH_LIMIT = 2000
 USUAL_CONNECTIONS = (1, 8, 64)
 USUAL_DURATION_S = 10.0
-
-
-@dataclass(frozen=True)
-class ServerSpec:
-    """One server: started by the plan, or running already."""
-
-    name: str = key(Text(), "Name of the server.", example='"gunicorn sync"')
-    url: str = key(
-        Text(pattern="^https?://"),
-        "Address of the server, without a path. {port} is a free loopback port.",
-        example='"http://127.0.0.1:{port}"',
-    )
-    verify_tls: bool = key(
-        Flag(),
-        "Whether the certificate of an https server is verified before its trials. Load tools "
-        "never verify it; nor does the agent on loopback.",
-        default=True,
-    )
-    version: str | None = key(Text(), "Version of the server.", default=None)
-    version_command: tuple[str, ...] | None = key(
-        Arguments(),
-        "Command that prints the version. A list of arguments; no shell reads it.",
-        default=None,
-    )
-    runtime: str | None = key(
-        Text(),
-        "What the server runs on; {version} and {python_version} are filled in.",
-        default=None,
-    )
-    configuration: Mapping[str, Any] = key(
-        Scalars(), "Settings that decide the server's speed; part of what is compared.", default={}
-    )
-    environment: Mapping[str, str] = key(
-        Texts(), "Environment variables of the started server.", default={}
-    )
-    start: tuple[str, ...] | None = key(
-        Arguments(),
-        "Command that starts the server; leave it out for a server that already runs. "
-        "A list of arguments; no shell reads it.",
-        default=None,
-    )
-    stop: tuple[str, ...] | None = key(
-        Arguments(),
-        "Command that stops the server before SIGTERM is sent; for a start that leaves a daemon. "
-        "A list of arguments; no shell reads it.",
-        default=None,
-    )
-    ready_path: str = key(
-        Text(limit=PATH_LIMIT, pattern="^/"),
-        "Path that is requested until the server answers.",
-        default="/",
-    )
-    ready_status: int | None = key(
-        Integer(least=100), "Status of a ready server; without it any status will do.", default=None
-    )
-    ready_timeout_s: float = key(
-        Number(least=0.1), "Seconds to wait until the server is ready.", default=15.0
-    )
-    # A or B, where the plan has this server twice; never part of what the server is.
-    side: str | None = None
-
-    @property
-    def key(self) -> tuple[str, str | None]:
-        """Tells the servers of a plan apart."""
-        return (self.name, self.side)
-
-    @property
-    def label(self) -> str:
-        """How messages call this server."""
-        return self.name if self.side is None else f"{self.name} (side {self.side})"
-
-
-@dataclass(frozen=True)
-class WorkloadSpec:
-    """One kind of request."""
-
-    name: str = key(Text(), "Name of the workload.", example='"hello"')
-    method: str = key(Choice(METHODS), "Method of the request.", default="GET")
-    path: str = key(
-        Text(limit=PATH_LIMIT, pattern="^/"),
-        "Path and query of the request; {env:NAME} is filled in.",
-        default="/",
-    )
-    keepalive: bool = key(
-        Flag(), "Whether connections are kept open between requests.", default=True
-    )
-    payload_bytes: int | None = key(
-        Integer(least=0),
-        "Expected size of the answer's body; a trial is refused when it differs.",
-        default=None,
-    )
-    headers: Mapping[str, str] = key(
-        Texts(),
-        "Headers of each request; {env:NAME} is filled in and kept out of what is stored.",
-        default={},
-    )
-    body: str | None = key(
-        LongText(PLAN_LIMIT), "Body of each request; needs a Content-Type header.", default=None
-    )
-    body_file: str | None = key(
-        Text(limit=1000), "File with the body, relative to the plan.", default=None
-    )
-    # The bytes of body or body_file; None: requests have no body.
-    content: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -243,8 +143,23 @@ class AbortSpec:
 
 
 @dataclass(frozen=True)
+class SteadySpec:
+    """Warm-ups are repeated until the throughput of the last three agrees."""
+
+    within: float = key(
+        Number(above=0, most=1),
+        "The last three warm-ups agree when they differ by at most this share.",
+        default=0.05,
+    )
+    most: int = key(Integer(least=LEAST_WARMUPS), "Most warm-ups before a trial.", default=10)
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What `loadsheet run` measures: servers, workloads, load, and the rules between them."""
+    """What `loadsheet run` measures: servers, workloads, load, and the rules between them.
+
+    `include` to `short` are composed into the other keys before these are read.
+    """
 
     servers: tuple[ServerSpec, ...] = key(
         Tables(
@@ -252,8 +167,42 @@ class Plan:
             example='[[servers]] with name = "my app" and url = "http://..."',
             exclusive=(("version", "version_command"),),
             copies=len(SIDES),
+            instead="use",
         ),
         "Servers to measure. The same server twice measures the machine against itself.",
+        default=(),
+        is_required=True,
+    )
+    include: tuple[str, ...] = key(
+        Names(), "Files whose keys are added to the plan's, relative to it.", default=()
+    )
+    shelf: str | None = key(
+        Text(limit=1000),
+        "Folder of the shelf, relative to the plan; else LOADSHEET_SHELF, else the agent's.",
+        default=None,
+    )
+    use: tuple[str, ...] = key(
+        Names(), 'Servers of the shelf, such as ["tornado@0.2,current", "nginx"].', default=()
+    )
+    variables: Mapping[str, str] = key(
+        Texts(), "Texts by name; {NAME} stands for them in every text of the plan.", default={}
+    )
+    server_defaults: Mapping[str, Any] = key(
+        AnyTable(), "Keys of every server that does not have them.", default={}
+    )
+    workload_defaults: Mapping[str, Any] = key(
+        AnyTable(), "Keys of every workload that does not have them.", default={}
+    )
+    form: str = key(
+        Choice(FORMS), "short: with the keys of [short]; `run --short` sets it.", default="full"
+    )
+    short: Mapping[str, Any] = key(
+        AnyTable(), "Keys that replace the plan's in its short form.", default={}
+    )
+    services: tuple[ServiceSpec, ...] = key(
+        Tables(ServiceSpec, example='[[services]] with name = "db" and start = ["postgres"]'),
+        "Programs beside the servers, such as a database.",
+        default=(),
     )
     workloads: tuple[WorkloadSpec, ...] = key(
         Tables(
@@ -262,6 +211,8 @@ class Plan:
             exclusive=(("body", "body_file"),),
         ),
         "Requests to send.",
+        default=(),
+        is_required=True,
     )
     load: LoadSpec = key(
         Subtable(LoadSpec, exclusive=(("duration_s", "requests"),)),
@@ -291,7 +242,17 @@ class Plan:
         "Seconds of warm-up before a server's first trial at each load point; not a result.",
         default=0.0,
     )
+    steady: SteadySpec | None = key(
+        Subtable(SteadySpec),
+        "Repeat warm-ups of warmup_s until throughput is stable.",
+        default=None,
+    )
     rest_s: float = key(Number(least=0), "Seconds between trials.", default=0.0)
+    rest_time_wait: int | None = key(
+        Integer(least=1),
+        "Rest longer, until at most so many sockets are in TIME_WAIT; at most 65 s.",
+        default=None,
+    )
     order: str = key(
         Choice(ORDERS),
         "Each repeat goes over all load points before the next repeat begins; randomised shuffles "
@@ -310,6 +271,17 @@ class Plan:
     on_server_death: str = key(
         Choice(ON_DEATH), "What to do when a server dies during a trial.", default="restart"
     )
+    alive: str = key(
+        Choice(ALIVE),
+        "How many servers run at a time. auto: one where the plan starts more than two servers, "
+        "because idle servers disturb the measured server.",
+        default="auto",
+    )
+    skip_after: int | None = key(
+        Integer(least=1),
+        "Skip a server after so many failed trials in a row; the others go on.",
+        default=None,
+    )
     labels: Mapping[str, str] = key(
         Scalars(is_text=True), "Notes on the run; never part of what is compared.", default={}
     )
@@ -322,3 +294,13 @@ class Plan:
     def sha256(self) -> str:
         """SHA-256 of the plan as it was written."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def is_one_alive(self) -> bool:
+        """Whether a server is stopped before another server is measured."""
+        started = sum(server.start is not None for server in self.servers)
+        return self.alive == "one" or (self.alive == "auto" and started > MOST_ALIVE)
+
+    def longest_s(self, server: ServerSpec) -> float:
+        """Most seconds that a trial of the server with a number of requests may take."""
+        return server.load.longest_s or self.load.longest_s

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,49 +10,39 @@ from typing import Any
 
 from loadsheet_agent.errors import PlanError
 from loadsheet_agent.plan import checks, placeholders
+from loadsheet_agent.plan.composition import compose
 from loadsheet_agent.plan.place import Place
-from loadsheet_agent.plan.plan import (
-    PLAN_LIMIT,
-    SIDES,
-    USUAL_CONNECTIONS,
-    USUAL_DURATION_S,
-    LoadSpec,
-    Plan,
-    ServerSpec,
-    WorkloadSpec,
-)
+from loadsheet_agent.plan.plan import SIDES, USUAL_CONNECTIONS, USUAL_DURATION_S, LoadSpec, Plan
+from loadsheet_agent.plan.server_spec import ServerSpec, ServiceSpec
+from loadsheet_agent.plan.sources import read_source, read_toml
 from loadsheet_agent.plan.toml_table import read_table
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from loadsheet_agent.plan.workload_spec import PLAN_LIMIT, WorkloadSpec
 
 BODY_LIMIT = 16 * 1024 * 1024  # bytes of a body_file
 
 
-def read_plan(path: Path) -> Plan:
-    """Raises PlanError, one sentence with its place in the file."""
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise PlanError(f"{path} cannot be read ({error.strerror}); give a plan file.") from error
-    except UnicodeDecodeError as error:
-        raise PlanError(f"{path} is not UTF-8 text; a plan is a TOML file.") from error
+def read_plan(path: Path, *, is_short: bool = False) -> Plan:
+    """`is_short`: in its short form. Raises PlanError, one sentence with its place in the file."""
+    text = read_source(path)
+    # Written into the text, so that the recorded plan says by itself what was carried out.
+    text = f'form = "short"\n{text}' if is_short else text
     return parse_plan(text, name=path.name, directory=path.resolve().parent)
 
 
 def parse_plan(
     text: str, *, name: str, directory: Path, environ: Mapping[str, str] = os.environ
 ) -> Plan:
-    """`name` stands in errors; `directory` is where a body_file is looked for."""
+    """`name` stands in errors; `directory` is where other files are looked for."""
     if len(text) > PLAN_LIMIT:
         raise PlanError(f"{name} has {len(text)} characters; expected at most {PLAN_LIMIT}.")
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{name} is not valid TOML: {error}.") from error
-    plan = read_table(data, Plan, Place(name))
+    composed = compose(read_toml(text, name), Place(name), directory, environ)
+    plan = read_table(composed.data, Plan, Place(name))
+    text = composed.with_sources(text)
+    if len(text) > PLAN_LIMIT:
+        raise PlanError(
+            f"{name} has {len(text)} characters with the files it uses; expected at most "
+            f"{PLAN_LIMIT}, so split it."
+        )
     return _Completion(Place(name), directory, environ).complete(replace(plan, text=text))
 
 
@@ -71,6 +60,9 @@ class _Completion:
         servers = _with_sides(
             [self._server(server, place) for server, place in self._items("servers", plan)]
         )
+        services = [
+            self._service(service, place) for service, place in self._items("services", plan)
+        ]
         workloads = [
             self._workload(workload, place) for workload, place in self._items("workloads", plan)
         ]
@@ -82,6 +74,7 @@ class _Completion:
         plan = replace(
             plan,
             servers=tuple(servers),
+            services=tuple(services),
             workloads=tuple(workloads),
             load=load,
             directory=self._directory,
@@ -98,6 +91,11 @@ class _Completion:
         _refuse(checks.check_server(server), place)
         environment = self._filled_texts(server.environment, place.at("environment"))
         return replace(server, environment=environment)
+
+    def _service(self, service: ServiceSpec, place: Place) -> ServiceSpec:
+        _refuse(checks.check_service(service), place)
+        environment = self._filled_texts(service.environment, place.at("environment"))
+        return replace(service, environment=environment)
 
     def _workload(self, workload: WorkloadSpec, place: Place) -> WorkloadSpec:
         workload = replace(
@@ -135,11 +133,11 @@ class _Completion:
 
 
 def _with_sides(servers: Sequence[ServerSpec]) -> list[ServerSpec]:
-    """The servers; where two share a name, the first is side A and the second side B."""
-    names = [server.name for server in servers]
+    """The servers; where two share name and variant, the first is side A, the second side B."""
+    keys = [server.key for server in servers]
     return [
-        replace(server, side=SIDES[names[:place].count(server.name)])
-        if names.count(server.name) > 1
+        replace(server, side=SIDES[keys[:place].count(server.key)])
+        if keys.count(server.key) > 1
         else server
         for place, server in enumerate(servers)
     ]

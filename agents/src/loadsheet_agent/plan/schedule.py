@@ -11,10 +11,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import Optional
 
 from loadsheet_agent.plan.intervals import FIRST_REPEATS, repeats_needed
-from loadsheet_agent.plan.plan import MaxRateSpec, Plan, ServerSpec, WorkloadSpec
+from loadsheet_agent.plan.plan import MaxRateSpec, Plan
+from loadsheet_agent.plan.server_spec import ServerSpec
 from loadsheet_agent.plan.steps import CONFIRM, SEARCH, Step
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.tools import Glance
 
 # A search ends after so many trials even when its results contradict each other.
@@ -26,6 +29,8 @@ LEAST_ACHIEVED = 0.98
 Round = tuple[Step, ...]
 Lane = Generator[Round, Sequence[Glance], None]
 Search = Generator[Step, Glance, None]
+# Connections and offered rate.
+LoadKey = tuple[int, Optional[float]]
 TakeStep = Callable[[Step], Glance]
 # Receives the result of a search: server, workload, rate and whether trials confirmed it.
 NoteRate = Callable[[ServerSpec, WorkloadSpec, "float | None", bool], None]
@@ -91,19 +96,33 @@ def _lanes(plan: Plan, note_rate: NoteRate, note_more: NoteMore) -> list[Lane]:
     for workload in plan.workloads:
         if plan.max_rate is not None:
             limits = plan.max_rate
-            searches = [_Search(plan, limits, each, workload, note_rate) for each in plan.servers]
+            searches = [
+                _Search(plan, limits, server, server.adapt(workload), note_rate)
+                for server in plan.servers
+                if server.takes(workload)
+            ]
             lanes.append(_together([search.lane() for search in searches]))
             continue
-        for connections, rate in _load_points(plan):
-            lanes.append(_Repeats(plan, workload, connections, rate, note_more).lane())
+        for (connections, rate), servers in _load_points(plan, workload).items():
+            lanes.append(_Repeats(plan, servers, workload, connections, rate, note_more).lane())
     return lanes
 
 
-def _load_points(plan: Plan) -> list[tuple[int, float | None]]:
-    load = plan.load
-    if load.rates:
-        return [(load.connections[0], rate) for rate in load.rates]
-    return [(connections, None) for connections in load.connections]
+def _load_points(plan: Plan, workload: WorkloadSpec) -> dict[LoadKey, list[ServerSpec]]:
+    """The load points of a workload, each with the servers that are measured there."""
+    points: dict[LoadKey, list[ServerSpec]] = {}
+    for server in plan.servers:
+        if server.takes(workload):
+            for point in _server_points(plan, server):
+                points.setdefault(point, []).append(server)
+    return points
+
+
+def _server_points(plan: Plan, server: ServerSpec) -> list[LoadKey]:
+    rates = server.load.rates or plan.load.rates
+    if rates:
+        return [(plan.load.connections[0], rate) for rate in rates]
+    return [(connections, None) for connections in server.load.connections or plan.load.connections]
 
 
 def first_repeats(plan: Plan) -> int:
@@ -120,6 +139,7 @@ class _Repeats:
     """
 
     plan: Plan
+    servers: Sequence[ServerSpec]
     workload: WorkloadSpec
     connections: int
     rate_rps: float | None
@@ -144,18 +164,20 @@ class _Repeats:
             yield self._round(repeat, total)
 
     def _round(self, repeat: int, repeats: int) -> Round:
-        return tuple(
-            Step(
-                server=server,
-                workload=self.workload,
-                connections=self.connections,
-                rate_rps=self.rate_rps,
-                duration_s=self.plan.load.duration_s,
-                requests=self.plan.load.requests,
-                repeat=repeat,
-                repeats=repeats,
-            )
-            for server in self.plan.servers
+        return tuple(self._step(server, repeat, repeats) for server in self.servers)
+
+    def _step(self, server: ServerSpec, repeat: int, repeats: int) -> Step:
+        own, load = server.load, self.plan.load
+        has_length = own.duration_s is not None or own.requests is not None
+        return Step(
+            server=server,
+            workload=server.adapt(self.workload),
+            connections=self.connections,
+            rate_rps=self.rate_rps,
+            duration_s=own.duration_s if has_length else load.duration_s,
+            requests=own.requests if has_length else load.requests,
+            repeat=repeat,
+            repeats=repeats,
         )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from loadsheet_agent.plan.plan import ServerSpec, WorkloadSpec
+from loadsheet_agent.plan.server_spec import ServerSpec
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.tools import LoadPoint
 
 SEARCH, CONFIRM, MEASURE, WARMUP = "search", "confirm", "measure", "warmup"
@@ -64,4 +65,5 @@ class Step:
             rate_rps=self.rate_rps,
             headers=tuple(self.workload.headers.items()),
             body=self.workload.content,
+            announces_close=self.server.announces_close,
         )

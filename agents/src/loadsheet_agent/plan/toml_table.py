@@ -32,12 +32,16 @@ class Subtable:
 
 @dataclass(frozen=True)
 class Tables:
-    """A list of named tables, such as `[[servers]]`. `copies`: how many may share a name."""
+    """A list of named tables, such as `[[servers]]`. `copies`: how many may share a label.
+
+    `instead`: a key that brings the required keys with it.
+    """
 
     record: type
     example: str
     exclusive: tuple[tuple[str, str], ...] = ()
     copies: int = 1
+    instead: str = ""
 
     def read(self, value: Any, place: Place) -> tuple[Any, ...]:
         is_list = isinstance(value, list) and all(isinstance(table, dict) for table in value)
@@ -47,7 +51,7 @@ class Tables:
             read_table(table, self.record, place.item(number), self.exclusive)
             for number, table in enumerate(value, 1)
         )
-        names = [record.name for record in records]
+        names = [record.label for record in records]
         for name in names:
             if names.count(name) > self.copies:
                 number = "two" if self.copies == 1 else "more than two"
@@ -58,7 +62,7 @@ class Tables:
 
     def schema(self) -> Schema:
         items = {
-            **table_schema(self.record, self.exclusive),
+            **table_schema(self.record, self.exclusive, self.instead),
             "description": (self.record.__doc__ or "").partition("\n")[0],
         }
         return {"type": "array", "items": items, "minItems": 1}
@@ -87,7 +91,9 @@ def read_table(
     return record(**values)
 
 
-def table_schema(record: type, exclusive: tuple[tuple[str, str], ...] = ()) -> Schema:
+def table_schema(
+    record: type, exclusive: tuple[tuple[str, str], ...] = (), instead: str = ""
+) -> Schema:
     """JSON Schema of a table, without a description."""
     keys = keys_of(record)
     required = [name for name, (_, field) in keys.items() if is_required(field)]
@@ -97,13 +103,21 @@ def table_schema(record: type, exclusive: tuple[tuple[str, str], ...] = ()) -> S
             name: _key_schema(key, field.default) for name, (key, field) in keys.items()
         },
         "additionalProperties": False,
-        **({"required": required} if required else {}),
+        **_required_schema(required, instead),
         **(
             {"not": {"anyOf": [{"required": list(pair)} for pair in exclusive]}}
             if exclusive
             else {}
         ),
     }
+
+
+def _required_schema(required: list[str], instead: str) -> Schema:
+    if not required:
+        return {}
+    if not instead:
+        return {"required": required}
+    return {"anyOf": [{"required": required}, {"required": [instead]}]}
 
 
 def _key_schema(key: Key, default: Any) -> Schema:

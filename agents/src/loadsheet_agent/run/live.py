@@ -16,6 +16,7 @@ from loadsheet_agent.errors import PlanStoppedError
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.progress import Clock
 from loadsheet_agent.run.record import RunRecord
+from loadsheet_agent.run.resting import longest_rest_s
 from loadsheet_agent.upload.api_client import HEARTBEAT_PATH, ApiClient
 from loadsheet_agent.upload.early_trials import EarlyTrials
 from loadsheet_agent.upload.envelope import agent_identity
@@ -72,13 +73,13 @@ class Broadcast:
 
     def before(self, step: Step) -> None:
         plan = self._record.plan
-        load_s = plan.load.longest_s if step.duration_s is None else step.duration_s
+        load_s = plan.longest_s(step.server) if step.duration_s is None else step.duration_s
         current = _current(len(self._record.trials), step)
         self._report(
             {
                 **self._progress("running"),
                 "current": self._record.redactor.value(current),
-                "silent_s": plan.rest_s + load_s + AROUND_S,
+                "silent_s": longest_rest_s(plan) + load_s + AROUND_S,
             }
         )
 

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 from loadsheet_agent.errors import AgentError
 from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.run.installation import Installation
 from loadsheet_agent.run.live import Broadcast, Live, NotLive, reports_end
 from loadsheet_agent.run.progress import Clock, choose_progress
 from loadsheet_agent.run.record import RunRecord
 from loadsheet_agent.run.runner import Runner
 from loadsheet_agent.run.session import Session
-from loadsheet_agent.tools import FoundTool
 from loadsheet_agent.upload.api_client import ApiClient
 from loadsheet_agent.upload.connection import is_loopback
 from loadsheet_agent.upload.early_trials import EarlyTrials
@@ -27,15 +27,15 @@ class Measurement:
     def __init__(
         self,
         record: RunRecord,
-        tool: FoundTool,
+        installation: Installation,
         entry: Entry,
         steps: tuple[Step, ...],
         say: Callable[[str], None],
     ) -> None:
         self._record = record
-        self._tool = tool
         self._entry = entry
         self._steps = steps
+        self._installation = installation
         self._say = say
 
     def run(self, target: Target | None, session: Session | None) -> None:
@@ -47,9 +47,9 @@ class Measurement:
         live = NotLive() if target is None else self._broadcast(target, progress.clock)
         runner = Runner(
             record=record,
-            tool=self._tool,
             entry=self._entry,
             progress=progress,
+            installation=self._installation,
             live=live,
             gathering=session,
         )

@@ -1,4 +1,4 @@
-"""Requests to the server under test, outside its trials: is it ready, how large is its answer?
+"""Requests to the server under test, outside its trials: is it ready, what does it answer?
 
 Certificates are verified unless the plan says `verify_tls = false`, or the server is on loopback,
 where no other machine can answer in its place. Load tools never verify certificates, so the run
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import httpx
 
 from loadsheet_agent.errors import ServerStartError
-from loadsheet_agent.plan.plan import WorkloadSpec
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.upload.connection import is_loopback
 
 TIMEOUT_S = 5.0
@@ -22,10 +22,20 @@ TIMEOUT_S = 5.0
 
 @dataclass(frozen=True)
 class Answer:
-    """What one answer says: the size of its body, and whether the server closes the connection."""
+    """What one answer says.
 
-    body_bytes: int
+    `closes`: the server ends the connection after it. `announces_close`: a client that asked for
+    the end of the connection reads from the answer where its body ends and that the server closes.
+    """
+
+    status: int
+    body: bytes
     closes: bool
+    announces_close: bool = True
+
+    @property
+    def body_bytes(self) -> int:
+        return len(self.body)
 
 
 @dataclass(frozen=True)
@@ -43,8 +53,17 @@ class Probe:
     def answer(self, workload: WorkloadSpec) -> Answer | None:
         """The answer to a request of the workload; None where no answer came."""
         headers = {"Accept-Encoding": "identity", **workload.headers}
+        if not workload.keepalive:
+            headers["Connection"] = "close"
         answer = self._request(workload.method, workload.path, headers)
-        return None if answer is None else Answer(len(answer.content), _closes(answer))
+        if answer is None:
+            return None
+        return Answer(
+            status=answer.status_code,
+            body=answer.content,
+            closes=_closes(answer),
+            announces_close=_closes(answer) and _has_length(answer),
+        )
 
     def _request(self, method: str, path: str, headers: Mapping[str, str]) -> httpx.Response | None:
         """Raises ServerStartError for a certificate that cannot be verified."""
@@ -67,6 +86,12 @@ def _closes(answer: httpx.Response) -> bool:
     """Whether the server ends the connection after this answer, by its version and header."""
     options = [word.strip().lower() for word in answer.headers.get("Connection", "").split(",")]
     return "close" in options or (answer.http_version == "HTTP/1.0" and "keep-alive" not in options)
+
+
+def _has_length(answer: httpx.Response) -> bool:
+    """Whether the answer says where its body ends, other than by the end of the connection."""
+    is_chunked = "chunked" in answer.headers.get("Transfer-Encoding", "").lower()
+    return is_chunked or "Content-Length" in answer.headers
 
 
 def _certificate_problem(error: BaseException) -> str | None:

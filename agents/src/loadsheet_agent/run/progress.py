@@ -32,6 +32,8 @@ class Progress(Protocol):
 
     def end(self, step: Step, error: str | None, glance: Glance) -> None: ...
 
+    def drop(self, step: Step) -> None: ...
+
 
 # Assumed for a trial with a number of requests.
 GUESS_S = 10.0
@@ -61,6 +63,11 @@ class Clock:
         """More steps will follow than were planned."""
         self.count += len(steps)
         self.total += sum(map(self._length, steps))
+
+    def drop(self, step: Step) -> None:
+        """A planned step will not be made."""
+        self.count -= 1
+        self.total -= self._length(step)
 
     def begin(self, step: Step) -> None:
         self._step_began = time.monotonic()
@@ -140,6 +147,9 @@ class PlainProgress:
     def begin(self, step: Step) -> None:
         self.clock.begin(step)
 
+    def drop(self, step: Step) -> None:
+        self.clock.drop(step)
+
     def tick(self) -> None:
         return
 
@@ -183,6 +193,9 @@ class LiveProgress:
             count=count,
             total=self.clock.total,
         )
+
+    def drop(self, step: Step) -> None:
+        self.clock.drop(step)
 
     def tick(self) -> None:
         # Drawing takes CPU from the load tool.

@@ -9,8 +9,10 @@ from typing import Any
 
 from loadsheet_agent.host.clock import utc_now
 from loadsheet_agent.host.facts import HostFacts
-from loadsheet_agent.plan.plan import Plan, WorkloadSpec
+from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.plan.server_spec import ServerKey
 from loadsheet_agent.plan.steps import SEARCH, Step
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run.execution import Execution
 from loadsheet_agent.tools import FoundTool, Glance
 from loadsheet_agent.upload.envelope import file_envelope
@@ -167,8 +169,13 @@ def step_key(trial: Mapping[str, Any]) -> tuple[object, ...]:
     """`Step.key` of a trial in the envelope; for a warm-up, a key that no step has."""
     load = trial["load"]
     point = (load["connections_asked"], load["rate_rps"])
-    names = (trial["server"]["name"], load.get("side"), trial["workload"]["name"])
-    return (*names, *point, trial["phase"], trial["repeat"])
+    return (*server_key(trial), trial["workload"]["name"], *point, trial["phase"], trial["repeat"])
+
+
+def server_key(trial: Mapping[str, Any]) -> ServerKey:
+    """`ServerSpec.key` of the server of a trial in the envelope."""
+    load = trial["load"]
+    return (trial["server"]["name"], load.get("variant"), load.get("side"))
 
 
 def glance_of(trial: Mapping[str, Any]) -> Glance:
@@ -183,7 +190,7 @@ def _trial_document(ordinal: int, trial: Trial, redactor: Redactor) -> dict[str,
             "name": step.server.name,
             "version": trial.server.version,
             "runtime": trial.server.runtime,
-            "configuration": dict(step.server.configuration),
+            "configuration": step.server.recorded_configuration,
         },
         "workload": _workload_document(step.workload, trial.server),
         "load": _load_document(trial),
@@ -232,6 +239,7 @@ def _load_document(trial: Trial) -> dict[str, Any]:
         "duration_s": step.duration_s,
         "requests": step.requests,
         "threads": trial.threads,
+        "variant": step.server.variant,
         "side": step.server.side,
         "start": trial.server.start,
     }

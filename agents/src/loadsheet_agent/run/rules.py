@@ -1,4 +1,4 @@
-"""When a run ends early: the plan's rules, and a disk without room for another trial."""
+"""When a run ends early or leaves out a server: the plan's rules, and a full disk."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 from loadsheet_agent.errors import PlanStoppedError
 from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.plan.server_spec import ServerKey
+from loadsheet_agent.run.record import RunRecord, server_key
 
 # Below this much free space no trial begins: its output may have nowhere to go.
 LEAST_FREE_BYTES = 256 * 1024 * 1024
@@ -25,8 +27,8 @@ class StopRules:
         self._began = time.monotonic()
         self._deaths: Counter[str] = Counter()
 
-    def note_death(self, server_name: str) -> None:
-        self._deaths[server_name] += 1
+    def note_death(self, label: str) -> None:
+        self._deaths[label] += 1
 
     def check_before_trial(self) -> None:
         """Raises PlanStoppedError where no further trial may begin."""
@@ -42,9 +44,12 @@ class StopRules:
                 is_resumable=True,
             )
 
-    def check_after_trial(self, trial: Mapping[str, Any]) -> None:
-        """`trial` as the envelope has it. Raises PlanStoppedError where it breaks a rule."""
-        abort, name = self._plan.abort, trial["server"]["name"]
+    def check_after_trial(self, trial: Mapping[str, Any], name: str) -> None:
+        """`trial` as the envelope has it, of the server that messages call `name`.
+
+        Raises PlanStoppedError where it breaks a rule.
+        """
+        abort = self._plan.abort
         rate = trial["glance"]["error_rate"]
         if abort.error_rate is not None and rate is not None and rate > abort.error_rate:
             raise PlanStoppedError(
@@ -59,3 +64,25 @@ class StopRules:
                 f"server {name!r} died {deaths} times ([abort] server_deaths = "
                 f"{abort.server_deaths})"
             )
+
+
+class SkipRule:
+    """Which servers failed too often in a row; a resumed run counts its earlier trials."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self._limit = record.plan.skip_after
+        self._failures: Counter[ServerKey] = Counter()
+        for trial in record.trials:
+            self.note(server_key(trial), trial)
+
+    def is_skipped(self, server: ServerKey) -> bool:
+        """Whether no further trial of the server is made."""
+        return self._limit is not None and self._failures[server] >= self._limit
+
+    def note(self, server: ServerKey, trial: Mapping[str, Any]) -> int | None:
+        """Count the trial. The number of failures, when the server is skipped from now on."""
+        if trial["error"] is None:
+            self._failures[server] = 0
+            return None
+        self._failures[server] += 1
+        return self._failures[server] if self._failures[server] == self._limit else None

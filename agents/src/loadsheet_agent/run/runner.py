@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,19 +12,29 @@ from typing import Any
 
 from loadsheet_agent.errors import PlanStoppedError, ServerStartError
 from loadsheet_agent.host.clock import utc_now
-from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
 from loadsheet_agent.plan.schedule import drive
+from loadsheet_agent.plan.server_spec import ServerKey, ServerSpec
 from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run.execution import EXTRA_TIME_S, Execution, execute, not_executed
+from loadsheet_agent.run.expectation import find_misfit, find_mismatch
+from loadsheet_agent.run.installation import Installation, log_folder
 from loadsheet_agent.run.live import Live, NotLive
 from loadsheet_agent.run.probe import Answer
 from loadsheet_agent.run.progress import Progress
 from loadsheet_agent.run.record import RunRecord, ServerFacts, Trial, glance_of, step_key
-from loadsheet_agent.run.rules import StopRules
+from loadsheet_agent.run.resting import rest
+from loadsheet_agent.run.rules import SkipRule, StopRules
 from loadsheet_agent.run.sampling import Sampler
-from loadsheet_agent.run.servers import ManagedServer, prepare_servers
+from loadsheet_agent.run.servers import (
+    ManagedServer,
+    Workplace,
+    prepare_servers,
+    prepare_services,
+)
 from loadsheet_agent.run.session import Alone, Gathering
-from loadsheet_agent.tools import NOTHING_SEEN, Command, FoundTool, Glance
+from loadsheet_agent.run.steadiness import is_steady
+from loadsheet_agent.tools import NOTHING_SEEN, Command, Glance
 from loadsheet_agent.upload.spool import Entry
 
 # A glance reads files whole; larger ones are left to the service.
@@ -39,23 +48,26 @@ class Runner:
         self,
         *,
         record: RunRecord,
-        tool: FoundTool,
         entry: Entry,
         progress: Progress,
+        installation: Installation,
         live: Live | None = None,
         gathering: Gathering | None = None,
     ) -> None:
         self._record = record
-        self._plan = record.plan
-        self._tool = tool
+        self._plan = installation.plan
+        self._installation = installation
+        self._logs = log_folder(entry)
+        self._tool = installation.tool
         self._entry = entry
         self._progress = progress
         self._live = live or NotLive()
         self._gathering = gathering or Alone()
         self._rules = StopRules(record.plan, entry.directory)
+        self._skipping = SkipRule(record)
         self._done = {step_key(trial): glance_of(trial) for trial in record.trials}
         self._warm: set[tuple[object, ...]] = set()
-        self._servers: Mapping[tuple[str, str | None], ManagedServer] = {}
+        self._servers: Mapping[ServerKey, ManagedServer] = {}
         self._is_first = True
 
     def run(self) -> None:
@@ -65,7 +77,7 @@ class Runner:
         the servers were stopped.
         """
         self._commit()
-        with _servers(self._plan, self._record.next_start) as self._servers:
+        with _servers(self._installation, self._logs, self._record.next_start) as self._servers:
             try:
                 drive(
                     self._plan,
@@ -88,15 +100,46 @@ class Runner:
         """The trial and, where it needs one, its warm-up."""
         if step.key in self._done:
             return self._done[step.key]
+        if self._skipping.is_skipped(step.server.key):
+            self._progress.drop(step)
+            return NOTHING_SEEN
         self._rules.check_before_trial()
         server = self._servers[step.server.key]
+        self._stop_others(server)
+        self._warm_up(step, server)
+        trial = self._carry_out(step, server)
+        self._rules.check_after_trial(trial, server.spec.label)
+        self._note_failures(server, trial)
+        return glance_of(trial)
+
+    def _stop_others(self, server: ManagedServer) -> None:
+        """Stop what the plan does not want to run during the trial."""
         if self._plan.restart == "each-trial":
             server.stop()
-        if self._needs_warmup(step, server):
-            self._carry_out(step.warm_up(self._plan.warmup_s), server)
-        trial = self._carry_out(step, server)
-        self._rules.check_after_trial(trial)
-        return glance_of(trial)
+        if self._plan.is_one_alive:
+            for other in self._servers.values():
+                if other is not server:
+                    other.stop()
+
+    def _warm_up(self, step: Step, server: ManagedServer) -> None:
+        if not self._needs_warmup(step, server):
+            return
+        rates: list[float | None] = []
+        while not is_steady(self._plan.steady, rates):
+            trial = self._carry_out(step.warm_up(self._plan.warmup_s), server)
+            if trial["error"] is not None:
+                return
+            rates.append(glance_of(trial).throughput_rps)
+
+    def _note_failures(self, server: ManagedServer, trial: Mapping[str, Any]) -> None:
+        failures = self._skipping.note(server.spec.key, trial)
+        if failures is not None:
+            text = (
+                f"server {server.spec.label!r} is skipped after {failures} failed trials in a "
+                f"row; the last: {trial['error']}. "
+                f"Its whole output is in {self._logs}"
+            )
+            self._record.add_event("server-skipped", text)
 
     def _needs_warmup(self, step: Step, server: ManagedServer) -> bool:
         """Whether this process of the server has not been warmed up for the step."""
@@ -125,7 +168,7 @@ class Runner:
     def _carry_out(self, step: Step, server: ManagedServer) -> dict[str, Any]:
         self._live.before(step)
         if not self._is_first:
-            self._rest(self._plan.rest_s)
+            rest(self._plan, self._progress.tick)
         self._is_first = False
         self._progress.begin(step)
         trial = self._measure(step, server)
@@ -144,7 +187,7 @@ class Runner:
         problem = self._ensure_ready(server)
         answer = None
         if problem is None:
-            answer, problem = _check_answer(step.workload, server)
+            answer, problem = _check_answer(step.workload, server, tool.name)
         # An agent that cannot measure comes too, so that the others do not wait in vain.
         self._gathering.gather(ordinal)
         if problem is None:
@@ -185,14 +228,18 @@ class Runner:
             command,
             self._tool.path,
             directory=self._entry.directory,
-            limit_s=self._plan.load.longest_s if duration_s is None else duration_s + EXTRA_TIME_S,
+            limit_s=(
+                self._plan.longest_s(step.server)
+                if duration_s is None
+                else duration_s + EXTRA_TIME_S
+            ),
             tick=tick,
         )
         resources = sampler.finish(execution.client_cpu_s)
         exit_code = server.exit_code()
         if exit_code is not None:
             text = f"server {step.server.label!r} ended with exit code {exit_code} during the trial"
-            self._rules.note_death(step.server.name)
+            self._rules.note_death(step.server.label)
             self._record.add_event("server-death", text)
             execution = replace(execution, error=execution.error or text)
         return execution, resources
@@ -236,41 +283,42 @@ class Runner:
     def _commit(self, artefacts: tuple[str, ...] = ()) -> None:
         self._entry.commit(self._record.as_envelope(), artefacts)
 
-    def _rest(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            self._progress.tick()
-            time.sleep(min(0.1, max(until - time.monotonic(), 0)))
-
 
 @contextmanager
 def _servers(
-    plan: Plan, next_start: int
-) -> Iterator[Mapping[tuple[str, str | None], ManagedServer]]:
-    with tempfile.TemporaryDirectory(prefix="loadsheet-") as logs:
-        servers = prepare_servers(plan, Path(logs), itertools.count(next_start))
+    installation: Installation, logs: Path, next_start: int
+) -> Iterator[Mapping[ServerKey, ManagedServer]]:
+    plan = installation.plan
+    with tempfile.TemporaryDirectory(prefix="loadsheet-") as folder:
+        # A server that runs as another user writes into its own folder in there.
+        Path(folder).chmod(0o711)
+        place = Workplace.of_plan(plan, Path(folder), logs, installation.words)
+        services = prepare_services(plan, place)
+        servers: Mapping[ServerKey, ManagedServer] = {}
         try:
+            services.start()
+            servers = prepare_servers(plan, place, services, itertools.count(next_start))
             yield servers
         finally:
             for server in servers.values():
-                server.stop()
+                server.finish()
+            services.stop()
 
 
 def _check_answer(
-    workload: WorkloadSpec, server: ManagedServer
+    workload: WorkloadSpec, server: ManagedServer, tool_name: str
 ) -> tuple[Answer | None, str | None]:
     """The server's answer where it is known, and why no trial can run with it."""
     try:
         answer = server.answer(workload)
     except ServerStartError as error:
         return None, str(error)
-    planned = workload.payload_bytes
-    if answer is not None and planned is not None and answer.body_bytes != planned:
-        return answer, (
-            f"server {server.spec.label!r} answers {workload.path} with {answer.body_bytes} bytes, "
-            f"the plan says {planned}; the trial was not run"
-        )
-    return answer, None
+    if answer is None:
+        return None, None
+    difference = find_mismatch(workload, answer) or find_misfit(tool_name, workload, answer)
+    if difference is None:
+        return answer, None
+    return answer, f"server {server.spec.label!r} {difference}; the trial was not run"
 
 
 def _keepalive(workload: WorkloadSpec, answer: Answer | None) -> bool | None:

@@ -2,62 +2,45 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.plan import placeholders
-from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
-from loadsheet_agent.run import server_guard
+from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.plan.server_spec import ProgramSpec, ServerKey, ServerSpec
+from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run.probe import Answer, Probe
+from loadsheet_agent.run.program import Places, Program
 from loadsheet_agent.run.sampling import Tree
+from loadsheet_agent.run.services import Services
 
-STOP_GRACE_S = 10.0
 POLL_S = 0.05
 # A server that will not start costs its ready timeout each time; more tries prove nothing.
 START_TRIES = 2
-# What is kept of a server's last output.
-TAIL_BYTES = 4096
-LINE_LIMIT = 300
 
 
 class ManagedServer:
     """One server of the plan: started at first need, or running already and only probed."""
 
     def __init__(
-        self,
-        spec: ServerSpec,
-        words: Mapping[str, str],
-        plan_dir: Path,
-        log: Path,
-        starts: Iterator[int],
-    ):
+        self, spec: ServerSpec, program: Program, services: Services, starts: Iterator[int]
+    ) -> None:
         """`starts` numbers the starts of all servers of a run."""
         self.spec = spec
-        self.version = spec.version and placeholders.fill(spec.version, words)
+        self._program = program
+        self._services = services
+        self.version = spec.version and placeholders.fill(spec.version, program.words)
         if spec.version_command:
-            self.version = _ask_version(
-                placeholders.fill_all(spec.version_command, words), plan_dir
-            )
-        words = {**words, "version": self.version or "unknown"}
-        self.runtime = spec.runtime and placeholders.fill(spec.runtime, words)
-        self.url = placeholders.fill(spec.url, words).rstrip("/")
+            self.version = _ask_version(program.fill_all(spec.version_command), program)
+        program.words = {**program.words, "version": self.version or "unknown"}
+        self.runtime = spec.runtime and placeholders.fill(spec.runtime, program.words)
+        self.url = placeholders.fill(spec.url, program.words).rstrip("/")
         self._probe = Probe(self.url, spec.verify_tls)
-        self._argv = spec.start and placeholders.fill_all(spec.start, words)
-        self._stop_argv = spec.stop and placeholders.fill_all(spec.stop, words)
-        self._environment = {
-            name: placeholders.fill(text, words) for name, text in spec.environment.items()
-        }
-        self._plan_dir = plan_dir
-        self._log = log
-        self._process: subprocess.Popen[bytes] | None = None
         self._answers: dict[str, Answer | None] = {}
         self._failed_starts = 0
         self._starts = starts
@@ -67,11 +50,14 @@ class ManagedServer:
 
     def ensure_ready(self) -> None:
         """Start the server unless it runs, and wait until it answers. Raises ServerStartError."""
+        problem = self._services.problem_for(self.spec.services)
+        if problem is not None:
+            raise ServerStartError(f"server {self.spec.label!r} was not started: {problem}")
         if self._failed_starts >= START_TRIES:
             raise ServerStartError(
                 f"server {self.spec.label!r} was not tried again after {START_TRIES} failed starts"
             )
-        if self._process is not None and self.exit_code() is None:
+        if self._program.is_running:
             return
         try:
             self._start()
@@ -83,22 +69,10 @@ class ManagedServer:
 
     def _start(self) -> None:
         self.stop()
-        if self._argv is not None:
-            self._spawn(self._argv)
+        self._program.start()
+        if self._program.is_startable:
             self.start = next(self._starts)
         self._wait_until_ready()
-
-    def _spawn(self, argv: tuple[str, ...]) -> None:
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", server_guard.__file__, *argv],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=self._plan_dir,
-                env={**os.environ, **self._environment},
-                start_new_session=True,
-            )
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + self.spec.ready_timeout_s
@@ -118,7 +92,7 @@ class ManagedServer:
             state = f"answered {status}, not {self.spec.ready_status},"
         return (
             f"server {self.spec.label!r} {state} at {url} within "
-            f"{self.spec.ready_timeout_s:g} s{self._log_tail()}"
+            f"{self.spec.ready_timeout_s:g} s{self._program.log_line()}"
         )
 
     def _raise_if_ended(self) -> None:
@@ -126,33 +100,16 @@ class ManagedServer:
         if exit_code is not None:
             raise ServerStartError(
                 f"server {self.spec.label!r} ended with exit code {exit_code} before it was "
-                f"ready{self._log_tail()}"
+                f"ready{self._program.log_line()}"
             )
 
     def exit_code(self) -> int | None:
-        """The exit code of a server that the plan started and that has ended; else None.
-
-        Where the plan has a stop command, a start that ends with 0 has left a daemon behind.
-        """
-        code = None if self._process is None else self._process.poll()
-        return None if code == 0 and self._stop_argv else code
+        """The exit code of a server that the plan started and that has ended; else None."""
+        return self._program.exit_code()
 
     def tail(self) -> str | None:
         """The end of its output since it was started; None when it printed nothing."""
-        try:
-            with self._log.open("rb") as log:
-                log.seek(max(log.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
-                text = log.read().decode("utf-8", errors="replace")
-        except OSError:
-            return None
-        return text.replace("\0", "\ufffd").strip() or None
-
-    def _log_tail(self) -> str:
-        try:
-            lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        except OSError:
-            return ""
-        return f"; it printed: {lines[-1][:LINE_LIMIT]}" if lines else "; it printed nothing"
+        return self._program.tail()
 
     def answer(self, workload: WorkloadSpec) -> Answer | None:
         """Its answer to the workload, asked for once; None where a request may change data.
@@ -167,56 +124,96 @@ class ManagedServer:
 
     def tree(self) -> Tree | None:
         """Its processes; None when the plan did not start it or it has ended."""
-        if self._process is None or self._process.poll() is not None:
-            return None
-        return Tree(self._process.pid)
+        return self._program.tree()
 
     def stop(self) -> None:
         """End every process of a server the plan started; others are left alone."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if self._stop_argv is not None:
-            _run_quietly(self._stop_argv, self._plan_dir, {**os.environ, **self._environment})
-        _signal_group(process.pid, signal.SIGTERM)
-        try:
-            process.wait(STOP_GRACE_S)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            # Also after a clean end: a worker that outlived its parent would disturb later trials.
-            _signal_group(process.pid, signal.SIGKILL)
-            process.wait()
-            if process.stdin is not None:
-                process.stdin.close()
+        self._program.stop()
+
+    def finish(self) -> None:
+        """Stop it for the last time."""
+        self._program.finish()
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where the programs of a run work.
+
+    `words` by service name or server key: what its installation means. `ports` are free, and all
+    different.
+    """
+
+    runs: Path
+    logs: Path
+    words: Mapping[object, Mapping[str, str]]
+    ports: Iterator[int]
+
+    @classmethod
+    def of_plan(
+        cls, plan: Plan, runs: Path, logs: Path, words: Mapping[object, Mapping[str, str]]
+    ) -> Workplace:
+        """With as many free ports as the plan needs."""
+        count = sum(1 + len(spec.ports) for spec in (*plan.services, *plan.servers))
+        return cls(runs, logs, words, iter(placeholders.free_ports(count)))
+
+    def port_words(self, spec: ProgramSpec) -> dict[str, str]:
+        """{port} and the named ports of one program."""
+        named = {f"port:{name}": str(next(self.ports)) for name in spec.ports}
+        return {"port": str(next(self.ports)), **named}
+
+    def program(
+        self, spec: ProgramSpec, label: str, words: Mapping[str, str], name: str
+    ) -> Program:
+        """Its folder is named by `name`, its log by `name` and its label."""
+        run = self.runs / name
+        run.mkdir(parents=True, exist_ok=True)
+        readable = re.sub(r"[^\w@.-]+", "-", label)[:60]
+        places = Places(Path(words["here"]), run, self.logs / f"{name}-{readable}.log")
+        return Program(spec, label, words, places)
+
+
+def prepare_services(plan: Plan, place: Workplace) -> Services:
+    """The plan's services by name; none is started yet."""
+    constant = placeholders.constant_words(str(plan.directory))
+    programs = {}
+    for number, spec in enumerate(plan.services, 1):
+        words = {**constant, **place.port_words(spec), **place.words.get(spec.name, {})}
+        program = place.program(spec, spec.label, words, f"service-{number}")
+        programs[spec.name] = (spec, program)
+    return Services(programs)
 
 
 def prepare_servers(
-    plan: Plan, log_dir: Path, starts: Iterator[int]
-) -> dict[tuple[str, str | None], ManagedServer]:
-    """The plan's servers by their key, each with a free port; none is started yet.
-
-    `starts` numbers their starts.
-    """
-    ports = placeholders.free_ports(len(plan.servers))
+    plan: Plan, place: Workplace, services: Services, starts: Iterator[int]
+) -> dict[ServerKey, ManagedServer]:
+    """The plan's servers by their key; none is started yet. `starts` numbers their starts."""
     constant = placeholders.constant_words(str(plan.directory))
-    return {
-        spec.key: ManagedServer(
-            spec,
-            {**constant, "port": str(port)},
-            plan.directory,
-            log_dir / f"server-{number}.log",
-            starts,
-        )
-        for number, (spec, port) in enumerate(zip(plan.servers, ports))
-    }
+    for name, (_, program) in services.programs.items():
+        constant[f"{name}.port"] = program.words["port"]
+    servers = {}
+    for number, spec in enumerate(plan.servers, 1):
+        own = {**place.port_words(spec), **_number_words(spec), **place.words.get(spec.key, {})}
+        program = place.program(spec, spec.label, {**constant, **own}, f"server-{number}")
+        servers[spec.key] = ManagedServer(spec, program, services, starts)
+    return servers
 
 
-def _ask_version(argv: tuple[str, ...], directory: Path) -> str | None:
+def _number_words(spec: ServerSpec) -> dict[str, str]:
+    numbers = {"workers": spec.workers, "backlog": spec.backlog}
+    return {name: str(number) for name, number in numbers.items() if number is not None}
+
+
+def _ask_version(argv: tuple[str, ...], program: Program) -> str | None:
     """The first version number the command prints, else its first line, else unknown."""
     try:
         completed = subprocess.run(
-            argv, capture_output=True, text=True, timeout=20, check=False, cwd=directory
+            argv,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+            cwd=program.directory,
+            env=program.environ,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -226,23 +223,3 @@ def _ask_version(argv: tuple[str, ...], directory: Path) -> str | None:
     match = re.search(r"\d+(?:\.\d+)+[\w.+-]*", printed)
     first_line = printed.partition("\n")[0].strip()
     return (match.group(0) if match else first_line)[:200] or None
-
-
-def _run_quietly(argv: tuple[str, ...], directory: Path, environ: Mapping[str, str]) -> None:
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=STOP_GRACE_S,
-            check=False,
-            cwd=directory,
-            env=environ,
-        )
-
-
-def _signal_group(pid: int, number: int) -> None:
-    try:
-        os.killpg(pid, number)
-    except ProcessLookupError:
-        return

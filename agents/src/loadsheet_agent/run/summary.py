@@ -16,7 +16,7 @@ def summarise(
     plan: Plan, steps: tuple[Step, ...], most: tuple[Step, ...], tool: FoundTool | None
 ) -> str:
     """`steps`: the fewest trials the plan takes; `most`: the most."""
-    points = plan.load.rates or plan.load.connections
+    points = {(step.connections, step.rate_rps) for step in steps}
     shape = [_count(len(plan.servers), "server"), _count(len(plan.workloads), "workload")]
     if plan.max_rate is None:
         shape += [_count(len(points), "load point"), _count(plan.repeats, "repeat")]
@@ -24,7 +24,13 @@ def summarise(
         shape[-1] = f"{first_repeats(plan)} to {plan.adaptive.most_repeats} repeats"
     trials = f"{_trials(steps, most)}{_with_tool(tool)}"
     head = f"{' x '.join(shape)}: {trials}, {_time(plan, steps, most)}."
-    notes = (_search_text(plan), _adaptive_text(plan), _sides_text(plan))
+    notes = (
+        _search_text(plan),
+        _adaptive_text(plan),
+        _sides_text(plan),
+        _alive_text(plan),
+        _steady_text(plan),
+    )
     return "\n".join([head, *filter(None, notes)])
 
 
@@ -50,6 +56,7 @@ def as_json(
         "steps": [
             {
                 "server": step.server.name,
+                "variant": step.server.variant,
                 "side": step.server.side,
                 "workload": step.workload.name,
                 "connections": step.connections,
@@ -115,6 +122,22 @@ def _adaptive_text(plan: Plan) -> str:
     return (
         f"{first_repeats(plan)} repeats first, then as many as ±{adaptive.interval * 100:.3g} % "
         f"needs, at most {adaptive.most_repeats}."
+    )
+
+
+def _alive_text(plan: Plan) -> str:
+    if not plan.is_one_alive or len(plan.servers) < 2:
+        return ""
+    return 'One server runs at a time; alive = "all" lets them run side by side.'
+
+
+def _steady_text(plan: Plan) -> str:
+    steady = plan.steady
+    if steady is None:
+        return ""
+    return (
+        f"Warm-ups are repeated until three agree within {steady.within * 100:.3g} %, at most "
+        f"{steady.most}."
     )
 
 

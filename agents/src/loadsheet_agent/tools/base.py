@@ -30,6 +30,8 @@ class LoadPoint:
     rate_rps: float | None = None
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
+    # Whether the server says in its answer that it closes the connection.
+    announces_close: bool = True
 
     @property
     def loop(self) -> str:

@@ -18,6 +18,10 @@ class Wrk(base.Tool):
     def special(self, point: base.LoadPoint) -> str | None:
         if point.method == "HEAD":
             return "waits for the body that an answer to HEAD never has"
+        if not point.keepalive and not point.announces_close:
+            return (
+                "counts a read error for each answer of a server that closes without announcing it"
+            )
         return None
 
     def threads(self, point: base.LoadPoint) -> int:

@@ -1,0 +1,1 @@
+"""Installs the servers of a plan, each into a folder of its own."""
