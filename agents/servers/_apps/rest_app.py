@@ -1,0 +1,49 @@
+"""The application of the study of 2016: a template, and an API that writes to PostgreSQL.
+
+GET /          a page by Jinja2
+GET /api       inserts a row and reads it again, as JSON; DATABASE names the database
+"""
+
+import os
+import sys
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import psycopg
+from flask import Flask, Response, jsonify, render_template_string
+
+import pages
+
+app = Flask(__name__)
+local = threading.local()
+TABLE = (
+    "<!DOCTYPE html><title>Rows</title><table>{% for row in rows %}"
+    "<tr><td>{{ loop.index0 }}</td><td>{{ row }}</td></tr>{% endfor %}</table>"
+)
+
+
+def connect():
+    """One connection for each thread or greenlet of a worker."""
+    if not hasattr(local, "connection"):
+        local.connection = psycopg.connect(os.environ["DATABASE"], autocommit=True)
+    return local.connection
+
+
+@app.route("/")
+def template():
+    return Response(render_template_string(TABLE, rows=pages.ROWS), mimetype="text/html")
+
+
+@app.route("/api")
+def api():
+    with connect().cursor() as cursor:
+        cursor.execute("INSERT INTO items (name) VALUES (%s) RETURNING id", ("item",))
+        (number,) = cursor.fetchone()
+        cursor.execute("SELECT id, name FROM items WHERE id = %s", (number,))
+        _, name = cursor.fetchone()
+    return jsonify(name=name)
+
+
+if __name__ == "__main__":
+    app.run(host="127.0.0.1", port=int(sys.argv[1]), threaded=True)

@@ -1,0 +1,30 @@
+# The pages of the shelf on WEBrick: serve.rb PORT.
+require "json"
+require "webrick"
+
+ROWS = (1..12).map { |number| "row #{number}" }
+
+def table
+  cells = ROWS.each_with_index.map { |row, index| "<tr><td>#{index}</td><td>#{row}</td></tr>" }
+  "<!DOCTYPE html><title>Rows</title><table>#{cells.join}</table>"
+end
+
+def find_page(path)
+  case path
+  when "/" then [200, "text/plain; charset=utf-8", "Hello, world!"]
+  when "/json" then [200, "application/json", JSON.generate(message: "Hello, world!")]
+  when "/template" then [200, "text/html; charset=utf-8", table]
+  when %r{\A/bytes/(\d{1,6})\z} then [200, "text/plain; charset=utf-8", "x" * $1.to_i]
+  else [404, "text/plain; charset=utf-8", "Not found"]
+  end
+end
+
+server = WEBrick::HTTPServer.new(
+  BindAddress: "127.0.0.1", Port: ARGV[0].to_i, AccessLog: [], MaxClients: 1000,
+  Logger: WEBrick::Log.new($stderr, WEBrick::Log::WARN)
+)
+server.mount_proc("/") do |request, response|
+  response.status, response["Content-Type"], response.body = find_page(request.path)
+end
+trap("TERM") { server.shutdown }
+server.start
