@@ -11,9 +11,12 @@ from backend.accounts.invitations import InvitationRefused
 from backend.accounts.members import MemberRefused
 from backend.accounts.tokens import TokenRefused
 from backend.accounts.workspaces import WorkspaceRefused
+from backend.alerts.lifecycle import AlertEnded, BadState
+from backend.alerts.rules import BadRule, RuleRefused
 from backend.analysis.loading.viewer_slots import TooManyComparisons
 from backend.analysis.pages.gate.describe import StillMeasured
 from backend.analysis.query.compare_query import QueryError
+from backend.deliveries.channels import BadChannel, ChannelRefused
 from backend.errors import (
     Conflict,
     InvalidInput,
@@ -23,6 +26,7 @@ from backend.errors import (
     TooMany,
     Unprocessable,
 )
+from backend.feeds.tokens import TooManyTokens
 from backend.fleet.sessions import JoinRefused
 from backend.ingest.cleaner import CleanerInterrupted
 from backend.ingest.envelope_errors import EnvelopeError
@@ -203,6 +207,13 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     MemberRefused: Answer(409, "Members not changed", "Nothing was changed."),
     WorkspaceRefused: Answer(400, "Nothing was saved", _FORM),
+    AlertEnded: Answer(409, "Alert has ended", "Nothing was changed."),
+    BadState: Answer(400, "Nothing was saved", _FORM),
+    BadRule: Answer(400, "The rule was not saved", "Correct this field and send it again."),
+    RuleRefused: Answer(409, "The rule was not saved", "Nothing was changed."),
+    BadChannel: Answer(400, "The channel was not saved", "Correct this field and send it again."),
+    ChannelRefused: Answer(409, "The channel was not saved", "Nothing was changed."),
+    TooManyTokens: Answer(409, "No feed token was made", "Nothing was changed."),
     JoinRefused: Answer(409, "No place", "Begin a session of another name."),
     # What cannot be used now
     Busy: _away("Busy", RETRY_AFTER_S),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -63,6 +64,16 @@ def flag(name: str, meaning: str, *, default: bool) -> bool:
     if value not in ("true", "false"):
         raise ImproperlyConfigured(f"{name} is {value!r}, expected true or false ({meaning}).")
     return value == "true"
+
+
+def choice(name: str, meaning: str, *, allowed: Sequence[str], default: str) -> str:
+    """One of the allowed values."""
+    value = text(name, meaning, default=default)
+    if value not in allowed:
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}, expected {', '.join(allowed)} ({meaning})."
+        )
+    return value
 
 
 def listing(name: str, meaning: str, *, default: str) -> list[str]:

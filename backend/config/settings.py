@@ -165,6 +165,9 @@ INSTALLED_APPS = [
     "backend.analysis",
     "backend.sharing",
     "backend.fleet",
+    "backend.deliveries",
+    "backend.alerts",
+    "backend.feeds",
     "backend.library",
     "backend.api",
     "backend.web",
@@ -278,6 +281,15 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
 # Who comes without an invitation proves an address; with one, an address is for a lost password.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if OPEN_SIGN_UP else "optional" if SENDS_MAIL else "none"
 
+# Messages to addresses that members give
+
+WEBHOOKS = env.choice(
+    "WEBHOOKS",
+    "where webhooks may go: to public addresses, to any, or nowhere",
+    allowed=("public", "any", "off"),
+    default="public",
+)
+
 # Security
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
@@ -339,7 +351,11 @@ SPECTACULAR_SETTINGS = {
         "backend.api.schema.name_scopes",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "AlertState": "backend.alerts.models.AlertState",
+        "AlertRuleKind": "backend.alerts.models.RuleKind",
         "AxisKind": ["number", "category"],
+        "ChannelKind": "backend.deliveries.models.ChannelKind",
+        "DeliveryState": "backend.deliveries.models.DeliveryState",
         "GateVerdict": ["improved", "not_comparable", "regressed", "too_noisy", "unchanged"],
         "KindOfName": [("server", "Server"), ("host", "Host"), ("workload", "Workload")],
         "OriginEnum": ["computed", "reported"],
@@ -391,6 +407,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_BEAT_SCHEDULE = {
     "collect": {"task": "ingest.collect", "schedule": float(COLLECT_INTERVAL_S)},
     "canary": {"task": "config.canary", "schedule": 30.0},
+    "alerts": {"task": "alerts.tend", "schedule": 300.0},
 }
 
 LOGGING = logging_config(LOG_LEVEL)

@@ -20,6 +20,7 @@ from backend.ingest.envelope import Envelope, TrialEntry, known_members, read_en
 from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
+from backend.ingest.signals import run_read
 from backend.noise.record import refresh_noise
 from backend.runs.bulk import copy_rows
 from backend.runs.measured import UNKNOWN_SERVER, TrialRecord
@@ -88,6 +89,8 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
         mark_trashed(locked, trials)
         apply_observations(run_input.id)
         refresh_noise(run_input.id)
+        if not is_early:
+            run_read.send(None, run_id=run_input.id)
         queue.finish(
             held,
             State.PARSED,

@@ -24,20 +24,26 @@ def newer_runs(result_set: ResultSet) -> int | None:
 
     A frozen query names its runs. It is asked without them, for the same servers and workloads.
     """
-    recent = _recorded_since(result_set)
-    if not recent:
-        return 0
     try:
-        query = _query_without_runs(result_set).with_filters(run=recent)
+        return len(matching_since(result_set))
     except QueryError:
         return None
+
+
+def matching_since(result_set: ResultSet) -> list[uuid.UUID]:
+    """Matching runs recorded since, at most MOST. Raises QueryError for a query of another time."""
+    recent = _recorded_since(result_set)
+    if not recent:
+        return []
+    try:
+        query = _query_without_runs(result_set).with_filters(run=recent)
     except _NamesItsRuns:
-        return 0
-    return _count_matching(query, result_set.workspace_id)
+        return []
+    return _matching(query, result_set.workspace_id)
 
 
-def _count_matching(query: CompareQuery | None, workspace_id: uuid.UUID) -> int:
-    """How many runs of the query have a cell that it shows."""
+def _matching(query: CompareQuery | None, workspace_id: uuid.UUID) -> list[uuid.UUID]:
+    """The runs of the query that have a cell that it shows."""
     while query is not None:
         try:
             selection = select(query, [workspace_id])
@@ -46,8 +52,8 @@ def _count_matching(query: CompareQuery | None, workspace_id: uuid.UUID) -> int:
             query = unknown.rest
             continue
         cells = selection.cells().filter(run__in=selection.chosen_runs(), trial_count__gt=0)
-        return cells.values("run").distinct().count()
-    return 0
+        return list(cells.order_by().values_list("run", flat=True).distinct())
+    return []
 
 
 class _NamesItsRuns(LoadsheetError):

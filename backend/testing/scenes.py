@@ -10,7 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from backend.accounts.models import Membership, Role, User, Workspace
+from backend.alerts.models import Alert, AlertChange, AlertRule, AlertState, RuleKind
 from backend.analysis.figures import plain_figures
+from backend.deliveries.models import Channel, ChannelKind
+from backend.feeds.models import FeedToken
+from backend.feeds.tokens import make_token
 from backend.formats.model import Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.storage import storage
@@ -144,6 +148,38 @@ def make_result_set(workspace: Workspace, visibility: Visibility, **fields: Any)
 def make_saved_view(workspace: Workspace, **fields: Any) -> SavedView:
     """A saved view of everything in the workspace."""
     return SavedView.objects.create(workspace=workspace, **{"name": "secret-view", **fields})
+
+
+def make_alerts(scene: Scene) -> dict[str, uuid.UUID]:
+    """A rule with a new alert, a channel and a feed token of the owner, by their nouns."""
+    workspace = scene.own.workspace
+    rule = AlertRule.objects.create(
+        workspace=workspace, name="secret-rule", kind=RuleKind.NOISY_HOST, threshold=0.05
+    )
+    alert = Alert.objects.create(
+        workspace=workspace,
+        rule=rule,
+        subject="host",
+        state=AlertState.NEW,
+        text="secret-alert",
+        first_run=scene.run,
+    )
+    AlertChange.objects.create(alert=alert, state=AlertState.NEW)
+    channel = Channel.objects.create(
+        workspace=workspace,
+        kind=ChannelKind.WEBHOOK,
+        name="secret-channel",
+        address="https://secret-hook.example/",
+        topics=["alerts"],
+    )
+    make_token(workspace, scene.own.user, "secret-reader")
+    feed_token = FeedToken.objects.get(workspace=workspace, name="secret-reader")
+    return {
+        "rule": rule.pk,
+        "alert": alert.pk,
+        "channel": channel.pk,
+        "feed_token": feed_token.pk,
+    }
 
 
 def make_changes(scene: Scene) -> dict[str, uuid.UUID]:

@@ -30,6 +30,7 @@ ORDER = (
     "sharing",
     "result-sets",
     "access",
+    "alerts",
     "checks",
     "statistics",
     "formats",

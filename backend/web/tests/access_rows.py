@@ -90,6 +90,47 @@ ROWS = {
     "save-view": Row("/w/own-lab/views/new", WRITERS_PAGE, "post", {"name": "A name"}),
     "edit-view": Row("/w/own-lab/views/{view}/edit", WRITERS_PAGE, "post", NEW_NAME),
     "delete-view": Row("/w/own-lab/views/{view}/delete", WRITERS_PAGE, "post"),
+    "alerts-page": Row("/w/own-lab/alerts", MEMBERS_PAGE),
+    "alert-page": Row("/w/own-lab/alerts/{alert}", MEMBERS_PAGE),
+    "answer-alert": Row(
+        "/w/own-lab/alerts/{alert}/answer", WRITERS_PAGE, "post", {"state": "acknowledged"}
+    ),
+    "alert-rules-page": Row("/w/own-lab/alerts/rules", MEMBERS_PAGE),
+    "change-alert-rule": Row(
+        "/w/own-lab/alerts/rules/{rule}/change", WRITERS_PAGE, "post", {"is_enabled": "0"}
+    ),
+    "delete-alert-rule": Row("/w/own-lab/alerts/rules/{rule}/delete", WRITERS_PAGE, "post"),
+    "channels-page": Row("/w/own-lab/channels", MEMBERS_PAGE),
+    # Its address and its secret are for admins.
+    "channel-page": Row("/w/own-lab/channels/{channel}", OWNERS_PAGE),
+    "test-channel": Row("/w/own-lab/channels/{channel}/test", OWNERS_FORM, "post"),
+    "renew-channel-secret": Row("/w/own-lab/channels/{channel}/secret", OWNERS_FORM, "post"),
+    "delete-channel": Row("/w/own-lab/channels/{channel}/delete", OWNERS_FORM, "post"),
+    "new-feed-token": Row("/w/own-lab/feed-tokens", MEMBERS_PAGE, "post", {"name": "reader"}),
+    # Each member has feed tokens of their own.
+    "revoke-feed-token": Row(
+        "/w/own-lab/feed-tokens/{feed_token}/revoke",
+        expected(404, 404, 404, 302, 404, 404),
+        "post",
+    ),
+    "workspace-feed": Row("/w/own-lab/feed.atom", MEMBERS_PAGE),
+    "alerts-feed": Row("/w/own-lab/alerts.atom", MEMBERS_PAGE),
+    "server-feed": Row("/w/own-lab/servers/{server}/feed.atom", MEMBERS_PAGE),
+    "result-set-feed": Row("/s/{private}.atom", MEMBERS_PAGE),
+    "alert-list": Row("/api/v1/alerts", SIGNED_IN_API),
+    "alert": Row("/api/v1/alerts/{alert}", MEMBERS_API),
+    "alert-rule-list": Row("/api/v1/alert-rules", SIGNED_IN_API),
+    "alert-rule": Row(
+        "/api/v1/alert-rules/{rule}", WRITERS_API, "patch", {"name": "another"}, json=True
+    ),
+    "channel-list": Row("/api/v1/channels", SIGNED_IN_API),
+    "channel": Row("/api/v1/channels/{channel}", expected(401, 404, 404, 204, 404, 404), "delete"),
+    "channel-test": Row(
+        "/api/v1/channels/{channel}/test", expected(401, 404, 404, 202, 404, 404), "post"
+    ),
+    "delivery-list": Row(
+        "/api/v1/channels/{channel}/deliveries", expected(401, 404, 404, 200, 404, 404)
+    ),
     "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
     "ticked-runs": Row(
@@ -277,6 +318,7 @@ SHARED = {
     "embed": Row("/embed/{shared}", EVERYONE),
     "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{shared}", EVERYONE),
     "result-set": Row("/api/v1/result-sets/{shared}", EVERYONE),
+    "result-set-feed": Row("/s/{shared}.atom", EVERYONE),
     # It reads the runs of today, which nobody shared.
     "result-set-changes": Row("/s/{shared}/changes", MEMBERS_PAGE),
     "result-set-changes-api": Row("/api/v1/result-sets/{shared}/changes", MEMBERS_API),

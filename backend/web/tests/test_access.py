@@ -17,7 +17,7 @@ from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.scenes import make_changes, make_result_set, make_saved_view
+from backend.testing.scenes import make_alerts, make_changes, make_result_set, make_saved_view
 from backend.testing.uploads import WRK
 from backend.web.tests.access_rows import MEMBERS_API, ROWS, SHARED, VISITORS
 
@@ -56,6 +56,7 @@ def ids_of(scene):
         "viewer": scene.viewer.pk,
         "owner": scene.own.user.pk,
         "view": make_saved_view(scene.own.workspace).pk,
+        **make_alerts(scene),
         "token": Token.objects.get(workspace=scene.own.workspace).pk,
     }
 
@@ -226,7 +227,8 @@ def test_foreign_and_missing_are_the_same_answer(name, visitor, visitors, ids):
 
 @pytest.mark.parametrize("visitor", ["stranger", "foreign_token"])
 def test_lists_hold_nothing_of_others(visitor, visitors, ids):
-    lists = ["runs", "compare", "servers", "hosts", "workloads", "views"]
+    lists = ["runs", "compare", "servers", "hosts", "workloads", "views", "alerts", "alert-rules"]
+    lists += ["channels"]
     for name in [*lists, *(f"{name}?workspace=own-lab" for name in lists)]:
         body = body_of(visitors[visitor].get(f"/api/v1/{name}"))
         assert str(ids["run"]).encode() not in body

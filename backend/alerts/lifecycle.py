@@ -1,0 +1,163 @@
+"""How alerts come, are confirmed, recover and are answered by members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from backend.accounts.models import User
+from backend.alerts.announcing import announce_alert
+from backend.alerts.models import (
+    OPEN_STATES,
+    SAID_STATES,
+    Alert,
+    AlertChange,
+    AlertRule,
+    AlertState,
+)
+from backend.alerts.sighting import Sighting
+from backend.errors import Conflict, InvalidInput
+from backend.runs.models import Run
+
+# A sighting without a run (a silent agent) is confirmed by a later look.
+CONFIRMED_AFTER = timedelta(minutes=5)
+MAX_NOTE = 2000
+
+
+class BadState(InvalidInput):
+    """A member gave a state that none may give."""
+
+
+class AlertEnded(Conflict):
+    """The alert has ended, and says nothing more."""
+
+
+@transaction.atomic
+def apply_sightings(
+    rule: AlertRule, sightings: Iterable[Sighting], *, run: Run | None, before: Run | None
+) -> None:
+    """What the sightings of one run, or of one look, make of the alerts of a rule.
+
+    `before`: the newest run of the baseline.
+    """
+    AlertRule.objects.select_for_update().get(pk=rule.pk)
+    rows = Alert.objects.filter(rule=rule, state__in=OPEN_STATES)
+    open_alerts = {alert.subject: alert for alert in rows}
+    for sighting in sightings:
+        alert = open_alerts.get(sighting.subject)
+        if sighting.is_bad is None:
+            continue
+        if sighting.is_bad:
+            _see(rule, alert, sighting, run, before)
+        elif alert is not None:
+            _recover(alert, run)
+
+
+def _see(
+    rule: AlertRule, alert: Alert | None, sighting: Sighting, run: Run | None, before: Run | None
+) -> None:
+    if alert is None:
+        _open(rule, sighting, run, before)
+        return
+    if run is not None and alert.last_run_id == run.pk:
+        return
+    is_confirming = alert.state == AlertState.UNCONFIRMED and _is_confirmed(alert, sighting, run)
+    if alert.state == AlertState.UNCONFIRMED and not is_confirming:
+        # Another load point than before: the suspicion begins anew.
+        if run is not None:
+            alert.delete()
+            _open(rule, sighting, run, before)
+        return
+    alert.text, alert.data, alert.last_run = sighting.text, _data(sighting), run
+    alert.recovered_run = None
+    alert.save(update_fields=["text", "data", "last_run", "recovered_run"])
+    if is_confirming:
+        _set_state(alert, AlertState.NEW)
+
+
+def _open(rule: AlertRule, sighting: Sighting, run: Run | None, before: Run | None) -> None:
+    alert = Alert.objects.create(
+        workspace_id=rule.workspace_id,
+        rule=rule,
+        subject=sighting.subject,
+        text=sighting.text,
+        data=_data(sighting),
+        before_run=before,
+        first_run=run,
+        last_run=run,
+    )
+    AlertChange.objects.create(alert=alert, state=AlertState.UNCONFIRMED)
+
+
+def _data(sighting: Sighting) -> dict[str, object]:
+    return {**sighting.data, "places": sorted(sighting.places)}
+
+
+def _is_confirmed(alert: Alert, sighting: Sighting, run: Run | None) -> bool:
+    """Whether the second sighting is of the same load point, or much later without a run."""
+    if run is None:
+        return timezone.now() - alert.seen_at >= CONFIRMED_AFTER
+    places = set(alert.data.get("places", ()))
+    return not places or not places.isdisjoint(sighting.places)
+
+
+def _recover(alert: Alert, run: Run | None) -> None:
+    """A suspicion ends at once; a confirmed alert with the second good run, or good look."""
+    if alert.state == AlertState.UNCONFIRMED:
+        alert.delete()
+    elif run is None or (alert.recovered_run_id not in (None, run.pk)):
+        _set_state(alert, AlertState.FIXED)
+    elif alert.last_run_id != run.pk:
+        alert.recovered_run = run
+        alert.save(update_fields=["recovered_run"])
+
+
+@transaction.atomic
+def answer_alert(alert: Alert, state: str, *, by: User | None, note: str = "") -> None:
+    """Store what a member says of an alert. Raises BadState and AlertEnded.
+
+    `not_a_regression` makes the changed level the baseline of the rule from then on.
+    """
+    if state not in [each.value for each in SAID_STATES]:
+        expected = ", ".join(SAID_STATES)
+        raise BadState(f"state: got “{state[:40]}”, expected {expected}.")
+    rows = Alert.objects.select_for_update(of=("self",))
+    locked = rows.select_related("rule", "first_run").get(pk=alert.pk)
+    if not locked.is_open:
+        raise AlertEnded(
+            f"This alert has ended: {AlertState(locked.state).label.lower()}. "
+            "A new run that is bad raises another one."
+        )
+    _set_state(locked, AlertState(state), by=by, note=_checked_note(note))
+    if state == AlertState.NOT_A_REGRESSION and locked.first_run is not None:
+        since = locked.first_run.started_at or locked.first_run.recorded_at
+        AlertRule.objects.filter(pk=locked.rule_id).update(baseline_since=since)
+    alert.refresh_from_db()
+
+
+def _checked_note(note: str) -> str:
+    cleaned = note.replace("\0", " ").strip()
+    if len(cleaned) > MAX_NOTE:
+        raise BadState(f"note: got {len(cleaned)} characters, expected at most {MAX_NOTE}.")
+    return cleaned
+
+
+def _set_state(alert: Alert, state: AlertState, *, by: User | None = None, note: str = "") -> None:
+    now = timezone.now()
+    alert.state = state
+    if state == AlertState.NEW:
+        alert.confirmed_at = now
+    if state not in OPEN_STATES:
+        alert.ended_at = now
+    alert.save(update_fields=["state", "confirmed_at", "ended_at"])
+    change = AlertChange.objects.create(
+        alert=alert,
+        state=state,
+        by=by,
+        by_name="" if by is None else by.get_username(),
+        note=note,
+    )
+    announce_alert(alert, change)

@@ -1,0 +1,66 @@
+"""From the upload to the rules: no run is missed, and a fault of one stops no other."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from backend.alerts import pending
+from backend.alerts.models import PendingRun
+from backend.alerts.pending import judge_due
+from backend.alerts.rules import add_rule
+from backend.deliveries.channels import add_channel
+from backend.deliveries.models import Delivery
+from backend.ingest.worker import process
+from backend.testing.rows import CellSpec, make_run
+from backend.testing.uploads import make_tenant, make_upload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tenant():
+    return make_tenant("lab")
+
+
+def test_a_run_that_was_read_waits_for_the_rules_and_is_announced(tenant, settings):
+    settings.WEBHOOKS = "any"
+    add_channel(
+        tenant.workspace,
+        author=None,
+        kind="webhook",
+        name="ci",
+        address="http://127.0.0.1:1/",
+        topics=["runs"],
+    )
+    upload = make_upload(tenant)
+    process(upload.pk)
+    assert PendingRun.objects.get().run_id == upload.pk
+    assert judge_due() == 1
+    assert (PendingRun.objects.count(), judge_due()) == (0, 0)
+    assert Delivery.objects.get().event == "run.read"
+
+
+def test_where_nothing_watches_nothing_waits(tenant):
+    process(make_upload(tenant).pk)
+    assert not PendingRun.objects.exists()
+
+
+def test_a_fault_is_tried_three_times_and_stops_no_other(tenant, monkeypatch):
+    add_rule(tenant.workspace, author=None, kind="noisy_host", name="noise")
+    bad, good = (make_run(tenant.workspace, CellSpec()) for _ in range(2))
+    for run in (bad, good):
+        pending.note_run(run.pk)
+    judged = []
+
+    def judge(run):
+        judged.append(run)
+        if run == bad:
+            raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr(pending, "judge_run", judge)
+    for _ in range(5):
+        judge_due()
+        PendingRun.objects.update(due_at=timezone.now() - timedelta(seconds=1))
+    assert (judged.count(bad), judged.count(good)) == (3, 1)
+    assert not PendingRun.objects.exists()

@@ -1,0 +1,157 @@
+"""GET and POST /api/v1/alert-rules, PATCH and DELETE /api/v1/alert-rules/<id>."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.alerts.models import AlertRule, RuleKind
+from backend.alerts.rules import (
+    MAX_LABEL,
+    MAX_NAME,
+    METRICS,
+    add_rule,
+    change_rule,
+    rules_in,
+)
+from backend.api.auth import author_of, required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.runs import workspaces_asked
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer
+from backend.api.workspaces import writable_workspace
+from backend.errors import NotFound
+
+
+class RuleEditSerializer(StrictSerializer):
+    """What to change; what is left out stays."""
+
+    name = serializers.CharField(required=False, max_length=MAX_NAME)
+    view = serializers.UUIDField(
+        required=False, help_text="The saved view whose runs are watched (regression, error_rate)"
+    )
+    # Popped by DRF's metaclass.
+    label = serializers.CharField(  # type: ignore[assignment]
+        required=False,
+        allow_blank=True,
+        max_length=MAX_LABEL,
+        help_text="Only runs with this label, such as branch:main",
+    )
+    metrics = serializers.ListField(
+        child=serializers.ChoiceField(METRICS),
+        required=False,
+        min_length=1,
+        max_length=len(METRICS),
+        help_text="Of a regression",
+    )
+    threshold = serializers.FloatField(
+        required=False,
+        help_text="error_rate, noisy_host: a share (0.01 is 1 %); silent_agent: hours",
+    )
+    is_enabled = serializers.BooleanField(required=False)
+
+
+class NewRuleSerializer(RuleEditSerializer):
+    """What to watch."""
+
+    kind = serializers.ChoiceField(RuleKind.choices)
+    name = serializers.CharField(max_length=MAX_NAME, help_text="Unique in the workspace")
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+
+
+class RuleSerializer(serializers.ModelSerializer[AlertRule]):
+    """A rule."""
+
+    workspace = serializers.CharField(source="workspace.slug")
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
+    view = serializers.UUIDField(
+        source="view_id", allow_null=True, help_text="Null: not used, or deleted since"
+    )
+    metrics = serializers.ListField(child=serializers.CharField())
+    threshold = serializers.FloatField(allow_null=True)
+    problem = serializers.CharField(
+        help_text="Why it could not be evaluated the last time; empty: it could"
+    )
+
+    class Meta:
+        model = AlertRule
+        fields = ["id", "workspace", "name", "kind", "view", "label", "metrics", "threshold"]
+        fields += ["is_enabled", "problem", "author", "created_at"]
+
+
+class RuleListSerializer(serializers.Serializer[Any]):
+    """By name."""
+
+    rules = RuleSerializer(many=True)
+
+
+class RuleList(APIView):
+    """The rules of one's workspaces; adding one."""
+
+    @extend_schema(
+        operation_id="alert_rule_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
+        ],
+        responses={200: RuleListSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """All of them, by name."""
+        rows = rules_in(workspaces_asked(request))
+        return Response(RuleListSerializer({"rules": rows}).data)
+
+    @extend_schema(
+        operation_id="alert_rule_create",
+        request=NewRuleSerializer,
+        responses={201: RuleSerializer, **documented(400, 401, 404, 409)},
+    )
+    def post(self, request: Request) -> Response:
+        """Watch the runs of a saved view, the hosts or the agents."""
+        actor = required_actor(request)
+        form = NewRuleSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = dict(form.validated_data)
+        workspace = writable_workspace(actor, asked.pop("workspace", None))
+        rule = add_rule(workspace, author=author_of(actor), **asked)
+        return Response(RuleSerializer(rule).data, status=status.HTTP_201_CREATED)
+
+
+class RuleDetail(APIView):
+    """One rule."""
+
+    @extend_schema(
+        operation_id="alert_rule_edit",
+        request=RuleEditSerializer,
+        responses={200: RuleSerializer, **documented(400, 401, 404, 409)},
+    )
+    def patch(self, request: Request, rule_id: UUID) -> Response:
+        """Change it, or turn it on or off. Another view or label starts a new baseline."""
+        rule = _writable(request, rule_id)
+        form = RuleEditSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        change_rule(rule, **form.validated_data)
+        return Response(RuleSerializer(rule).data)
+
+    @extend_schema(operation_id="alert_rule_delete", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, rule_id: UUID) -> Response:
+        """Delete it with its alerts."""
+        _writable(request, rule_id).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _writable(request: Request, rule_id: UUID) -> AlertRule:
+    """The rule, for a change. Raises NotFound, also for a rule that the actor may only read."""
+    actor = required_actor(request)
+    rule = rules_in(access.workspace_ids_of(actor)).filter(pk=rule_id).first()
+    if rule is None or not access.may_write(actor, rule.workspace_id):
+        raise NotFound(NOT_FOUND)
+    return rule

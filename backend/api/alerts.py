@@ -1,0 +1,192 @@
+"""GET /api/v1/alerts, GET and PATCH /api/v1/alerts/<id>."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.alerts.lifecycle import MAX_NOTE, answer_alert
+from backend.alerts.listing import SHOWN, alert_page, find_alert
+from backend.alerts.models import SAID_STATES, Alert, AlertState, RuleKind
+from backend.alerts.wording import describe_alert
+from backend.api.auth import author_of, required_actor
+from backend.api.errors import NOT_FOUND, Problem
+from backend.api.runs import LIMIT, limit_asked, workspaces_asked
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer
+from backend.errors import NotFound
+from backend.links import link_to
+
+
+class AlertRuleNameSerializer(serializers.Serializer[Any]):
+    """The rule of an alert."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(RuleKind.choices)
+
+
+class AlertCommitsSerializer(serializers.Serializer[Any]):
+    """From the runs' labels commit, sha or revision."""
+
+    good = serializers.CharField(allow_null=True, help_text="The last one before the alert")
+    bad = serializers.CharField(allow_null=True, help_text="The first one that shows it")
+
+
+class AlertRunSerializer(serializers.Serializer[Any]):
+    """A run at the edge of an alert."""
+
+    id = serializers.UUIDField()
+    url = serializers.CharField()
+    at = serializers.DateTimeField()
+    commit = serializers.CharField(allow_null=True)
+
+
+class AlertRunsSerializer(serializers.Serializer[Any]):
+    """The runs that it lies between."""
+
+    before = AlertRunSerializer(allow_null=True)
+    first = AlertRunSerializer(allow_null=True)
+    last = AlertRunSerializer(allow_null=True)
+
+
+class AlertSerializer(serializers.Serializer[Any]):
+    """Something that a rule noticed."""
+
+    id = serializers.UUIDField()
+    workspace = serializers.CharField()
+    rule = AlertRuleNameSerializer()
+    state = serializers.ChoiceField(AlertState.choices)
+    text = serializers.CharField(help_text="A sentence with the figures")
+    range = serializers.CharField(allow_null=True, help_text="The commits or runs it lies between")
+    commits = AlertCommitsSerializer()
+    runs = AlertRunsSerializer()
+    figures = serializers.DictField(help_text="The figures behind the sentence; null is unknown")
+    seen_at = serializers.DateTimeField(help_text="When it was first seen")
+    confirmed_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a second run showed it too; before, nobody is told"
+    )
+    ended_at = serializers.DateTimeField(allow_null=True)
+    url = serializers.CharField()
+    chart_url = serializers.CharField(help_text="The trend, host or agents that show it")
+    pair_url = serializers.CharField(allow_null=True, help_text="The two runs side by side")
+
+
+class AlertChangeSerializer(serializers.Serializer[Any]):
+    """A state that it got."""
+
+    state = serializers.ChoiceField(AlertState.choices)
+    by = serializers.CharField(allow_null=True, help_text="Null: Loadsheet itself")
+    note = serializers.CharField(allow_blank=True)
+    at = serializers.DateTimeField()
+
+
+class AlertDetailSerializer(AlertSerializer):
+    """An alert with all that was said of it."""
+
+    changes = AlertChangeSerializer(many=True)
+
+
+class AlertPageSerializer(serializers.Serializer[Any]):
+    """A page of alerts."""
+
+    alerts = AlertSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class AlertAnswerSerializer(StrictSerializer):
+    """What a member says of an alert."""
+
+    state = serializers.ChoiceField([state.value for state in SAID_STATES])
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
+
+
+class AlertList(APIView):
+    """The alerts of one's workspaces."""
+
+    @extend_schema(
+        operation_id="alert_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            OpenApiParameter(
+                "state", str, enum=SHOWN, default="all", description="open: all that did not end"
+            ),
+            LIMIT,
+            OpenApiParameter("after", str, description="As given by next"),
+        ],
+        responses={200: AlertPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """Newest first."""
+        limit = limit_asked(request)
+        given = request.query_params.dict()
+        state = given.get("state") or "all"
+        if state not in SHOWN:
+            raise Problem(
+                400,
+                "Bad request",
+                f"state: got {state[:40]!r}, allowed are {', '.join(SHOWN)}.",
+                hint="Correct or leave out state.",
+                field="state",
+            )
+        page = alert_page(
+            workspaces_asked(request), state, after=given.get("after", ""), limit=limit
+        )
+        more = link_to("alert-list", query={**given, "after": page.next}) if page.next else None
+        alerts = [describe_alert(alert) for alert in page.alerts]
+        return Response(AlertPageSerializer({"alerts": alerts, "next": more}).data)
+
+
+class AlertDetail(APIView):
+    """One alert."""
+
+    @extend_schema(
+        operation_id="alert_read", responses={200: AlertDetailSerializer, **documented(401, 404)}
+    )
+    def get(self, request: Request, alert_id: UUID) -> Response:
+        """The alert with the states it had, by whom and when."""
+        return Response(_describe(_readable(request, alert_id)))
+
+    @extend_schema(
+        operation_id="alert_answer",
+        request=AlertAnswerSerializer,
+        responses={200: AlertDetailSerializer, **documented(400, 401, 404, 409)},
+    )
+    def patch(self, request: Request, alert_id: UUID) -> Response:
+        """Acknowledge it, or say that it is fixed or not a regression."""
+        actor = required_actor(request)
+        alert = _readable(request, alert_id)
+        if not access.may_write(actor, alert.workspace_id):
+            raise NotFound(NOT_FOUND)
+        form = AlertAnswerSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = form.validated_data
+        answer_alert(alert, asked["state"], by=author_of(actor), note=asked["note"])
+        return Response(_describe(alert))
+
+
+def _readable(request: Request, alert_id: UUID) -> Alert:
+    alert = find_alert(access.workspace_ids_of(required_actor(request)), alert_id)
+    if alert is None:
+        raise NotFound(NOT_FOUND)
+    return alert
+
+
+def _describe(alert: Alert) -> dict[str, Any]:
+    changes = [
+        {
+            "state": change.state,
+            "by": change.by_name or None,
+            "note": change.note,
+            "at": change.at,
+        }
+        for change in alert.changes.all()
+    ]
+    return dict(AlertDetailSerializer({**describe_alert(alert), "changes": changes}).data)

@@ -1,0 +1,200 @@
+"""Channels under /api/v1/channels, with the log of what was sent to each."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.accounts.models import Token, User
+from backend.api.auth import author_of, required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.runs import LIMIT, limit_asked, workspaces_asked
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer
+from backend.api.workspaces import writable_workspace
+from backend.deliveries.channels import (
+    MAX_ADDRESS,
+    MAX_NAME,
+    add_channel,
+    channels_in,
+    send_test,
+)
+from backend.deliveries.listing import delivery_page
+from backend.deliveries.models import Channel, ChannelKind, Delivery, DeliveryState, Topic
+from backend.errors import NotFound
+from backend.links import link_to
+
+
+class NewChannelSerializer(StrictSerializer):
+    """Where messages shall go."""
+
+    kind = serializers.ChoiceField(ChannelKind.choices)
+    name = serializers.CharField(max_length=MAX_NAME, help_text="Unique in the workspace")
+    address = serializers.CharField(
+        max_length=MAX_ADDRESS,
+        help_text="mail: the e-mail address of a member; webhook, slack: an https:// address",
+    )
+    topics = serializers.ListField(
+        child=serializers.ChoiceField(Topic.choices),
+        required=False,
+        min_length=1,
+        max_length=len(Topic),
+        help_text="Left out: alerts",
+    )
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+
+
+class ChannelSerializer(serializers.ModelSerializer[Channel]):
+    """A channel. Its signing secret is on its page only."""
+
+    workspace = serializers.CharField(source="workspace.slug")
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
+    address = serializers.CharField(
+        source="shown_address", help_text="Of an address on the web, its host only"
+    )
+    topics = serializers.ListField(child=serializers.ChoiceField(Topic.choices))
+
+    class Meta:
+        model = Channel
+        fields = ["id", "workspace", "kind", "name", "address", "topics", "author", "created_at"]
+
+
+class ChannelListSerializer(serializers.Serializer[Any]):
+    """By name."""
+
+    channels = ChannelSerializer(many=True)
+
+
+class AttemptSerializer(serializers.Serializer[Any]):
+    """One attempt to send a message."""
+
+    at = serializers.DateTimeField()
+    status = serializers.IntegerField(
+        allow_null=True, help_text="Of the receiver's answer; null without one"
+    )
+    reason = serializers.CharField(allow_blank=True, help_text="Why it failed; empty: it did not")
+    seconds = serializers.FloatField()
+
+
+class DeliverySerializer(serializers.ModelSerializer[Delivery]):
+    """One message to a channel."""
+
+    state = serializers.ChoiceField(DeliveryState.choices)
+    attempts = AttemptSerializer(many=True)
+    retry_at = serializers.SerializerMethodField(help_text="When it is tried next")
+
+    class Meta:
+        model = Delivery
+        fields = ["id", "event", "subject", "state", "attempts", "created_at", "ended_at"]
+        fields += ["retry_at"]
+
+    def get_retry_at(self, delivery: Delivery) -> str | None:
+        is_waiting = delivery.state == DeliveryState.WAITING and bool(delivery.attempts)
+        return delivery.retry_at.isoformat() if is_waiting else None
+
+
+class DeliveryPageSerializer(serializers.Serializer[Any]):
+    """A page of messages."""
+
+    deliveries = DeliverySerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class ChannelList(APIView):
+    """The channels of one's workspaces; adding one."""
+
+    @extend_schema(
+        operation_id="channel_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
+        ],
+        responses={200: ChannelListSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """All of them, by name."""
+        rows = channels_in(workspaces_asked(request))
+        return Response(ChannelListSerializer({"channels": rows}).data)
+
+    @extend_schema(
+        operation_id="channel_create",
+        request=NewChannelSerializer,
+        responses={201: ChannelSerializer, **documented(400, 401, 404, 409)},
+    )
+    def post(self, request: Request) -> Response:
+        """Add a channel; for admins. Nothing is sent before there is something to tell."""
+        actor = required_actor(request)
+        form = NewChannelSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = dict(form.validated_data)
+        workspace = writable_workspace(actor, asked.pop("workspace", None))
+        _require_admin(actor, workspace.pk)
+        channel = add_channel(workspace, author=author_of(actor), **asked)
+        return Response(ChannelSerializer(channel).data, status=status.HTTP_201_CREATED)
+
+
+class ChannelDetail(APIView):
+    """One channel."""
+
+    @extend_schema(operation_id="channel_delete", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, channel_id: UUID) -> Response:
+        """Delete it with its log; messages that wait are not sent. For admins."""
+        _administered(request, channel_id).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ChannelTest(APIView):
+    """Trying a channel."""
+
+    @extend_schema(
+        operation_id="channel_test",
+        request=None,
+        responses={202: DeliverySerializer, **documented(401, 404, 429)},
+    )
+    def post(self, request: Request, channel_id: UUID) -> Response:
+        """Queue a test message; the log of the channel shows what became of it. For admins."""
+        delivery = send_test(_administered(request, channel_id))
+        return Response(DeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+
+
+class DeliveryList(APIView):
+    """What was sent to a channel."""
+
+    @extend_schema(
+        operation_id="delivery_list",
+        parameters=[LIMIT, OpenApiParameter("after", str, description="As given by next")],
+        responses={200: DeliveryPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request, channel_id: UUID) -> Response:
+        """Newest first, with each attempt; kept for 30 days. For admins."""
+        limit = limit_asked(request)
+        channel = _administered(request, channel_id)
+        page = delivery_page(channel, after=request.query_params.get("after", ""), limit=limit)
+        given = request.query_params.dict()
+        more = None
+        if page.next:
+            more = link_to("delivery-list", channel.pk, query={**given, "after": page.next})
+        return Response(DeliveryPageSerializer({"deliveries": page.deliveries, "next": more}).data)
+
+
+def _require_admin(actor: Token | User, workspace_id: UUID) -> None:
+    if not access.may_administer(actor, workspace_id):
+        raise NotFound(NOT_FOUND)
+
+
+def _administered(request: Request, channel_id: UUID) -> Channel:
+    """The channel. Raises NotFound, also for a channel that the actor may only read."""
+    actor = required_actor(request)
+    channel = channels_in(access.workspace_ids_of(actor)).filter(pk=channel_id).first()
+    if channel is None:
+        raise NotFound(NOT_FOUND)
+    _require_admin(actor, channel.workspace_id)
+    return channel

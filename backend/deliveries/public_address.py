@@ -1,0 +1,119 @@
+"""Connections to public addresses only: the address that was checked is the one connected to.
+
+A name is resolved once. All of its addresses must be public, and the connection goes to one of
+them by number, so that a second answer of the name server changes nothing. TLS still verifies the
+name.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore
+
+from backend.errors import WorkFailed
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+# IPv4 addresses inside IPv6 ones, behind a translator.
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class NotPublic(WorkFailed):
+    """The name leads to an address that is not on the public internet."""
+
+
+def is_public(address: Address) -> bool:
+    """Whether the address is of the public internet, also where IPv6 carries an IPv4 address."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.teredo is not None:
+            return False
+        inner = address.ipv4_mapped or address.sixtofour or _translated(address)
+        if inner is not None:
+            return is_public(inner)
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if address not in _NAT64:
+        return None
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a name, in the order to try them. Raises NotPublic and httpcore errors."""
+    try:
+        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise httpcore.ConnectError(f"the name {host} could not be resolved") from error
+    addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+    for text in addresses:
+        if not is_public(ipaddress.ip_address(text.partition("%")[0])):
+            raise NotPublic(f"{host} leads to {text}, which is not a public address.")
+    return addresses
+
+
+class BoundedBackend(httpcore.NetworkBackend):
+    """Connects, and ends every connection at one deadline.
+
+    `is_private_allowed`: whether names may lead to addresses that are not public.
+    """
+
+    def __init__(self, *, within_s: float, is_private_allowed: bool = False) -> None:
+        self._deadline = time.monotonic() + within_s
+        self._is_private_allowed = is_private_allowed
+        self._plain = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Raises NotPublic, and httpcore's errors."""
+        address = host if self._is_private_allowed else resolve(host, port)[0]
+        left_s = _left_s(self._deadline, timeout)
+        stream = self._plain.connect_tcp(address, port, left_s, local_address, socket_options)
+        return _BoundedStream(stream, self._deadline)
+
+
+class _BoundedStream(httpcore.NetworkStream):
+    """A stream whose reads and writes together end at the deadline, however slow the other is."""
+
+    def __init__(self, stream: httpcore.NetworkStream, deadline: float) -> None:
+        self._stream, self._deadline = stream, deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, _left_s(self._deadline, timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, _left_s(self._deadline, timeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        left_s = _left_s(self._deadline, timeout)
+        stream = self._stream.start_tls(ssl_context, server_hostname, left_s)
+        return _BoundedStream(stream, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _left_s(deadline: float, timeout: float | None) -> float:
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise httpcore.ReadTimeout("the receiver took too long")
+    return left_s if timeout is None else min(timeout, left_s)

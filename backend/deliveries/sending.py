@@ -1,0 +1,52 @@
+"""Sending one delivery to its channel."""
+
+from __future__ import annotations
+
+import time
+from smtplib import SMTPException
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+
+from backend.accounts.models import Membership
+from backend.deliveries.models import Channel, ChannelKind, Delivery
+from backend.deliveries.payloads import mail_body, slack_body, webhook_body
+from backend.deliveries.posting import NotSent, post
+from backend.deliveries.signing import signature_headers
+
+
+def send(delivery: Delivery) -> int | None:
+    """The status of the receiver's answer; None where the channel has none. Raises NotSent."""
+    if delivery.channel.kind == ChannelKind.MAIL:
+        _send_mail(delivery)
+        return None
+    if delivery.channel.kind == ChannelKind.SLACK:
+        return post(delivery.channel.address, slack_body(delivery), {})
+    body = webhook_body(delivery)
+    headers = signature_headers(delivery.channel, delivery.pk, int(time.time()), body)
+    return post(delivery.channel.address, body, headers)
+
+
+def is_members_address(channel: Channel) -> bool:
+    """Whether the address is that of a member: strangers get no mails in the service's name."""
+    return Membership.objects.filter(
+        workspace=channel.workspace_id, user__is_active=True, user__email__iexact=channel.address
+    ).exists()
+
+
+def _send_mail(delivery: Delivery) -> None:
+    channel = delivery.channel
+    if not is_members_address(channel):
+        raise NotSent(f"{channel.address} is no address of a member any more.", is_final=True)
+    mail = EmailMessage(
+        subject=" ".join(delivery.subject.split()),
+        body=mail_body(delivery),
+        from_email=settings.DEFAULT_FROM_EMAIL,
+        to=[channel.address],
+        headers={"X-Loadsheet-Delivery": str(delivery.pk), "Auto-Submitted": "auto-generated"},
+    )
+    try:
+        mail.send()
+    except (SMTPException, OSError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise NotSent(f"The mail server did not take the mail: {words}.") from None

@@ -1,0 +1,78 @@
+"""Which addresses are public, and that the one checked is the one connected to."""
+
+import ipaddress
+import socket
+
+import httpcore
+import pytest
+
+from backend.deliveries import public_address
+from backend.deliveries.public_address import BoundedBackend, NotPublic, is_public
+
+PRIVATE = [
+    *("127.0.0.1", "127.8.8.8", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254"),
+    *("100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.2.7"),
+    *("::1", "::", "fe80::1", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1"),
+    # IPv4 inside IPv6: mapped, 6to4, Teredo, NAT64.
+    *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "2002:7f00:1::", "2001:0:1::1"),
+    *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe"),
+]
+
+
+@pytest.mark.parametrize("text", PRIVATE)
+def test_addresses_that_are_not_public(text):
+    assert not is_public(ipaddress.ip_address(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+)
+def test_addresses_that_are_public(text):
+    assert is_public(ipaddress.ip_address(text))
+
+
+def names(monkeypatch, *answers):
+    """Let the n-th question to the name server get the n-th answer."""
+    asked = []
+
+    def getaddrinfo(host, port, **_):
+        asked.append(host)
+        addresses = answers[min(len(asked), len(answers)) - 1]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in addresses]
+
+    monkeypatch.setattr(public_address.socket, "getaddrinfo", getaddrinfo)
+    return asked
+
+
+@pytest.fixture
+def connected(monkeypatch):
+    """The addresses that were connected to."""
+    addresses = []
+
+    def connect_tcp(self, host, port, *_):
+        addresses.append(host)
+        raise httpcore.ConnectError("this test connects to nothing")
+
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", connect_tcp)
+    return addresses
+
+
+def test_the_checked_address_is_connected_to_and_the_name_is_asked_once(monkeypatch, connected):
+    asked = names(monkeypatch, ["8.8.8.8"], ["127.0.0.1"])
+    with pytest.raises(httpcore.ConnectError):
+        BoundedBackend(within_s=5).connect_tcp("hooks.example", 443)
+    assert (asked, connected) == (["hooks.example"], ["8.8.8.8"])
+
+
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["::1"]])
+def test_a_name_that_leads_inside_is_refused_before_a_connection(monkeypatch, connected, addresses):
+    names(monkeypatch, addresses)
+    with pytest.raises(NotPublic, match="not a public address"):
+        BoundedBackend(within_s=5).connect_tcp("hooks.example", 443)
+    assert connected == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0x7f.1", "2130706433", "localhost", "::1"])
+def test_spellings_of_this_machine_are_refused(host):
+    with pytest.raises((NotPublic, httpcore.ConnectError)):
+        BoundedBackend(within_s=5).connect_tcp(host, 443)

@@ -1,0 +1,1 @@
+"""Atom feeds, and the tokens that open private ones."""

@@ -1,0 +1,31 @@
+"""Tokens in the addresses of private feeds."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+from backend.accounts.models import User, Workspace
+
+
+class FeedToken(models.Model):
+    """Lets a feed reader read the feeds of a workspace for a member, until either ends.
+
+    Only a hash of the token is stored; the clear text is shown once.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=120, default="")
+    digest = models.BinaryField(max_length=32, unique=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"feed token {self.name}"

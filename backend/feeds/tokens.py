@@ -1,0 +1,75 @@
+"""Making, finding and revoking the tokens of private feeds.
+
+A token opens the feeds of one workspace, for reading, while its maker is a member. It has 256
+random bits, so a plain SHA-256 of it is enough to store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from backend.accounts.models import Membership, User, Workspace
+from backend.errors import Conflict
+from backend.feeds.models import FeedToken
+
+MAX_NAME = 120
+MAX_TOKENS = 20
+PREFIX = "ls_feed_"
+# How exactly the last use is known: feed readers ask often, and each use would be a write.
+USE_KNOWN_TO = timedelta(hours=1)
+
+
+class TooManyTokens(Conflict):
+    """A member has as many feed tokens as one may have."""
+
+
+def make_token(workspace: Workspace, user: User, name: str) -> str:
+    """The clear text of a new token. Raises TooManyTokens."""
+    clear = PREFIX + secrets.token_urlsafe(32)
+    cleaned = " ".join(name.replace("\0", " ").split())[:MAX_NAME] or "feed reader"
+    with transaction.atomic():
+        Membership.objects.select_for_update().get(workspace=workspace, user=user)
+        if tokens_of(workspace, user).count() >= MAX_TOKENS:
+            raise TooManyTokens(f"You have {MAX_TOKENS} feed tokens here. Revoke one first.")
+        FeedToken.objects.create(
+            workspace=workspace, user=user, name=cleaned, digest=_digest(clear)
+        )
+    return clear
+
+
+def tokens_of(workspace: Workspace, user: User) -> QuerySet[FeedToken]:
+    """The tokens that a member made in a workspace, the newest first."""
+    return FeedToken.objects.filter(workspace=workspace, user=user)
+
+
+def revoke_token(workspace: Workspace, user: User, token_id: UUID) -> bool:
+    """Delete a token of a member; whether there was one."""
+    return bool(tokens_of(workspace, user).filter(pk=token_id).delete()[0])
+
+
+def opened_by(clear: str) -> UUID | None:
+    """The workspace that a token opens; None for every other text."""
+    if not clear.startswith(PREFIX) or len(clear) > 200:
+        return None
+    token = FeedToken.objects.filter(digest=_digest(clear), user__is_active=True).first()
+    if token is None or not _is_member(token):
+        return None
+    now = timezone.now()
+    is_stale = Q(used_at=None) | Q(used_at__lt=now - USE_KNOWN_TO)
+    FeedToken.objects.filter(is_stale, pk=token.pk).update(used_at=now)
+    return token.workspace_id
+
+
+def _is_member(token: FeedToken) -> bool:
+    return Membership.objects.filter(workspace=token.workspace_id, user=token.user_id).exists()
+
+
+def _digest(clear: str) -> bytes:
+    return hashlib.sha256(clear.encode(errors="replace")).digest()
