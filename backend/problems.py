@@ -49,6 +49,7 @@ from backend.runs.renaming import RenameRefused
 from backend.runs.run_order import BadOrder
 from backend.runs.search import SearchError
 from backend.sharing.badge import NoSuchSeries
+from backend.sharing.directory import BadSearch
 from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.edits import EditRefused
 from backend.sharing.freezing import NothingToFreeze
@@ -154,6 +155,9 @@ ANSWERS: dict[type[Exception], Answer] = {
         400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
     ),
     SearchError: Answer(
+        400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
+    ),
+    BadSearch: Answer(
         400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
     ),
     BadOrder: Answer(

@@ -90,6 +90,8 @@ ROWS = {
     "save-view": Row("/w/own-lab/views/new", WRITERS_PAGE, "post", {"name": "A name"}),
     "edit-view": Row("/w/own-lab/views/{view}/edit", WRITERS_PAGE, "post", NEW_NAME),
     "delete-view": Row("/w/own-lab/views/{view}/delete", WRITERS_PAGE, "post"),
+    "explore": Row("/explore?q=secret", EVERYONE),
+    "explore-api": Row("/api/v1/explore", EVERYONE),
     "alerts-page": Row("/w/own-lab/alerts", MEMBERS_PAGE),
     "alert-page": Row("/w/own-lab/alerts/{alert}", MEMBERS_PAGE),
     "answer-alert": Row(

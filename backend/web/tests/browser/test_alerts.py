@@ -1,10 +1,11 @@
-"""Alerts, rules, and channels in a real Chromium."""
+"""Alerts, rules, channels, and the directory in a real Chromium."""
 
 import pytest
 from playwright.sync_api import expect
 
 from backend.alerts.models import AlertRule
-from backend.testing.scenes import make_alerts, make_saved_view, make_scene
+from backend.sharing.models import Visibility
+from backend.testing.scenes import make_alerts, make_result_set, make_saved_view, make_scene
 from backend.web.tests.browser.page_audit import faults_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -19,6 +20,7 @@ def scene(settings, tmp_path):
 def test_every_page_fits_both_widths_and_themes(open_page, live_server, scene):
     ids = make_alerts(scene)
     make_saved_view(scene.own.workspace)
+    make_result_set(scene.own.workspace, Visibility.PUBLIC)
     page = open_page("/w/own-lab/alerts", scene.own)
     paths = [
         "/w/own-lab/alerts?state=all",
@@ -26,6 +28,7 @@ def test_every_page_fits_both_widths_and_themes(open_page, live_server, scene):
         "/w/own-lab/alerts/rules",
         "/w/own-lab/channels",
         f"/w/own-lab/channels/{ids['channel']}",
+        "/explore",
     ]
     for path in paths:
         page.goto(live_server.url + path)

@@ -1,0 +1,37 @@
+"""The public directory."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.links import link_to
+from backend.sharing.directory import KINDS, MAX_QUERY, directory_page
+
+PER_PAGE = 25
+LABELS = {"result-sets": "Result sets", "workspaces": "Workspaces"}
+
+
+@require_safe
+def explore(request: HttpRequest) -> HttpResponse:
+    """Public result sets, or public workspaces. Fields: kind, q, after."""
+    kind = request.GET.get("kind") or KINDS[0]
+    query = request.GET.get("q", "").strip()
+    after = request.GET.get("after", "")
+    page = directory_page(kind, query, after=after, limit=PER_PAGE)
+    asked = {"kind": kind, **({"q": query} if query else {})}
+    context = {
+        "nav": "explore",
+        "kind": kind,
+        "query": query,
+        "max_query": MAX_QUERY,
+        "tabs": [
+            (link_to("explore", query={**asked, "kind": each}), LABELS[each], each == kind)
+            for each in KINDS
+        ],
+        "entries": page.entries,
+        "first_url": link_to("explore", query=asked) if after else "",
+        "next_url": link_to("explore", query={**asked, "after": page.next}) if page.next else "",
+    }
+    return render(request, "explore.html", context)
