@@ -72,6 +72,12 @@ def broker_client() -> Redis:
 
 
 @lru_cache(maxsize=1)
+def cache_client() -> Redis:
+    """The Redis of kept answers and counts, which may lose them at any time."""
+    return Redis.from_url(settings.CACHE_URL, **_timeouts())
+
+
+@lru_cache(maxsize=1)
 def limits_storage() -> RedisStorage:
     """Where the counts of requests lie that all processes share."""
     return RedisStorage(settings.CACHE_URL, **_timeouts())

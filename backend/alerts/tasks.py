@@ -12,6 +12,7 @@ from celery.signals import worker_process_init, worker_process_shutdown
 from django.conf import settings
 from django.db import Error, close_old_connections
 
+from backend import counters
 from backend.alerts.pending import judge_due
 from backend.alerts.tending import forget, look_at_agents
 from backend.deliveries.queue import send_due
@@ -55,6 +56,7 @@ class Messenger:
         try:
             judge_due(is_stopping=self._stopping.is_set)
             send_due(is_stopping=self._stopping.is_set)
+            counters.flush()
         except Error as error:
             log.warning("messages_not_polled", extra={"reason": str(error)})
         except Exception:  # the thread must outlive it

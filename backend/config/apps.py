@@ -7,4 +7,11 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         # Connects the signals of Celery's processes.
-        from backend.config import heartbeat  # noqa: F401
+        from backend.config import (  # noqa: F401
+            error_reports,
+            heartbeat,
+            task_context,
+            verification_task,
+        )
+
+        error_reports.start()

@@ -7,6 +7,7 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
+from backend import log_context
 from backend.ingest.redaction import Redactor
 
 REDACTOR = Redactor()
@@ -23,6 +24,7 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             "logger": record.name,
+            **log_context.current(),
         }
         extra = record.__dict__.items()
         line.update({key: value for key, value in extra if key not in STANDARD})

@@ -59,6 +59,8 @@ AGENT_FILES = BASE_DIR / "agents" / "dist"
 S3_BUCKET = env.text("S3_BUCKET", "a bucket for artefacts instead of DATA_DIR", default="")
 S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "the S3-compatible service of S3_BUCKET", default="")
 LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default="INFO")
+METRICS_TOKEN = env.text("METRICS_TOKEN", "the token that reads /metrics", default="")
+SENTRY_DSN = env.text("SENTRY_DSN", "where faults are reported to", default="")
 
 # Limits and clocks of receiving and reading uploads
 
@@ -174,6 +176,7 @@ INSTALLED_APPS = [
     "backend.config",
 ]
 MIDDLEWARE = [
+    "backend.config.measuring.MeasureRequests",
     "backend.api.timing.ServerTiming",
     "backend.web.middleware.PrivateByDefault",
     "backend.config.headers.PolicyHeaders",
@@ -408,6 +411,7 @@ CELERY_BEAT_SCHEDULE = {
     "collect": {"task": "ingest.collect", "schedule": float(COLLECT_INTERVAL_S)},
     "canary": {"task": "config.canary", "schedule": 30.0},
     "alerts": {"task": "alerts.tend", "schedule": 300.0},
+    "verify": {"task": "config.verify", "schedule": 24 * 3600.0},
 }
 
 LOGGING = logging_config(LOG_LEVEL)

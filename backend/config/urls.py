@@ -5,7 +5,7 @@ from django.conf import settings
 from django.urls import include, path
 
 from backend.api.urls import VERSION_ROOT
-from backend.config import health
+from backend.config import health, metrics, operator
 from backend.web.staff_site import staff_site
 
 sign_in_page = LoginView.as_view(extra_context={"is_sign_up_open": settings.OPEN_SIGN_UP})
@@ -13,6 +13,9 @@ sign_in_page = LoginView.as_view(extra_context={"is_sign_up_open": settings.OPEN
 urlpatterns = [
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
+    path("operator", operator.operator, name="operator"),
+    path("operator/check", operator.check_now, name="check-integrity"),
     # Before allauth's own route of the same address: its page says whether anyone may sign up.
     path("accounts/login/", sign_in_page, name="account_login"),
     path("accounts/", include("allauth.account.urls")),

@@ -18,6 +18,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from backend import counters
 from backend.accounts.models import Workspace
 from backend.analysis.query.timestamps import instant
 from backend.deliveries.models import Channel, Delivery, DeliveryState, Topic
@@ -139,16 +140,20 @@ def _work_on(delivery: Delivery) -> None:
 
 
 def _end(delivery: Delivery, attempt: dict[str, Any], *, is_final: bool) -> None:
-    attempts = [*delivery.attempts, attempt]
+    attempts, kind = [*delivery.attempts, attempt], delivery.channel.kind
     changed: dict[str, Any] = {"attempts": attempts, "lease_until": None}
     if not attempt["reason"]:
         changed |= {"state": DeliveryState.DELIVERED, "ended_at": Now()}
+        counters.count("deliveries_ended", kind, DeliveryState.DELIVERED)
     elif is_final or len(attempts) > len(PAUSES_S):
         changed |= {"state": DeliveryState.FAILED, "ended_at": Now()}
+        counters.count("deliveries_ended", kind, DeliveryState.FAILED)
         log.warning("delivery_failed", extra={"delivery": str(delivery.pk), **attempt})
     else:
         pause = timedelta(seconds=PAUSES_S[len(attempts) - 1])
         changed |= {"state": DeliveryState.WAITING, "retry_at": Now() + pause}
+    if attempt["reason"]:
+        counters.count("delivery_attempts_failed", kind)
     held = Delivery.objects.filter(
         pk=delivery.pk, state=DeliveryState.SENDING, fence=delivery.fence
     )

@@ -6,6 +6,7 @@ import logging
 
 from django.conf import settings
 
+from backend import counters
 from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
@@ -54,6 +55,7 @@ def _log(event: str, held: queue.Claim, fault: Exception | None = None) -> None:
 
 
 def _fail(held: queue.Claim, reason: str) -> None:
+    counters.count("uploads_ended", State.FAILED)
     queue.finish(held, State.FAILED, reason=reason, parser_version=PARSER_VERSION)
 
 

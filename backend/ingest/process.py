@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
+from backend import log_context
 from backend.errors import WorkFailed
 from backend.formats.model import ReadTrial
 from backend.ingest import queue
@@ -77,6 +78,7 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
     the parser works. Raises ClaimLost, RunElsewhere, and as read_upload.
     """
     upload = Upload.objects.select_related("workspace", "author").get(pk=held.upload_id)
+    log_context.add(workspace=str(upload.workspace_id))
     reading = read_upload(upload, meanwhile=meanwhile)
     with transaction.atomic():
         locked = queue.lock_claimed(held)

@@ -25,6 +25,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 
+from backend import counters
 from backend.broker import BROKER, broker_client
 from backend.errors import WorkFailed
 from backend.ingest.faults import DatabaseGone
@@ -192,6 +193,7 @@ def release(held: Claim, *, reason: str) -> None:
     """
     if held.is_last:
         claimed([held]).update(**_quarantined(f"{reason} That was attempt {held.attempt}."))
+        counters.count("uploads_ended", State.QUARANTINED)
         return
     claimed([held]).update(
         state=State.RECEIVED,

@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from backend import counters, log_context
 from backend.ingest import queue
 from backend.ingest.batches import read_batch, record_batch
 from backend.ingest.budget import Budget
 from backend.ingest.claims import claim_due
+from backend.ingest.models import State
 from backend.ingest.outcomes import OutOfTime, settle
 from backend.ingest.process import read_and_record
 from backend.ingest.sandbox import sandbox
@@ -57,6 +59,7 @@ def _work_on_all(claims: Sequence[queue.Claim]) -> None:
         _work_on(claims[0])
         return
     log.info("uploads_claimed", extra={"uploads": len(claims)})
+    started = time.monotonic()
     try:
         batch = read_batch(claims, meanwhile=_watch(claims))
     except Exception:
@@ -66,6 +69,8 @@ def _work_on_all(claims: Sequence[queue.Claim]) -> None:
         record_batch(batch.readings)
     except Exception:
         _work_on_each([member.held for member, _ in batch.readings])
+    else:
+        _count_read(len(batch.readings), time.monotonic() - started)
     queue.unclaim(batch.unread)
     for held, fault in batch.refused:
         settle(held, fault)
@@ -79,12 +84,22 @@ def _work_on_each(claims: Sequence[queue.Claim]) -> None:
 
 def _work_on(held: queue.Claim) -> bool:
     """Read one upload. False where it was too slow and is left to the slow lane."""
-    log.info("upload_claimed", extra={"upload": str(held.upload_id), "attempt": held.attempt})
-    try:
-        read_and_record(held, meanwhile=_watch([held]))
-    except Exception as fault:
-        return settle(held, fault)
-    return True
+    with log_context.bound(upload=str(held.upload_id)):
+        log.info("upload_claimed", extra={"attempt": held.attempt})
+        started = time.monotonic()
+        try:
+            read_and_record(held, meanwhile=_watch([held]))
+        except Exception as fault:
+            return settle(held, fault)
+        _count_read(1, time.monotonic() - started)
+        return True
+
+
+def _count_read(uploads: int, seconds: float) -> None:
+    """Count uploads that were read together within `seconds`."""
+    counters.count("uploads_ended", State.PARSED, by=uploads)
+    for _ in range(uploads):
+        counters.observe("read_seconds", seconds)
 
 
 def _watch(claims: Sequence[queue.Claim]) -> Callable[[], None]:

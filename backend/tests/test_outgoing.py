@@ -15,6 +15,8 @@ ALLOWED = {
     ("ingest/storage/s3.py", "boto3"),
     ("accounts/held_mail.py", "django.core.mail"),
     ("web/members.py", "django.core.mail"),
+    # Faults, where the operator asks for reports of them.
+    ("config/error_reports.py", "sentry_sdk"),
     # Messages that members asked for: to public addresses only, and by mail to members.
     ("deliveries/public_address.py", "httpcore"),
     ("deliveries/posting.py", "httpcore"),

@@ -92,6 +92,11 @@ ROWS = {
     "delete-view": Row("/w/own-lab/views/{view}/delete", WRITERS_PAGE, "post"),
     "explore": Row("/explore?q=secret", EVERYONE),
     "explore-api": Row("/api/v1/explore", EVERYONE),
+    # For requests of this machine to this machine, and a token of their own.
+    "metrics": Row("/metrics", NOBODY),
+    # For the operator of the service alone.
+    "operator": Row("/operator", NOBODY),
+    "check-integrity": Row("/operator/check", NOBODY, "post"),
     "alerts-page": Row("/w/own-lab/alerts", MEMBERS_PAGE),
     "alert-page": Row("/w/own-lab/alerts/{alert}", MEMBERS_PAGE),
     "answer-alert": Row(

@@ -1,4 +1,4 @@
-"""Alerts, rules, channels, and the directory in a real Chromium."""
+"""Alerts, rules, channels, the directory and the operator's page in a real Chromium."""
 
 import pytest
 from playwright.sync_api import expect
@@ -14,7 +14,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def scene(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    return make_scene()
+    made = make_scene()
+    made.own.user.is_staff = True
+    made.own.user.save()
+    return made
 
 
 def test_every_page_fits_both_widths_and_themes(open_page, live_server, scene):
@@ -29,6 +32,7 @@ def test_every_page_fits_both_widths_and_themes(open_page, live_server, scene):
         "/w/own-lab/channels",
         f"/w/own-lab/channels/{ids['channel']}",
         "/explore",
+        "/operator",
     ]
     for path in paths:
         page.goto(live_server.url + path)
