@@ -11,12 +11,13 @@ import ipaddress
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from django.conf import settings
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
+from limits.strategies import MovingWindowRateLimiter, SlidingWindowCounterRateLimiter
 
 from backend.accounts.addresses import sender_address
 from backend.broker import CACHE, limits_storage
@@ -33,6 +34,34 @@ def seconds_until_upload(sender: str, *, count: int = 1) -> int:
     """Count `count` uploads of `sender`; 0 when they may go on, else how long to wait."""
     limit = _parsed(f"{settings.UPLOADS_PER_MINUTE}/minute")
     return CACHE.call(lambda: _hit(_shared(), limit, "upload", sender, count=count), otherwise=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How many requests one sender may still send: `remaining` of `limit`, whole after `reset_s`.
+
+    `wait_s`: how long to wait where this request was one too many, else 0.
+    """
+
+    limit: int
+    remaining: int
+    reset_s: int
+    wait_s: int
+
+
+def count_request(sender: str) -> Rate | None:
+    """Count one request of the API; None while the cache is away, and nothing is counted."""
+    limit = _parsed(f"{settings.REQUESTS_PER_MINUTE}/minute")
+    return CACHE.call(lambda: _count(limit, "request", sender), otherwise=None)
+
+
+def _count(limit: RateLimitItem, *key: str) -> Rate:
+    # Two counters a sender, where a moving window keeps the time of each request.
+    counter = _counter()
+    is_allowed = counter.hit(limit, *key)
+    stats = counter.get_window_stats(limit, *key)
+    reset_s = max(1, math.ceil(stats.reset_time - time.time()))
+    return Rate(limit.amount, max(stats.remaining, 0), reset_s, 0 if is_allowed else reset_s)
 
 
 def seconds_until_preview(user: str) -> int:
@@ -156,6 +185,11 @@ def _hit(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *key: str, coun
 @lru_cache(maxsize=1)
 def _shared() -> MovingWindowRateLimiter:
     return MovingWindowRateLimiter(limits_storage())
+
+
+@lru_cache(maxsize=1)
+def _counter() -> SlidingWindowCounterRateLimiter:
+    return SlidingWindowCounterRateLimiter(limits_storage())
 
 
 @lru_cache(maxsize=1)

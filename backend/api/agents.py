@@ -133,6 +133,9 @@ class HeartbeatSerializer(StrictSerializer):
 class Heartbeat(APIView):
     """Receive heartbeats of agents."""
 
+    # It has a limit of its own.
+    throttle_classes = ()
+
     @extend_schema(
         operation_id="heartbeat",
         request=HeartbeatSerializer,

@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from backend.api.runs import LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked
 from backend.links import link_to
 from backend.noise.models import HostNoise
 from backend.noise.reading import noise_of_hosts
@@ -25,6 +26,7 @@ PARAMETERS = [
     OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
     LIMIT,
     OpenApiParameter("after", str, description="As given by next"),
+    FIELDS,
 ]
 
 
@@ -194,4 +196,5 @@ def _answer(
     if page.next:
         following = link_to(route, query={**given, "after": page.next})
     answer = {noun: page.rows, "total": page.total, "next": following}
-    return Response(serializer(answer, context=read_context(workspace_ids, page)).data)
+    shown = serializer(answer, context=read_context(workspace_ids, page)).data
+    return Response({**shown, noun: only_asked(request, shown[noun])})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -83,12 +85,28 @@ def _endpoint(method: str, path: str, described: dict[str, Any]) -> dict[str, An
             for asked in described.get("security", [])
             if asked.get("token")
         ],
+        "examples": list(_examples(described)),
         "body": sorted(described.get("requestBody", {}).get("content", {})),
         "answers": [
             {"code": code, "text": _marked(answer.get("description", ""))}
             for code, answer in sorted(described["responses"].items())
         ],
     }
+
+
+def _examples(described: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """The example of the body and of the answer, as text."""
+    parts = [("Body", described.get("requestBody", {}))]
+    parts += [("Answer", part) for code, part in described["responses"].items() if code < "300"]
+    shown: set[str] = set()
+    for title, part in parts:
+        for content in part.get("content", {}).values():
+            example = content.get("example")
+            is_text = isinstance(example, str)
+            text = example if is_text else json.dumps(example, indent=2, ensure_ascii=False)
+            if example is not None and text not in shown:
+                shown.add(text)
+                yield {"title": title, "text": text}
 
 
 def _marked(text: str) -> SafeString:

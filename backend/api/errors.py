@@ -71,6 +71,7 @@ def problem_response(
     """One problem as a response."""
     body: dict[str, Any] = {
         "type": f"urn:loadsheet:problem:{slugify(title)}",
+        "code": slugify(title),
         "title": title,
         "status": status,
         "detail": detail,

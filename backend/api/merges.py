@@ -14,15 +14,16 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
+from backend.api.idempotency import idempotent
+from backend.api.paging import PAGING, newest_first
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.ingest.editing import merge_names, undo_merged_names
 from backend.runs.models import FormerName, Merge
 from backend.runs.names import MAX_NAME
-
-MAX_LISTED = 200
 
 
 class MergeSerializer(serializers.ModelSerializer[Merge]):
@@ -40,6 +41,7 @@ class MergeSerializer(serializers.ModelSerializer[Merge]):
 
 class MergeListSerializer(serializers.Serializer[Any]):
     merges = MergeSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class MergeRequestSerializer(serializers.Serializer[Any]):
@@ -60,21 +62,26 @@ class MergeList(APIView):
     @extend_schema(
         operation_id="merge_list",
         parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            *PAGING,
+            FIELDS,
         ],
         responses={200: MergeListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
-        """The latest merges, undone ones included; at most 200."""
+        """The latest merges first, undone ones included."""
         rows = Merge.objects.filter(workspace__in=workspaces_asked(request))
         rows = rows.select_related("workspace", "author", "undone_by")
-        return Response(MergeListSerializer({"merges": rows[:MAX_LISTED]}).data)
+        page, following = newest_first(request, "merge-list", rows, "merged_at")
+        answer = MergeListSerializer({"merges": page, "next": following}).data
+        return Response({**answer, "merges": only_asked(request, answer["merges"])})
 
     @extend_schema(
         operation_id="merge_make",
         request=MergeRequestSerializer,
         responses={201: MergeSerializer, **documented(400, 401, 404)},
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Merge two names. Links and uploads with the source name lead to the target name."""
         actor = required_actor(request)

@@ -78,6 +78,9 @@ class KeptSerializer(serializers.Serializer[Observation]):
 class Observations(APIView):
     """Observations of a run."""
 
+    # It has a limit of its own.
+    throttle_classes = ()
+
     @extend_schema(
         operation_id="observation_create",
         request=ObservationSerializer,

@@ -62,6 +62,9 @@ class PartListSerializer(serializers.Serializer[Any]):
 class PartList(APIView):
     """Which parts are there."""
 
+    # It has a limit of its own.
+    throttle_classes = ()
+
     @extend_schema(
         operation_id="part_list",
         responses={200: PartListSerializer, **documented(401, 403, 404, 503)},
@@ -76,6 +79,9 @@ class PartList(APIView):
 
 class PartDetail(APIView):
     """One part."""
+
+    # It has a limit of its own.
+    throttle_classes = ()
 
     @extend_schema(
         operation_id="part_create",

@@ -15,11 +15,12 @@ from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, User, Workspace
-from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.api.auth import actor_of, author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem, sign_in_needed
+from backend.api.idempotency import idempotent
+from backend.api.paging import PAGING, newest_first
 from backend.api.result_set_json import (
     ChangesSerializer,
     EditSerializer,
@@ -28,19 +29,16 @@ from backend.api.result_set_json import (
     ResultSetSerializer,
     WithdrawSerializer,
 )
+from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
-from backend.links import link_to
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.sharing.reading import find_result_set
-from backend.whole_numbers import whole_number
-
-PER_PAGE = 50
-PAGES = range(1, 100_000)
 
 
 class ResultSetList(APIView):
@@ -50,43 +48,27 @@ class ResultSetList(APIView):
         operation_id="result_set_list",
         parameters=[
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-            OpenApiParameter(
-                "page",
-                {"type": "integer", "minimum": PAGES.start, "maximum": PAGES.stop - 1},
-                description="The first page is 1",
-                default=1,
-            ),
+            *PAGING,
+            FIELDS,
         ],
         responses={200: ResultSetListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The newest result sets, revoked and withdrawn ones included, each with its state."""
-        visible = access.workspaces_of(required_actor(request))
-        slug = request.query_params.get("workspace")
-        if slug is not None:
-            visible = visible.filter(slug=current_slug(slug))
-            if not visible.exists():
-                raise NotFound(NOT_FOUND)
-        ids = list(visible.values_list("pk", flat=True))
+        ids = workspaces_asked(request)
         rows = ResultSet.objects.filter(workspace__in=ids).defer("snapshot")
-        page = _page(request)
-        first = (page - 1) * PER_PAGE
         related = rows.select_related("workspace", "author", "superseded_by")
-        page_and_next = list(related[first : first + PER_PAGE + 1])
-        more = {**request.query_params.dict(), "page": page + 1}
-        body = {
-            "result_sets": page_and_next[:PER_PAGE],
-            "next": link_to("result-set-list", query=more)
-            if len(page_and_next) > PER_PAGE
-            else None,
-        }
-        return Response(ResultSetListSerializer(body, context={"workspaces": ids}).data)
+        page, following = newest_first(request, "result-set-list", related, "created_at")
+        body = {"result_sets": page, "next": following}
+        answer = ResultSetListSerializer(body, context={"workspaces": ids}).data
+        return Response({**answer, "result_sets": only_asked(request, answer["result_sets"])})
 
     @extend_schema(
         operation_id="result_set_create",
         request=KeepSerializer,
         responses={201: ResultSetSerializer, **documented(400, 401, 404, 507)},
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Keep a comparison under a link: its figures as they are now, or its question."""
         actor = required_actor(request)
@@ -96,21 +78,6 @@ class ResultSetList(APIView):
         workspace = writable_workspace(actor, asked.get("workspace"))
         result_set = _save(actor, workspace, asked)
         return Response(_shown(request, result_set), status=status.HTTP_201_CREATED)
-
-
-def _page(request: Request) -> int:
-    given = request.query_params.get("page") or "1"
-    page = whole_number(given, PAGES)
-    if page is None:
-        raise Problem(
-            400,
-            "Bad page",
-            f"page: got {given[:40]!r}, allowed is a whole number from {PAGES.start} to "
-            f"{PAGES.stop - 1}.",
-            hint="Follow next as it is, or leave page out.",
-            field="page",
-        )
-    return page
 
 
 def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> ResultSet:

@@ -26,6 +26,7 @@ from backend.api.run_json import (
     TrialSerializer,
 )
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked
 from backend.errors import NotFound
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
@@ -48,7 +49,7 @@ LIMIT = OpenApiParameter(
     default=DEFAULT_LIMIT,
 )
 # Fields of every list, beside those that choose.
-PAGING = ("workspace", "limit", "after")
+PAGING = ("workspace", "limit", "after", "fields")
 ORDERING = ("sort", "direction")
 
 
@@ -106,6 +107,7 @@ class RunList(APIView):
             OpenApiParameter("until", date, description="The last day, inclusive"),
             OpenApiParameter("sort", str, enum=SORTS, default="received"),
             OpenApiParameter("direction", str, enum=DIRECTIONS, default="desc"),
+            FIELDS,
         ],
         responses={200: RunPageSerializer, **documented(400, 401, 404)},
     )
@@ -121,7 +123,8 @@ class RunList(APIView):
         page = run_page(workspaces, after=after, limit=limit, search=search, order=order)
         more = {**given, "after": page.next}
         following = link_to("run-list", query=more) if page.next else None
-        return Response(RunPageSerializer({"runs": page.runs, "next": following}).data)
+        answer = RunPageSerializer({"runs": page.runs, "next": following}).data
+        return Response({**answer, "runs": only_asked(request, answer["runs"])})
 
 
 def workspaces_asked(request: Request) -> list[UUID]:
@@ -155,10 +158,14 @@ def limit_asked(request: Request) -> int:
 class RunDetail(APIView):
     """One run."""
 
-    @extend_schema(operation_id="run_read", responses={200: RunSerializer, **documented(401, 404)})
+    @extend_schema(
+        operation_id="run_read",
+        parameters=[FIELDS],
+        responses={200: RunSerializer, **documented(400, 401, 404)},
+    )
     def get(self, request: Request, run_id: UUID) -> Response:
         """The run with its trials, their commands and raw output."""
-        return Response(_run(request, run_id))
+        return Response(only_asked(request, [_run(request, run_id)])[0])
 
     @extend_schema(
         operation_id="run_edit",
@@ -167,7 +174,7 @@ class RunDetail(APIView):
     )
     def patch(self, request: Request, run_id: UUID) -> Response:
         """Correct what came wrong or not at all. The upload and frozen result sets stay."""
-        run = _writable_run(request, run_id)
+        run = writable_run(request, run_id)
         form = RunEditSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         values = dict(form.validated_data)
@@ -190,10 +197,10 @@ class RunDetail(APIView):
         Frozen result sets stay.
         """
         if is_asked(request, "permanently"):
-            run = _writable_run(request, run_id, with_trash=True)
+            run = writable_run(request, run_id, with_trash=True)
             delete_run(run)
         else:
-            run = _writable_run(request, run_id)
+            run = writable_run(request, run_id)
             trash_run(run, by=author_of(required_actor(request)))
         forget_progress([run_id], run.workspace_id)
         return Response(status=204)
@@ -205,7 +212,7 @@ class CorrectionDetail(APIView):
     @extend_schema(operation_id="correction_undo", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, run_id: UUID, correction_id: UUID) -> Response:
         """Undo it: what was uploaded counts again, or an earlier correction."""
-        run = _writable_run(request, run_id)
+        run = writable_run(request, run_id)
         if not undo_edit(run, correction_id, by=author_of(required_actor(request))):
             raise NotFound(NOT_FOUND)
         return Response(status=204)
@@ -282,7 +289,7 @@ def is_asked(request: Request, name: str) -> bool:
     return given == "true"
 
 
-def _writable_run(request: Request, run_id: UUID, *, with_trash: bool = False) -> Run:
+def writable_run(request: Request, run_id: UUID, *, with_trash: bool = False) -> Run:
     """The run, for a change. Raises NotFound, also for a run that the actor may only read."""
     actor = required_actor(request)
     rows = Run.with_trash if with_trash else Run.objects

@@ -15,8 +15,11 @@ from backend.accounts import access
 from backend.accounts.models import Token
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND
+from backend.api.idempotency import idempotent
+from backend.api.paging import PAGING, by_name
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.sharing.models import SavedView
@@ -73,6 +76,7 @@ class ViewListSerializer(serializers.Serializer[Any]):
     """By name."""
 
     views = ViewSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class ViewList(APIView):
@@ -81,20 +85,24 @@ class ViewList(APIView):
     @extend_schema(
         operation_id="view_list",
         parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            *PAGING,
+            FIELDS,
         ],
         responses={200: ViewListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
-        """All of them, by name."""
-        rows = views_in(workspaces_asked(request))
-        return Response(ViewListSerializer({"views": rows}).data)
+        """By name."""
+        page, following = by_name(request, "view-list", views_in(workspaces_asked(request)))
+        answer = ViewListSerializer({"views": page, "next": following}).data
+        return Response({**answer, "views": only_asked(request, answer["views"])})
 
     @extend_schema(
         operation_id="view_create",
         request=NewViewSerializer,
         responses={201: ViewSerializer, **documented(400, 401, 404, 409)},
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Save a comparison under a name."""
         actor = required_actor(request)

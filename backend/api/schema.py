@@ -28,7 +28,8 @@ from backend.api.scopes import needed_scopes
 class ProblemSerializer(serializers.Serializer[Any]):
     """The shape of every error."""
 
-    type = serializers.CharField(help_text="Which kind of problem; stable")
+    type = serializers.CharField(help_text="Which kind of problem, as a URN; stable")
+    code = serializers.CharField(help_text="The same as a word for programs; stable")
     title = serializers.CharField(help_text="The kind in words")
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="What was got and what was expected")

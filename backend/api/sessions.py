@@ -54,6 +54,9 @@ class SessionSerializer(serializers.Serializer[Any]):
 class Sessions(APIView):
     """Join a session of several agents."""
 
+    # It has a limit of its own.
+    throttle_classes = ()
+
     @extend_schema(
         operation_id="session_meet",
         request=JoinSerializer,

@@ -14,10 +14,17 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND
+from backend.api.paging import PAGING, newest_first
 from backend.api.runs import RunRowSerializer, workspaces_asked
 from backend.api.schema import documented
 from backend.errors import NotFound
-from backend.ingest.trash import TrashedRun, find_trashed_run, list_trash, restore_run
+from backend.ingest.trash import (
+    TrashedRun,
+    describe_trashed,
+    find_trashed_run,
+    restore_run,
+    runs_in_trash,
+)
 
 
 class TrashedRunSerializer(serializers.Serializer[TrashedRun]):
@@ -33,6 +40,7 @@ class TrashSerializer(serializers.Serializer[Any]):
     """The trash. Its raw files count as stored until a run is deleted for good."""
 
     runs = TrashedRunSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class TrashList(APIView):
@@ -41,13 +49,16 @@ class TrashList(APIView):
     @extend_schema(
         operation_id="trash_list",
         parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            *PAGING,
         ],
         responses={200: TrashSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
-        """The latest first, at most 200."""
-        return Response(TrashSerializer({"runs": list_trash(workspaces_asked(request))}).data)
+        """The latest first."""
+        rows = runs_in_trash(workspaces_asked(request))
+        page, following = newest_first(request, "trash-list", rows, "trashed_at")
+        return Response(TrashSerializer({"runs": describe_trashed(page), "next": following}).data)
 
 
 class RunRestore(APIView):

@@ -1,4 +1,4 @@
-"""POST /api/v1/uploads and GET /api/v1/uploads/<id>; parts of an upload are in `parts`."""
+"""GET and POST /api/v1/uploads, GET /api/v1/uploads/<id>; parts of an upload are in `parts`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Q
 from django.http import QueryDict, UnreadablePostError
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, Workspace
 from backend.accounts.workspaces import current_slug
+from backend.analysis.query.compare_query import QueryError
 from backend.api.auth import actor_of
 from backend.api.errors import Problem, cut_off
+from backend.api.paging import PAGING, newest_first
+from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked
 from backend.errors import NotFound, TooMany
 from backend.formats import TOOLS
 from backend.ingest.dry_run import DryTrial, dry_run
@@ -89,10 +94,44 @@ class UploadForm(serializers.Serializer[Any]):
     workspace = serializers.CharField(required=False, help_text="Slug; a token has its own")
 
 
+class UploadListSerializer(serializers.Serializer[Any]):
+    """The newest first."""
+
+    uploads = UploadSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
 class UploadList(APIView):
-    """Receive uploads."""
+    """Receive uploads, and list them."""
 
     parser_classes = [MultiPartParser]
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        """Uploads have a limit of their own."""
+        return [] if self.request.method == "POST" else super().get_throttles()
+
+    @extend_schema(
+        operation_id="upload_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            OpenApiParameter(
+                "state", str, enum=[state.value for state in State], description="Only this state"
+            ),
+            *PAGING,
+            FIELDS,
+        ],
+        responses={200: UploadListSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """The uploads of one's workspaces, each with its state and the reason where it failed."""
+        rows = Upload.objects.filter(workspace__in=workspaces_asked(request), is_in_trash=False)
+        state = request.query_params.get("state")
+        if state and state not in set(State):
+            raise QueryError("state", state, ", ".join(State))
+        rows = rows.filter(state=state) if state else rows
+        page, following = newest_first(request, "upload-list", rows, "received_at")
+        answer = UploadListSerializer({"uploads": page, "next": following}).data
+        return Response({**answer, "uploads": only_asked(request, answer["uploads"])})
 
     @extend_schema(
         operation_id="upload_create",
@@ -184,6 +223,9 @@ class DryRunSerializer(serializers.Serializer[Any]):
 
 class UploadPreview(APIView):
     """Read files without keeping them."""
+
+    # It has a limit of its own.
+    throttle_classes = ()
 
     parser_classes = [MultiPartParser]
 

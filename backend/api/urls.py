@@ -6,6 +6,7 @@ from backend.api import (
     agents,
     alert_rules,
     alerts,
+    amendments,
     artefacts,
     audit,
     catalogue,
@@ -27,6 +28,7 @@ from backend.api import (
     sessions,
     tokens,
     trash,
+    trial_files,
     uploads,
 )
 
@@ -73,6 +75,8 @@ urlpatterns = [
     path("runs/<uuid:run_id>/progress", agents.RunProgress.as_view(), name="run-progress"),
     path("runs/<uuid:run_id>/plan.toml", runs.RunPlan.as_view(), name="run-plan"),
     path("trials", point_trials.PointTrials.as_view(), name="trial-list"),
+    path("trials.csv", trial_files.TrialsCsv.as_view(), name="trials-csv"),
+    path("trials.parquet", trial_files.TrialsParquet.as_view(), name="trials-parquet"),
     path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),
     path(
         "trials/<uuid:trial_id>/timeline",
@@ -84,6 +88,15 @@ urlpatterns = [
     path("workloads", catalogue.WorkloadList.as_view(), name="workload-list"),
     path("runs/<uuid:run_id>/restore", trash.RunRestore.as_view(), name="restore-run-api"),
     path("trash", trash.TrashList.as_view(), name="trash-list"),
+    path(
+        "runs/<uuid:run_id>/dismissals", amendments.DismissalList.as_view(), name="dismissal-list"
+    ),
+    path(
+        "runs/<uuid:run_id>/dismissals/<slug:check>",
+        amendments.DismissalDetail.as_view(),
+        name="dismissal",
+    ),
+    path("renames", amendments.Renames.as_view(), name="renames"),
     path("merges", merges.MergeList.as_view(), name="merge-list"),
     path("merges/<uuid:merge_id>", merges.MergeDetail.as_view(), name="merge"),
     path("artefacts/<uuid:artefact_id>/raw", artefacts.ArtefactRaw.as_view(), name="artefact"),

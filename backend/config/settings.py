@@ -104,6 +104,11 @@ MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quar
 UPLOADS_PER_MINUTE = env.whole(
     "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000
 )
+REQUESTS_PER_MINUTE = env.whole(
+    "REQUESTS_PER_MINUTE",
+    "other requests of the API a minute of one token, user or address",
+    default=6_000,
+)
 PARTS_KEPT_S = env.whole(
     "PARTS_KEPT_S", "seconds a part waits for the rest of its upload", default=3 * 24 * 3600
 )
@@ -178,6 +183,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "backend.config.measuring.MeasureRequests",
     "backend.api.timing.ServerTiming",
+    "backend.api.rates.RateLimitHeaders",
+    "backend.api.conditional.ConditionalGet",
     "backend.web.middleware.PrivateByDefault",
     "backend.config.headers.PolicyHeaders",
     "django.middleware.security.SecurityMiddleware",
@@ -339,6 +346,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["backend.api.parsing.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["backend.api.rates.RequestRate"],
     "EXCEPTION_HANDLER": "backend.api.errors.problem_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
@@ -352,6 +360,8 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "backend.api.schema.allow_empty_values",
         "backend.api.schema.name_scopes",
+        "backend.api.conventions.describe_conventions",
+        "backend.api.examples.add_examples",
     ],
     "ENUM_NAME_OVERRIDES": {
         "AlertState": "backend.alerts.models.AlertState",

@@ -86,8 +86,17 @@ def find_trashed_run(run_id: UUID, workspace_ids: Sequence[UUID]) -> Run | None:
 
 def list_trash(workspace_ids: Sequence[UUID]) -> list[TrashedRun]:
     """The runs in the trash of these workspaces, the latest first; at most 200."""
-    rows = _trashed(Q(workspace__in=workspace_ids)).order_by("-trashed_at", "pk")
-    runs = list(rows.select_related("workspace", "server_host", "trashed_by")[:MAX_LISTED])
+    return describe_trashed(list(runs_in_trash(workspace_ids).order_by("-trashed_at")[:MAX_LISTED]))
+
+
+def runs_in_trash(workspace_ids: Sequence[UUID]) -> QuerySet[Run]:
+    """The runs in the trash of these workspaces, with what a list shows of each."""
+    rows = _trashed(Q(workspace__in=workspace_ids))
+    return rows.select_related("workspace", "server_host", "trashed_by")
+
+
+def describe_trashed(runs: Sequence[Run]) -> list[TrashedRun]:
+    """These runs of the trash as a list shows them, in their order."""
     return [
         TrashedRun(row, run.trashed_at, run.trashed_by, run.trashed_at + KEPT_IN_TRASH)
         for run, row in zip(runs, rows_of(runs), strict=True)

@@ -35,6 +35,7 @@ ORDER = (
     "statistics",
     "formats",
     "agents",
+    "api",
     "studies",
 )
 _NAME = re.compile(r"(?:decisions/)?[a-z0-9-]{1,80}", re.ASCII)

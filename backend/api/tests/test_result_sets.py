@@ -112,10 +112,10 @@ def test_a_long_list_comes_in_pages(api, scene):
     assert set(seen) == made
 
 
-@pytest.mark.parametrize("page", ["0", "-1", "x", "²", "9" * 30])
-def test_a_bad_page_of_the_list(api, page):
-    answer = api.get(f"/api/v1/result-sets?page={page}")
-    assert (answer.status_code, answer.json()["field"]) == (400, "page")
+@pytest.mark.parametrize("cursor", ["0", "-1", "x", "²", "9" * 30])
+def test_a_bad_cursor_of_the_list(api, cursor):
+    answer = api.get(f"/api/v1/result-sets?after={cursor}")
+    assert (answer.status_code, answer.json()["field"]) == (400, "after")
 
 
 def test_changing_what_is_said_of_it(api, scene):

@@ -269,12 +269,27 @@ ROWS = {
     # Who may read the run finds that it has no plan.
     "run-plan": Row("/api/v1/runs/{run}/plan.toml", expected(401, 404, 404, 404, 404, 404)),
     "trial-list": Row("/api/v1/trials?cell={cell}", MEMBERS_API),
+    "trials-csv": Row("/api/v1/trials.csv", SIGNED_IN_API),
+    "trials-parquet": Row("/api/v1/trials.parquet", SIGNED_IN_API),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
     "trial-timeline": Row("/api/v1/trials/{trial}/timeline", MEMBERS_API),
     "server-list": Row("/api/v1/servers", SIGNED_IN_API),
     "host-list": Row("/api/v1/hosts", SIGNED_IN_API),
     "workload-list": Row("/api/v1/workloads", SIGNED_IN_API),
     "merge-list": Row("/api/v1/merges", SIGNED_IN_API),
+    "dismissal-list": Row("/api/v1/runs/{run}/dismissals", MEMBERS_API),
+    # 404: allowed in, but nothing is dismissed.
+    "dismissal": Row(
+        "/api/v1/runs/{run}/dismissals/few-trials", expected(401, 404, 404, 404, 404, 404), "delete"
+    ),
+    # 400: allowed in, but there is no such server.
+    "renames": Row(
+        "/api/v1/renames",
+        expected(401, 404, 404, 400, 400, 400),
+        "post",
+        {"workspace": "own-lab", "kind": "server", "former": "x", "current": "y"},
+        json=True,
+    ),
     "merge": Row("/api/v1/merges/{merge}", WRITERS_DELETE, "delete"),
     "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
     "result-set-list": Row(

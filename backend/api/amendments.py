@@ -1,0 +1,134 @@
+"""Renaming servers, hosts and workloads, and dismissing findings of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.api.auth import author_of, required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.runs import writable_run
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer
+from backend.api.workspaces import writable_workspace
+from backend.errors import NotFound
+from backend.runs.dismissals import MAX_REASON, dismiss, dismissals_of, undo
+from backend.runs.models import Dismissal, FormerName, Run
+from backend.runs.names import MAX_NAME
+from backend.runs.renaming import rename
+
+
+class RenameRequestSerializer(StrictSerializer):
+    """Everything of the name `former` gets the name `current`."""
+
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+    kind = serializers.ChoiceField(FormerName.Kind.choices)
+    former = serializers.CharField(max_length=MAX_NAME)
+    current = serializers.CharField(max_length=MAX_NAME)
+
+
+class RenameSerializer(serializers.Serializer[Any]):
+    """A name, and the name that links with it lead to."""
+
+    kind = serializers.ChoiceField(FormerName.Kind.choices)
+    former = serializers.CharField()
+    current = serializers.CharField(help_text="As it is stored")
+
+
+class Renames(APIView):
+    """Names of servers, hosts and workloads."""
+
+    @extend_schema(
+        operation_id="rename",
+        request=RenameRequestSerializer,
+        responses={200: RenameSerializer, **documented(400, 401, 404)},
+    )
+    def post(self, request: Request) -> Response:
+        """Rename a server, host or workload. Links and uploads with the former name lead on."""
+        actor = required_actor(request)
+        form = RenameRequestSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = form.validated_data
+        workspace = writable_workspace(actor, asked.get("workspace"))
+        kind = FormerName.Kind(asked["kind"])
+        current = rename(workspace, kind, asked["former"], asked["current"], author_of(actor))
+        body = {"kind": kind, "former": asked["former"], "current": current}
+        return Response(RenameSerializer(body).data)
+
+
+class DismissalRequestSerializer(StrictSerializer):
+    """A check that fired in the run, and why its findings are no caveat."""
+
+    check = serializers.CharField(max_length=60, help_text="The id of the check")
+    reason = serializers.CharField(max_length=MAX_REASON)
+
+
+class DismissalSerializer(serializers.Serializer[Dismissal]):
+    """Why the findings of a check are no caveat in a run."""
+
+    check = serializers.CharField(source="check_id", help_text="The id of the check")
+    reason = serializers.CharField()
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
+    dismissed_at = serializers.DateTimeField()
+
+
+class DismissalListSerializer(serializers.Serializer[Any]):
+    """Those that are not undone, by check."""
+
+    dismissals = DismissalSerializer(many=True)
+
+
+class DismissalList(APIView):
+    """The dismissed findings of a run."""
+
+    @extend_schema(
+        operation_id="dismissal_list",
+        responses={200: DismissalListSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """The dismissals that stand, one for each check."""
+        visible = access.workspace_ids_of(required_actor(request))
+        if not Run.objects.filter(pk=run_id, workspace__in=visible).exists():
+            raise NotFound(NOT_FOUND)
+        by_check = dismissals_of([run_id]).get(run_id, {})
+        rows = [by_check[check] for check in sorted(by_check)]
+        return Response(DismissalListSerializer({"dismissals": rows}).data)
+
+    @extend_schema(
+        operation_id="dismissal_create",
+        request=DismissalRequestSerializer,
+        responses={201: DismissalSerializer, **documented(400, 401, 404)},
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Dismiss the findings of a check in this run. They stay visible, with the reason.
+
+        A check that is dismissed already keeps its first reason.
+        """
+        run = writable_run(request, run_id)
+        form = DismissalRequestSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = form.validated_data
+        author = author_of(required_actor(request))
+        dismissal = dismiss(run, asked["check"], reason=asked["reason"], author=author)
+        return Response(DismissalSerializer(dismissal).data, status=status.HTTP_201_CREATED)
+
+
+class DismissalDetail(APIView):
+    """One dismissal."""
+
+    @extend_schema(operation_id="dismissal_undo", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, run_id: UUID, check: str) -> Response:
+        """Undo it: the findings of the check count again."""
+        run = writable_run(request, run_id)
+        if not undo(run, check, by=author_of(required_actor(request))):
+            raise NotFound(NOT_FOUND)
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,40 @@
+"""ETag and If-None-Match for every JSON answer of the API."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+
+from backend.api.urls import is_api_path
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+TAG_DIGITS = 32
+
+
+class ConditionalGet:
+    """The tag of an answer is the hash of its bytes, so an answer without a change has none new.
+
+    A client that asks again with it is answered 304 without a body.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if not is_api_path(request.path) or not _has_tag(request, response):
+            return response
+        assert isinstance(response, HttpResponse)
+        if "ETag" not in response.headers:
+            digest = hashlib.sha256(response.content).hexdigest()[:TAG_DIGITS]
+            response.headers["ETag"] = f'"{digest}"'
+        answer = get_conditional_response(request, etag=response.headers["ETag"], response=response)
+        return response if answer is None else answer
+
+
+def _has_tag(request: HttpRequest, response: HttpResponseBase) -> bool:
+    is_read = request.method in ("GET", "HEAD") and response.status_code == 200
+    return is_read and isinstance(response, HttpResponse)

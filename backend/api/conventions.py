@@ -1,0 +1,59 @@
+"""What every operation of the document has in common: a hook of drf-spectacular.
+
+Conditional requests, keys of creations, rates and their errors work for all operations of a kind,
+so they are described here and not at each view.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.api.errors import CONTENT_TYPE
+from backend.api.idempotency import HEADER as KEY_HEADER
+from backend.api.idempotency import MAX_LENGTH
+
+PROBLEM = {"$ref": "#/components/schemas/Problem"}
+# Creations whose views are `idempotent`.
+CREATIONS = ("merge_make", "result_set_create", "view_create")
+METHODS = ("get", "post", "put", "patch", "delete")
+_IF_NONE_MATCH = {
+    "in": "header",
+    "name": "If-None-Match",
+    "schema": {"type": "string"},
+    "description": "The ETag of an earlier answer: 304 without a body while nothing has changed",
+}
+_KEY = {
+    "in": "header",
+    "name": KEY_HEADER,
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": "^[!-~]+$"},
+    "description": "A text for this one creation: sent again within 24 hours, it creates nothing "
+    "and gets the first answer",
+}
+_ETAG = {"ETag": {"schema": {"type": "string"}, "description": "Names the bytes of the answer"}}
+
+
+def describe_conventions(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """The document with what all operations of a kind share."""
+    for path in result["paths"].values():
+        for method, operation in path.items():
+            if method in METHODS:
+                _describe(method, operation)
+    return result
+
+
+def _describe(method: str, operation: dict[str, Any]) -> None:
+    responses = operation["responses"]
+    _add_problem(responses, "429", "Too Many Requests")
+    if method == "get" and "application/json" in responses.get("200", {}).get("content", {}):
+        operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
+        responses["200"]["headers"] = _ETAG
+        responses["304"] = {"description": "Not changed since the ETag that was sent"}
+    if operation["operationId"] in CREATIONS:
+        operation.setdefault("parameters", []).append(_KEY)
+        _add_problem(responses, "409", "Conflict")
+    operation["responses"] = dict(sorted(responses.items()))
+
+
+def _add_problem(responses: dict[str, Any], code: str, text: str) -> None:
+    content = {CONTENT_TYPE: {"schema": PROBLEM}}
+    responses.setdefault(code, {"description": text, "content": content})

@@ -1,0 +1,103 @@
+"""`Idempotency-Key` on requests that create: sent again, they get the first answer again."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from backend.accounts import access
+from backend.accounts.models import Token, User
+from backend.api.auth import required_actor
+from backend.api.errors import Problem
+from backend.api.models import CreationKey
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotent-Replayed"
+MAX_LENGTH = 200
+KEPT = timedelta(hours=24)
+# Of old keys, as many are removed with each new one.
+REMOVED_AT_ONCE = 20
+View = Callable[..., Response]
+_FORM = re.compile(rf"[!-~]{{1,{MAX_LENGTH}}}")
+
+
+def idempotent(view: View) -> View:
+    """A view that creates, once for each key of its sender.
+
+    A creation that fails keeps no key, so it may be sent again. Raises Problem for a key that
+    cannot be one, or that came with another request.
+    """
+
+    @wraps(view)
+    def answer(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = request.headers.get(HEADER)
+        if key is None:
+            return view(self, request, *args, **kwargs)
+        actor, digest = required_actor(request), _digest(request)
+        with transaction.atomic():
+            # A second request with the key waits here until the first has ended.
+            row, is_new = CreationKey.objects.get_or_create(
+                sender=f"{type(actor).__name__}:{actor.pk}",
+                key=_checked(key),
+                defaults={"digest": digest},
+            )
+            if not is_new and timezone.now() - row.created_at < KEPT:
+                return _again(row, digest)
+            response = view(self, request, *args, **kwargs)
+            _keep(row, digest, response, actor)
+        return response
+
+    return answer
+
+
+def _checked(key: str) -> str:
+    if not _FORM.fullmatch(key):
+        raise Problem(
+            400,
+            "Bad idempotency key",
+            f"{HEADER}: got {key[:40]!r}, expected 1 to {MAX_LENGTH} visible ASCII characters.",
+            hint="Make a random text for each creation, such as a UUID.",
+            field=HEADER,
+        )
+    return key
+
+
+def _digest(request: Request) -> bytes:
+    """Names the request: its address with its body."""
+    address = f"{request.method} {request.get_full_path()}\n".encode()
+    return hashlib.sha256(address + request._request.body).digest()
+
+
+def _again(row: CreationKey, digest: bytes) -> Response:
+    if bytes(row.digest) != digest:
+        raise Problem(
+            409,
+            "Key used before",
+            f"{HEADER} {row.key!r} came with another request before.",
+            hint="Make a new key for a new creation. Nothing was changed.",
+        )
+    answer = Response(orjson.loads(bytes(row.answer)), status=row.status)
+    answer[REPLAYED] = "true"
+    return answer
+
+
+def _keep(row: CreationKey, digest: bytes, response: Response, actor: Token | User) -> None:
+    row.digest, row.status, row.created_at = digest, response.status_code, timezone.now()
+    row.answer = JSONRenderer().render(response.data)
+    slug = response.data.get("workspace")
+    row.workspace = access.workspaces_of(actor).filter(slug=slug).first()
+    row.save()
+    old = CreationKey.objects.filter(created_at__lt=timezone.now() - KEPT)
+    removed = list(old.values_list("pk", flat=True)[:REMOVED_AT_ONCE])
+    CreationKey.objects.filter(pk__in=removed).delete()

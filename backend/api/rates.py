@@ -1,0 +1,62 @@
+"""How many requests a sender may send: counted before a view runs, told in every answer.
+
+Uploads, their parts and heartbeats have limits of their own: their views have no throttle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from django.http import HttpRequest, HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from backend.accounts import throttle
+from backend.accounts.models import Token, User
+from backend.errors import TooMany
+
+if TYPE_CHECKING:
+    # It reads the settings that name this module.
+    from rest_framework.views import APIView
+
+WINDOW_S = 60
+# Of a request, where its rate is kept for the answer.
+ATTRIBUTE = "counted_rate"
+Handler = Callable[[HttpRequest], HttpResponseBase]
+
+
+class RequestRate(BaseThrottle):
+    """One rate for all requests of a token, of a user, or of an address without either."""
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        """Raises TooMany."""
+        rate = throttle.count_request(_sender(request))
+        setattr(request._request, ATTRIBUTE, rate)
+        if rate is not None and rate.wait_s:
+            reason = f"More than {rate.limit} requests came within a minute."
+            raise TooMany(reason, wait_s=rate.wait_s)
+        return True
+
+
+def _sender(request: Request) -> str:
+    actor = request.auth if isinstance(request.auth, Token) else request.user
+    if isinstance(actor, Token | User):
+        return f"{type(actor).__name__}:{actor.pk}"
+    return throttle.address_of(request.META)
+
+
+class RateLimitHeaders:
+    """`RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers)."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        rate = getattr(request, ATTRIBUTE, None)
+        if isinstance(rate, throttle.Rate):
+            policy = f'"requests";q={rate.limit};w={WINDOW_S}'
+            response.headers["RateLimit-Policy"] = policy
+            response.headers["RateLimit"] = f'"requests";r={rate.remaining};t={rate.reset_s}'
+        return response

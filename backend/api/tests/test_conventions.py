@@ -1,0 +1,245 @@
+"""What all operations share: tags, keys of creations, rates, pages and sparse answers."""
+
+import io
+from datetime import timedelta
+from threading import Thread
+
+import polars
+import pytest
+from django.db import connection
+from django.test import Client
+
+from backend.accounts.models import TokenKind
+from backend.accounts.tokens import AGENT_LIFETIME, issue
+from backend.api.models import CreationKey
+from backend.runs.models import Run, Trial
+from backend.runs.trial_table import COLUMNS
+from backend.sharing.models import SavedView
+from backend.testing.openapi import list_operations
+from backend.testing.rows import STARTED, CellSpec, make_run
+from backend.testing.scenes import make_measured_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api(scene):
+    return Client(headers=scene.own.headers)
+
+
+def test_an_answer_that_did_not_change_is_304_without_a_body(api, scene):
+    for path in (f"/api/v1/runs/{scene.run.pk}", f"/api/v1/compare?run={scene.run.pk}"):
+        first = api.get(path)
+        again = api.get(path, headers={"if-none-match": first["ETag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again["ETag"] == first["ETag"]
+        assert again["Cache-Control"] == first["Cache-Control"] == "private, no-store"
+
+
+def test_an_answer_that_changed_is_sent_whole(api, scene):
+    path = f"/api/v1/runs/{scene.run.pk}"
+    tag = api.get(path)["ETag"]
+    body = {"notes": "Another cable."}
+    assert api.patch(path, body, content_type="application/json").status_code == 200
+    again = api.get(path, headers={"if-none-match": tag})
+    assert again.status_code == 200
+    assert again["ETag"] != tag
+
+
+def test_a_reader_who_lost_access_gets_no_304(api, scene):
+    path = f"/api/v1/runs/{scene.run.pk}"
+    tag = api.get(path)["ETag"]
+    foreign = Client(headers=scene.foreign.headers)
+    assert foreign.get(path, headers={"if-none-match": tag}).status_code == 404
+    assert Client().get(path, headers={"if-none-match": tag}).status_code == 401
+
+
+def create(client, key="a-key", **body):
+    given = {"name": "Nightly", "query": "server=nginx", **body}
+    headers = {"idempotency-key": key}
+    return client.post("/api/v1/views", given, content_type="application/json", headers=headers)
+
+
+def test_a_creation_that_is_sent_again_creates_nothing_and_gets_the_first_answer(api):
+    first, again = create(api), create(api)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert again["Idempotent-Replayed"] == "true"
+    assert SavedView.objects.count() == 1
+
+
+def test_a_key_with_another_body_is_refused(api):
+    create(api)
+    refused = create(api, name="Another")
+    assert (refused.status_code, refused.json()["code"]) == (409, "key-used-before")
+    assert SavedView.objects.count() == 1
+
+
+def test_keys_of_two_senders_never_meet(api, scene):
+    create(api)
+    assert create(Client(headers=scene.foreign.headers)).status_code == 201
+    token = issue(
+        TokenKind.AGENT, scene.own.workspace, user=scene.own.user, name="b", lifetime=AGENT_LIFETIME
+    )
+    other = Client(headers={"authorization": f"Bearer {token}"})
+    # Its own key, and so a creation of its own: the name is taken.
+    assert create(other).status_code == 409
+
+
+def test_a_creation_that_failed_may_be_sent_again(api):
+    assert create(api, name="").status_code == 400
+    assert CreationKey.objects.count() == 0
+    assert create(api).status_code == 201
+
+
+def test_a_key_is_forgotten_after_a_day(api):
+    create(api)
+    CreationKey.objects.update(created_at=STARTED - timedelta(days=1))
+    SavedView.objects.all().delete()
+    assert create(api, key="another").status_code == 201
+    assert list(CreationKey.objects.values_list("key", flat=True)) == ["another"]
+
+
+def test_the_kept_answer_goes_with_its_workspace(api, scene):
+    create(api)
+    assert CreationKey.objects.get().workspace == scene.own.workspace
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "a key", "sch\u00f6n"])
+def test_a_key_that_cannot_be_one_is_refused(api, key):
+    assert create(api, key=key).status_code == 400
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_creations_at_the_same_time_are_one(scene):
+    answers = []
+
+    def send():
+        try:
+            answers.append(create(Client(headers=scene.own.headers)))
+        finally:
+            connection.close()
+
+    senders = [Thread(target=send) for _ in range(4)]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.content for answer in answers}) == 1
+    assert SavedView.objects.count() == 1
+
+
+def test_every_answer_tells_the_rate(api):
+    answer = api.get("/api/v1/runs")
+    limit = answer["RateLimit-Policy"]
+    assert limit.startswith('"requests";q=')
+    assert answer["RateLimit"].startswith('"requests";r=')
+
+
+def test_more_requests_than_the_rate_get_429_and_uploads_do_not_count(api, settings, scene):
+    settings.REQUESTS_PER_MINUTE = 3
+    statuses = [api.get("/api/v1/servers").status_code for _ in range(5)]
+    assert statuses == [200, 200, 200, 429, 429]
+    refused = api.get("/api/v1/servers")
+    assert 1 <= int(refused["Retry-After"]) <= 60
+    assert refused["RateLimit"].startswith('"requests";r=0;')
+    assert refused.json()["code"] == "too-many-requests"
+    assert api.post("/api/v1/uploads").status_code == 400
+    assert Client(headers=scene.foreign.headers).get("/api/v1/servers").status_code == 200
+
+
+def test_an_entry_has_only_the_fields_that_are_asked_for(api, scene):
+    (run,) = api.get("/api/v1/runs?fields=id,name").json()["runs"]
+    assert set(run) == {"id", "name"}
+    assert set(api.get(f"/api/v1/runs/{scene.run.pk}?fields=labels").json()) == {"labels"}
+    refused = api.get("/api/v1/runs?fields=id,colour")
+    assert (refused.status_code, refused.json()["field"]) == (400, "fields")
+
+
+def test_uploads_are_listed_with_their_reasons(api, scene):
+    (upload,) = api.get("/api/v1/uploads").json()["uploads"]
+    assert (upload["id"], upload["state"]) == (str(scene.upload.pk), "parsed")
+    assert api.get("/api/v1/uploads?state=failed").json()["uploads"] == []
+    assert api.get("/api/v1/uploads?state=lost").status_code == 400
+
+
+def pull(api, suffix, **query):
+    """The bodies of all parts."""
+    address, bodies = f"/api/v1/trials.{suffix}", []
+    while address:
+        answer = api.get(address, query)
+        assert answer.status_code == 200
+        bodies.append(answer.content)
+        link = answer.headers.get("Link", "")
+        address, query = link.partition(">")[0].removeprefix("<http://testserver"), {}
+        address = address[address.find("/api") :] if address else ""
+    return bodies
+
+
+@pytest.fixture
+def lab(scene):
+    """Three runs beside that of the scene: 12 + 3 × (1 warm-up and 2 trials)."""
+    for _ in range(3):
+        make_run(scene.own.workspace, CellSpec(server="=nginx", rates=(1000.0, None)))
+    return scene
+
+
+def test_trials_as_parquet_come_whole_in_parts_with_types(api, lab):
+    parts = [polars.read_parquet(io.BytesIO(body)) for body in pull(api, "parquet", limit=6)]
+    table = polars.concat(parts)
+    assert table.height == Trial.objects.count()
+    assert table["trial_id"].n_unique() == table.height
+    assert [part.height for part in parts] == [12, 6, 3]
+    assert table.columns == [column.name for column in COLUMNS]
+    assert table.schema["run_recorded_at"] == polars.Datetime("us", "UTC")
+    assert table["throughput_rps"].null_count() == 3
+    recorded = table["run_recorded_at"].to_list()
+    assert recorded == sorted(recorded)
+
+
+def test_trials_as_csv_are_harmless_in_a_spreadsheet_and_unknown_is_empty(api, lab):
+    text = b"".join(pull(api, "csv")).decode()
+    lines = text.split("\r\n")
+    assert lines[0].startswith("workspace,run_id,")
+    assert "'=nginx" in text
+    assert "None" not in text
+
+
+def test_only_what_is_new_comes_after_the_cursor(api, lab):
+    cursor = api.get("/api/v1/trials.csv")["Loadsheet-Next"]
+    assert api.get(f"/api/v1/trials.csv?after={cursor}").content.count(b"\r\n") == 1
+    make_measured_run(lab.own.workspace)
+    assert api.get(f"/api/v1/trials.csv?after={cursor}").content.count(b"\r\n") == 13
+
+
+def test_trials_of_other_workspaces_and_of_open_runs_are_left_out(api, lab):
+    foreign = Client(headers=lab.foreign.headers)
+    assert foreign.get("/api/v1/trials.csv").content.count(b"\r\n") == 1
+    Run.objects.update(is_open=True)
+    assert api.get("/api/v1/trials.csv").content.count(b"\r\n") == 1
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=20001", "after=x", "colour=red", "since=2"])
+def test_a_bad_question_for_trials_is_refused(api, query):
+    assert api.get(f"/api/v1/trials.parquet?{query}").status_code == 400
+
+
+OPERATIONS = [
+    pytest.param(described, id=f"{method} {path}") for method, path, described in list_operations()
+]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_operation_has_a_description_an_example_and_its_errors(operation):
+    assert len(operation.get("description", "")) > 10
+    codes = set(operation["responses"])
+    assert "429" in codes
+    assert codes & {"400", "401", "404"} or operation["operationId"] == "limit_list"
+    answers = [answer for code, answer in operation["responses"].items() if code < "300"]
+    for part in (*answers, operation.get("requestBody", {})):
+        for content in part.get("content", {}).values():
+            assert "example" in content
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "query":
+            assert parameter["description"]

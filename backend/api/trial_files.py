@@ -1,0 +1,148 @@
+"""GET /api/v1/trials.csv and /api/v1/trials.parquet: every trial, in parts of whole runs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from defusedcsv import csv
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from backend.api.compare import AnyFormat
+from backend.api.errors import Problem
+from backend.api.runs import workspaces_asked
+from backend.api.schema import documented
+from backend.links import absolute, link_to
+from backend.runs.search import RunSearch
+from backend.runs.trial_table import COLUMNS, Part, read_part
+from backend.sharing.export import harmless
+from backend.whole_numbers import whole_number
+
+PARQUET = "application/vnd.apache.parquet"
+# One part is built in memory: 20,000 rows take about 30 MB.
+DEFAULT_TRIALS, MOST_TRIALS = 10_000, 20_000
+NEXT = "Loadsheet-Next"
+PARAMETERS = [
+    OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+    OpenApiParameter(
+        "limit",
+        {"type": "integer", "minimum": 1, "maximum": MOST_TRIALS},
+        description="Trials of a part; a part has whole runs, and one run at least",
+        default=DEFAULT_TRIALS,
+    ),
+    OpenApiParameter("after", str, description="As given by the header Loadsheet-Next"),
+    OpenApiParameter("server", str, description="Only runs with a server of this name"),
+    OpenApiParameter("workload", str, description="Only runs with a workload of this name"),
+    OpenApiParameter("tool", str, description="Only runs with this load tool"),
+    OpenApiParameter("host", str, description="Only runs on this host, by name or id"),
+    OpenApiParameter("since", OpenApiTypes.DATE, description="The first day, inclusive"),
+    OpenApiParameter("until", OpenApiTypes.DATE, description="The last day, inclusive"),
+]
+_PAGING = ("workspace", "limit", "after")
+# Of a Parquet column, by the kind of the column: the name of the type in polars.
+_TYPES = {
+    "text": "String",
+    "whole": "Int64",
+    "number": "Float64",
+    "flag": "Boolean",
+}
+
+
+class TrialsCsv(APIView):
+    """All trials as CSV."""
+
+    content_negotiation_class = AnyFormat
+
+    @extend_schema(
+        operation_id="trials_csv",
+        parameters=PARAMETERS,
+        responses={(200, "text/csv"): OpenApiTypes.STR, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """A row for each trial, the oldest run first. `Link: <…>; rel="next"` leads to the rest.
+
+        The last part has no such link. The header `Loadsheet-Next` is the cursor after its last
+        run: keep it, and ask with `after` for what was recorded since.
+        """
+        part = _part(request)
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        writer.writerow([column.name for column in COLUMNS])
+        writer.writerows([_csv_value(value) for value in row] for row in part.rows)
+        return _answer(request, part, out.getvalue().encode(), "text/csv; charset=utf-8")
+
+
+class TrialsParquet(APIView):
+    """All trials as Parquet."""
+
+    content_negotiation_class = AnyFormat
+
+    @extend_schema(
+        operation_id="trials_parquet",
+        parameters=PARAMETERS,
+        responses={(200, PARQUET): OpenApiTypes.BINARY, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """As trials.csv, with types: times in UTC, whole numbers, unknown as null."""
+        part = _part(request)
+        return _answer(request, part, _as_parquet(part.rows), PARQUET)
+
+
+def _part(request: Request) -> Part:
+    workspaces = workspaces_asked(request)
+    given = request.query_params.dict()
+    fields = {name: text for name, text in given.items() if name not in _PAGING}
+    search = RunSearch.parse(fields).with_current_names(workspaces)
+    return read_part(
+        workspaces, after=given.get("after", ""), most_trials=_limit(given), search=search
+    )
+
+
+def _limit(given: dict[str, str]) -> int:
+    text = given.get("limit") or str(DEFAULT_TRIALS)
+    limit = whole_number(text, range(1, MOST_TRIALS + 1))
+    if limit is None:
+        raise Problem(
+            400,
+            "Bad limit",
+            f"limit: got {text[:40]!r}, allowed is a whole number from 1 to {MOST_TRIALS}.",
+            hint="Correct or leave out limit.",
+            field="limit",
+        )
+    return limit
+
+
+def _answer(request: Request, part: Part, body: bytes, content_type: str) -> HttpResponse:
+    response = HttpResponse(body, content_type=content_type)
+    suffix = request.path.rpartition(".")[2]
+    response["Content-Disposition"] = f'attachment; filename="loadsheet-trials.{suffix}"'
+    if part.next is not None:
+        response[NEXT] = part.next
+    if not part.is_last:
+        query = {**request.query_params.dict(), "after": part.next}
+        following = link_to(f"trials-{suffix}", query=query)
+        response["Link"] = f'<{absolute(following)}>; rel="next"'
+    return response
+
+
+def _csv_value(value: Any) -> Any:
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return harmless(value)
+
+
+def _as_parquet(rows: Sequence[Sequence[Any]]) -> bytes:
+    # Only this answer needs the library: no other request pays for its import.
+    import polars as pl
+
+    types = {name: getattr(pl, type_) for name, type_ in _TYPES.items()}
+    types["instant"] = pl.Datetime("us", "UTC")
+    schema = {column.name: types[column.kind] for column in COLUMNS}
+    out = io.BytesIO()
+    pl.DataFrame(list(rows), schema=schema, orient="row").write_parquet(out, compression="zstd")
+    return out.getvalue()
