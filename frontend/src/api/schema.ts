@@ -7,6 +7,145 @@ export interface components {
             readonly version: string;
             readonly hostname: string;
         };
+        /** @description Something that a rule noticed. */
+        readonly Alert: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly rule: components["schemas"]["AlertRuleName"];
+            readonly state: components["schemas"]["AlertState"];
+            /** @description A sentence with the figures */
+            readonly text: string;
+            /** @description The commits or runs it lies between */
+            readonly range: string | null;
+            readonly commits: components["schemas"]["AlertCommits"];
+            readonly runs: components["schemas"]["AlertRuns"];
+            /** @description The figures behind the sentence; null is unknown */
+            readonly figures: {
+                readonly [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was first seen
+             */
+            readonly seen_at: string;
+            /**
+             * Format: date-time
+             * @description When a second run showed it too; before, nobody is told
+             */
+            readonly confirmed_at: string | null;
+            /** Format: date-time */
+            readonly ended_at: string | null;
+            readonly url: string;
+            /** @description The trend, host or agents that show it */
+            readonly chart_url: string;
+            /** @description The two runs side by side */
+            readonly pair_url: string | null;
+        };
+        /**
+         * @description * `acknowledged` - acknowledged
+         *     * `fixed` - fixed
+         *     * `not_a_regression` - not_a_regression
+         * @enum {string}
+         */
+        readonly AlertAnswerStateEnum: "acknowledged" | "fixed" | "not_a_regression";
+        /** @description A state that it got. */
+        readonly AlertChange: {
+            readonly state: components["schemas"]["AlertState"];
+            /** @description Null: Loadsheet itself */
+            readonly by: string | null;
+            readonly note: string;
+            /** Format: date-time */
+            readonly at: string;
+        };
+        /** @description From the runs' labels commit, sha or revision. */
+        readonly AlertCommits: {
+            /** @description The last one before the alert */
+            readonly good: string | null;
+            /** @description The first one that shows it */
+            readonly bad: string | null;
+        };
+        /** @description An alert with all that was said of it. */
+        readonly AlertDetail: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly rule: components["schemas"]["AlertRuleName"];
+            readonly state: components["schemas"]["AlertState"];
+            /** @description A sentence with the figures */
+            readonly text: string;
+            /** @description The commits or runs it lies between */
+            readonly range: string | null;
+            readonly commits: components["schemas"]["AlertCommits"];
+            readonly runs: components["schemas"]["AlertRuns"];
+            /** @description The figures behind the sentence; null is unknown */
+            readonly figures: {
+                readonly [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was first seen
+             */
+            readonly seen_at: string;
+            /**
+             * Format: date-time
+             * @description When a second run showed it too; before, nobody is told
+             */
+            readonly confirmed_at: string | null;
+            /** Format: date-time */
+            readonly ended_at: string | null;
+            readonly url: string;
+            /** @description The trend, host or agents that show it */
+            readonly chart_url: string;
+            /** @description The two runs side by side */
+            readonly pair_url: string | null;
+            readonly changes: readonly components["schemas"]["AlertChange"][];
+        };
+        /** @description A page of alerts. */
+        readonly AlertPage: {
+            readonly alerts: readonly components["schemas"]["Alert"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
+        /**
+         * @description * `regression` - Regression
+         *     * `error_rate` - Error Rate
+         *     * `noisy_host` - Noisy Host
+         *     * `silent_agent` - Silent Agent
+         * @enum {string}
+         */
+        readonly AlertRuleKind: "regression" | "error_rate" | "noisy_host" | "silent_agent";
+        /** @description The rule of an alert. */
+        readonly AlertRuleName: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            readonly kind: components["schemas"]["AlertRuleKind"];
+        };
+        /** @description A run at the edge of an alert. */
+        readonly AlertRun: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly url: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly commit: string | null;
+        };
+        /** @description The runs that it lies between. */
+        readonly AlertRuns: {
+            readonly before: components["schemas"]["AlertRun"] | null;
+            readonly first: components["schemas"]["AlertRun"] | null;
+            readonly last: components["schemas"]["AlertRun"] | null;
+        };
+        /**
+         * @description * `unconfirmed` - Unconfirmed
+         *     * `new` - New
+         *     * `acknowledged` - Acknowledged
+         *     * `fixed` - Fixed
+         *     * `not_a_regression` - Not A Regression
+         * @enum {string}
+         */
+        readonly AlertState: "unconfirmed" | "new" | "acknowledged" | "fixed" | "not_a_regression";
         /** @description What a reader can conclude from a comparison. */
         readonly Answer: {
             readonly sentence: string;
@@ -42,6 +181,50 @@ export interface components {
             };
             readonly body_bytes: number | null;
             readonly body_sha256: string | null;
+        };
+        /** @description One attempt to send a message. */
+        readonly Attempt: {
+            /** Format: date-time */
+            readonly at: string;
+            /** @description Of the receiver's answer; null without one */
+            readonly status: number | null;
+            /** @description Why it failed; empty: it did not */
+            readonly reason: string;
+            /** Format: double */
+            readonly seconds: number;
+        };
+        /** @description One act. Null: the service itself, or unknown. */
+        readonly AuditEvent: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly act: string;
+            /** @description The act in words */
+            readonly label: string;
+            /** @description A user; empty: the service */
+            readonly actor: string;
+            /** Format: uuid */
+            readonly actor_id?: string | null;
+            /** @description Empty: a session, no token */
+            readonly token: string;
+            /** Format: uuid */
+            readonly token_id?: string | null;
+            readonly address?: string | null;
+            /** @description The name or id of what was acted on, of that day */
+            readonly subject: string;
+            /** Format: uuid */
+            readonly subject_id?: string | null;
+            /** @description {was, is} where something changed */
+            readonly detail: {
+                readonly [key: string]: unknown;
+            };
+        };
+        /** @description One page of events. */
+        readonly AuditPage: {
+            readonly events: readonly components["schemas"]["AuditEvent"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
         };
         /** @description What lies on the x axis. */
         readonly Axis: {
@@ -129,6 +312,31 @@ export interface components {
             readonly new: readonly components["schemas"]["Place"][];
             readonly renamed: readonly components["schemas"]["Renamed"][];
         };
+        /** @description A channel. Its signing secret is on its page only. */
+        readonly Channel: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly kind: components["schemas"]["ChannelKind"];
+            readonly name: string;
+            /** @description Of an address on the web, its host only */
+            readonly address: string;
+            readonly topics: readonly components["schemas"]["TopicsEnum"][];
+            readonly author?: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        /**
+         * @description * `mail` - Mail
+         *     * `webhook` - Webhook
+         *     * `slack` - Slack
+         * @enum {string}
+         */
+        readonly ChannelKind: "mail" | "webhook" | "slack";
+        /** @description By name. */
+        readonly ChannelList: {
+            readonly channels: readonly components["schemas"]["Channel"][];
+        };
         /** @description One field that a member set to another value, the latest first. Null is unknown. */
         readonly Correction: {
             /** Format: uuid */
@@ -177,6 +385,60 @@ export interface components {
             /** @description The place on the axis; null where panels differ */
             readonly at: number | string | null;
             readonly series: readonly components["schemas"]["Curve"][];
+        };
+        /** @description One message to a channel. */
+        readonly Delivery: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly event: string;
+            readonly subject: string;
+            readonly state: components["schemas"]["DeliveryState"];
+            readonly attempts: readonly components["schemas"]["Attempt"][];
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly ended_at?: string | null;
+            /** @description When it is tried next */
+            readonly retry_at: string | null;
+        };
+        /** @description A page of messages. */
+        readonly DeliveryPage: {
+            readonly deliveries: readonly components["schemas"]["Delivery"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
+        /**
+         * @description * `waiting` - Waiting
+         *     * `sending` - Sending
+         *     * `delivered` - Delivered
+         *     * `failed` - Failed
+         * @enum {string}
+         */
+        readonly DeliveryState: "waiting" | "sending" | "delivered" | "failed";
+        /** @description A page of the directory. */
+        readonly DirectoryPage: {
+            readonly entries: readonly components["schemas"]["Listed"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
+        /** @description Why the findings of a check are no caveat in a run. */
+        readonly Dismissal: {
+            /** @description The id of the check */
+            readonly check: string;
+            readonly reason: string;
+            readonly author?: string | null;
+            /** Format: date-time */
+            readonly dismissed_at: string;
+        };
+        /** @description Those that are not undone, by check. */
+        readonly DismissalList: {
+            readonly dismissals: readonly components["schemas"]["Dismissal"][];
+        };
+        /** @description A check that fired in the run, and why its findings are no caveat. */
+        readonly DismissalRequest: {
+            /** @description The id of the check */
+            readonly check: string;
+            readonly reason: string;
         };
         /** @description A run in which a member said why a check's finding does not count. */
         readonly Dismissed: {
@@ -326,6 +588,84 @@ export interface components {
             /** @description A member dismissed it */
             readonly dismissed?: readonly components["schemas"]["Dismissed"][];
         };
+        /** @description Whether a candidate keeps its requirements against a baseline. */
+        readonly Gate: {
+            readonly verdict: components["schemas"]["GateVerdict"];
+            /** @description The answer in one sentence */
+            readonly finding: string;
+            /** @description What to measure for a verdict, where it is too noisy */
+            readonly settle: string | null;
+            readonly candidate: components["schemas"]["GateSide"];
+            readonly baseline: components["schemas"]["GateSide"];
+            readonly requirements: readonly string[];
+            readonly outcome: components["schemas"]["Outcome"];
+            /** @description The gravest first */
+            readonly rows: readonly components["schemas"]["GateRow"][];
+            readonly noise: readonly components["schemas"]["GateNoise"][];
+            /** @description What was left out of the judgement, and why */
+            readonly notes: readonly string[];
+            /** @description The page that shows the runs side by side or together */
+            readonly url: string | null;
+        };
+        /** @description What would settle a row that is too noisy to call. */
+        readonly GateAdvice: {
+            /** @description Null: not even 999 more would be enough */
+            readonly more: number | null;
+            readonly unit: components["schemas"]["UnitEnum"];
+            /** @description The chance of a verdict */
+            readonly odds: number;
+        };
+        /** @description How far runs of the baseline differ by chance, by metric. */
+        readonly GateNoise: {
+            readonly metric: string;
+            /** @description Standard deviation from run to run; 0.03 is 3 % */
+            readonly share: number | null;
+            /** @description The baseline's own runs, all runs of the host, or no record at all */
+            readonly source: components["schemas"]["SourceEnum"];
+            /** @description Independent comparisons between runs */
+            readonly comparisons: number;
+        };
+        /** @description One requirement for one series at one load point. */
+        readonly GateRow: {
+            readonly requirement: string;
+            readonly metric: string;
+            readonly series: string;
+            readonly x: (number | string) | null;
+            /** @description The load point in words, such as at 64 connections */
+            readonly at: string;
+            readonly verdict: components["schemas"]["GateVerdict"];
+            /** @description The row in one or two sentences */
+            readonly text: string;
+            /** @description From the baseline to the candidate, such as 1.31× [1.2, 1.42], 4 ms → 5 ms */
+            readonly change: string | null;
+            readonly baseline: components["schemas"]["PairFigure"] | null;
+            readonly candidate: components["schemas"]["PairFigure"] | null;
+            /** @description candidate ÷ baseline. All intervals of an answer hold together at 95 % */
+            readonly ratio: components["schemas"]["Ratio"] | null;
+            /** @description The smallest change that could be told; 0.05 is 5 % */
+            readonly tells_from: number | null;
+            /** @description Runs of the baseline since its last change, which counted */
+            readonly baseline_runs: number;
+            readonly advice: components["schemas"]["GateAdvice"] | null;
+        };
+        /** @description A run that counted. */
+        readonly GateRun: {
+            /** Format: uuid */
+            readonly id: string;
+            /** @description Its page */
+            readonly url: string;
+            /** Format: date-time */
+            readonly started_at: string;
+        };
+        /** @description The candidate or the baseline. */
+        readonly GateSide: {
+            /** @description As it was asked for, such as label=branch:main */
+            readonly asked: string;
+            /** @description The newest first */
+            readonly runs: readonly components["schemas"]["GateRun"][];
+        };
+        /** @enum {string} */
+        readonly GateVerdict: "improved" | "not_comparable" | "regressed" | "too_noisy" | "unchanged";
         /** @enum {string} */
         readonly GroupEnum: "errors" | "latency" | "rate" | "resources";
         /** @description The agent, and its run where it has one. */
@@ -428,6 +768,12 @@ export interface components {
             /** Format: double */
             readonly error_rate: number | null;
         };
+        /** @description A text that looks like a token, as secret scanners report it. Other fields are ignored. */
+        readonly Leak: {
+            readonly token: string;
+            /** @description Where it was seen */
+            readonly url?: string;
+        };
         /** @enum {string} */
         readonly LevelEnum: "care" | "noisy" | "not_comparable" | "solid";
         /** @description A limit. More is answered with `status`. */
@@ -451,6 +797,40 @@ export interface components {
             readonly page?: string;
             readonly json?: string;
             readonly csv?: string;
+        };
+        /** @description One entry of the directory. */
+        readonly Listed: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly title: string;
+            /** @description Its page */
+            readonly url: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description The name of its workspace; null where that is not public */
+            readonly workspace: string | null;
+        };
+        /** @description A new token. Its clear text is in this answer only. */
+        readonly MadeToken: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly name?: string;
+            readonly scopes: readonly string[];
+            readonly networks: readonly string[];
+            readonly author?: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly expires_at?: string | null;
+            /** Format: date-time */
+            readonly used_at?: string | null;
+            /** Format: date-time */
+            readonly revoked_at?: string | null;
+            /** Format: date-time */
+            readonly leaked_at?: string | null;
+            /** @description The clear text */
+            readonly token: string;
         };
         /** @description Who asks, and what time it is here. */
         readonly Me: {
@@ -514,6 +894,8 @@ export interface components {
         };
         readonly MergeList: {
             readonly merges: readonly components["schemas"]["Merge"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
         };
         /** @description Everything of the name `source` gets the name `target`. */
         readonly MergeRequest: {
@@ -530,6 +912,63 @@ export interface components {
             readonly unit: string;
             readonly better: components["schemas"]["BetterEnum"];
             readonly group?: components["schemas"]["GroupEnum"];
+        };
+        /**
+         * @description * `p99` - p99
+         *     * `throughput` - throughput
+         * @enum {string}
+         */
+        readonly MetricsEnum: "p99" | "throughput";
+        /** @description Where messages shall go. */
+        readonly NewChannel: {
+            readonly kind: components["schemas"]["ChannelKind"];
+            /** @description Unique in the workspace */
+            readonly name: string;
+            /** @description mail: the e-mail address of a member; webhook, slack: an https:// address */
+            readonly address: string;
+            /** @description Left out: alerts */
+            readonly topics?: readonly components["schemas"]["TopicsEnum"][];
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+        };
+        /** @description What to watch. */
+        readonly NewRule: {
+            /** @description Unique in the workspace */
+            readonly name: string;
+            /**
+             * Format: uuid
+             * @description The saved view whose runs are watched (regression, error_rate)
+             */
+            readonly view?: string;
+            /** @description Only runs with this label, such as branch:main */
+            readonly label?: string;
+            /** @description Of a regression */
+            readonly metrics?: readonly components["schemas"]["MetricsEnum"][];
+            /**
+             * Format: double
+             * @description error_rate, noisy_host: a share (0.01 is 1 %); silent_agent: hours
+             */
+            readonly threshold?: number;
+            readonly is_enabled?: boolean;
+            readonly kind: components["schemas"]["AlertRuleKind"];
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+        };
+        /** @description The token to make. */
+        readonly NewToken: {
+            /** @description What it is for */
+            readonly name: string;
+            /** @description What it may do */
+            readonly scopes: readonly components["schemas"]["ScopesEnum"][];
+            /**
+             * @description After how many days it expires; null: never
+             * @default 365
+             */
+            readonly days: number | null;
+            /** @description Networks (CIDR) that it is accepted from; none: from everywhere */
+            readonly networks?: readonly string[];
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
         };
         /** @description What to save. */
         readonly NewView: {
@@ -700,6 +1139,12 @@ export interface components {
             readonly received: boolean;
             readonly parts: readonly components["schemas"]["Part"][];
         };
+        /** @description What a member says of an alert. */
+        readonly PatchedAlertAnswer: {
+            readonly state?: components["schemas"]["AlertAnswerStateEnum"];
+            /** @default  */
+            readonly note: string;
+        };
         /** @description What to change; what is left out stays. The title of a frozen one is part of its bytes. */
         readonly PatchedEdit: {
             readonly title?: string;
@@ -712,6 +1157,25 @@ export interface components {
              * @description The id of the newer one, of the same workspace
              */
             readonly superseded_by?: string | null;
+        };
+        /** @description What to change; what is left out stays. */
+        readonly PatchedRuleEdit: {
+            readonly name?: string;
+            /**
+             * Format: uuid
+             * @description The saved view whose runs are watched (regression, error_rate)
+             */
+            readonly view?: string;
+            /** @description Only runs with this label, such as branch:main */
+            readonly label?: string;
+            /** @description Of a regression */
+            readonly metrics?: readonly components["schemas"]["MetricsEnum"][];
+            /**
+             * Format: double
+             * @description error_rate, noisy_host: a share (0.01 is 1 %); silent_agent: hours
+             */
+            readonly threshold?: number;
+            readonly is_enabled?: boolean;
         };
         /** @description What to correct; what is left out stays. Null is unknown. */
         readonly PatchedRunEdit: {
@@ -798,8 +1262,10 @@ export interface components {
         };
         /** @description The shape of every error. */
         readonly Problem: {
-            /** @description Which kind of problem; stable */
+            /** @description Which kind of problem, as a URN; stable */
             readonly type: string;
+            /** @description The same as a word for programs; stable */
+            readonly code: string;
             /** @description The kind in words */
             readonly title: string;
             readonly status: number;
@@ -902,6 +1368,21 @@ export interface components {
             /** @description Whether the series of each workload may be compared */
             readonly outcome?: components["schemas"]["Outcome"];
         };
+        /** @description A name, and the name that links with it lead to. */
+        readonly Rename: {
+            readonly kind: components["schemas"]["KindOfName"];
+            readonly former: string;
+            /** @description As it is stored */
+            readonly current: string;
+        };
+        /** @description Everything of the name `former` gets the name `current`. */
+        readonly RenameRequest: {
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+            readonly kind: components["schemas"]["KindOfName"];
+            readonly former: string;
+            readonly current: string;
+        };
         readonly Renamed: {
             readonly before: string;
             readonly after: string;
@@ -965,6 +1446,8 @@ export interface components {
             readonly author: string | null;
             readonly query?: string;
             readonly visibility?: components["schemas"]["VisibilityEnum"];
+            /** @description Who may read it now, and why. */
+            readonly readers: string;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -1010,6 +1493,33 @@ export interface components {
          * @enum {string}
          */
         readonly ResultSetState: "current" | "superseded" | "expired" | "withdrawn";
+        /** @description A rule. */
+        readonly Rule: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly name: string;
+            readonly kind: components["schemas"]["AlertRuleKind"];
+            /**
+             * Format: uuid
+             * @description Null: not used, or deleted since
+             */
+            readonly view: string | null;
+            readonly label?: string;
+            readonly metrics: readonly string[];
+            /** Format: double */
+            readonly threshold: number | null;
+            readonly is_enabled?: boolean;
+            /** @description Why it could not be evaluated the last time; empty: it could */
+            readonly problem: string;
+            readonly author?: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        /** @description By name. */
+        readonly RuleList: {
+            readonly rules: readonly components["schemas"]["Rule"][];
+        };
         /** @description A run with its hosts and every trial, warm-ups included. */
         readonly Run: {
             /** Format: uuid */
@@ -1104,7 +1614,7 @@ export interface components {
             readonly failed_trials: number;
             /**
              * Format: double
-             * @description The mean of the best load point
+             * @description The centre of the best load point, as in a comparison
              */
             readonly throughput_rps: number | null;
             readonly servers: readonly string[];
@@ -1141,6 +1651,14 @@ export interface components {
             /** @description Busy share of each core since the sample before */
             readonly cores?: readonly number[] | null;
         };
+        /**
+         * @description * `runs:read` - read and compare runs
+         *     * `runs:write` - upload runs; with runs:read also change, share and delete them
+         *     * `agent` - what an agent sends: uploads, heartbeats, sessions and observations
+         *     * `admin` - make, list and revoke tokens, and read the audit log
+         * @enum {string}
+         */
+        readonly ScopesEnum: "runs:read" | "runs:write" | "agent" | "admin";
         /** @description One stretch of a trial. Null is unknown. */
         readonly Second: {
             /**
@@ -1229,6 +1747,8 @@ export interface components {
         };
         /** @enum {string} */
         readonly SeverityEnum: "error" | "info" | "warning";
+        /** @enum {string} */
+        readonly SourceEnum: "assumed" | "history" | "host";
         /** @description A run whose trials are shown. */
         readonly SourceRun: {
             /** Format: uuid */
@@ -1262,8 +1782,40 @@ export interface components {
             readonly length_s: number;
             readonly seconds: readonly components["schemas"]["Second"][];
         };
+        /** @description A token, without its clear text. */
+        readonly Token: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly name?: string;
+            readonly scopes: readonly string[];
+            readonly networks: readonly string[];
+            readonly author?: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly expires_at?: string | null;
+            /** Format: date-time */
+            readonly used_at?: string | null;
+            /** Format: date-time */
+            readonly revoked_at?: string | null;
+            /** Format: date-time */
+            readonly leaked_at?: string | null;
+        };
+        /** @description One page of tokens. */
+        readonly TokenPage: {
+            readonly tokens: readonly components["schemas"]["Token"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
         /** @enum {string} */
         readonly TopicEnum: "client host" | "conditions" | "plan" | "run" | "server host";
+        /**
+         * @description * `alerts` - Alerts
+         *     * `runs` - Runs
+         * @enum {string}
+         */
+        readonly TopicsEnum: "alerts" | "runs";
         readonly Total: {
             readonly cells: number;
             readonly trials: number;
@@ -1272,6 +1824,8 @@ export interface components {
         /** @description The trash. Its raw files count as stored until a run is deleted for good. */
         readonly Trash: {
             readonly runs: readonly components["schemas"]["TrashedRun"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
         };
         /** @description A run in the trash. */
         readonly TrashedRun: {
@@ -1381,6 +1935,8 @@ export interface components {
             /** @description The id of the check that says so */
             readonly check?: string | null;
         };
+        /** @enum {string} */
+        readonly UnitEnum: "runs" | "trials";
         /** @description An upload and where its result is. */
         readonly Upload: {
             /** Format: uuid */
@@ -1409,6 +1965,12 @@ export interface components {
             readonly tool?: string;
             /** @description Slug; a token has its own */
             readonly workspace?: string;
+        };
+        /** @description The newest first. */
+        readonly UploadList: {
+            readonly uploads: readonly components["schemas"]["Upload"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
         };
         /**
          * @description * `received` - Received
@@ -1448,6 +2010,8 @@ export interface components {
         /** @description By name. */
         readonly ViewList: {
             readonly views: readonly components["schemas"]["View"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
         };
         /**
          * @description * `private` - Private
@@ -1490,9 +2054,23 @@ export interface components {
     pathItems: never;
 }
 export type Agent = components['schemas']['Agent'];
+export type Alert = components['schemas']['Alert'];
+export type AlertAnswerStateEnum = components['schemas']['AlertAnswerStateEnum'];
+export type AlertChange = components['schemas']['AlertChange'];
+export type AlertCommits = components['schemas']['AlertCommits'];
+export type AlertDetail = components['schemas']['AlertDetail'];
+export type AlertPage = components['schemas']['AlertPage'];
+export type AlertRuleKind = components['schemas']['AlertRuleKind'];
+export type AlertRuleName = components['schemas']['AlertRuleName'];
+export type AlertRun = components['schemas']['AlertRun'];
+export type AlertRuns = components['schemas']['AlertRuns'];
+export type AlertState = components['schemas']['AlertState'];
 export type Answer = components['schemas']['Answer'];
 export type Artefact = components['schemas']['Artefact'];
 export type Asked = components['schemas']['Asked'];
+export type Attempt = components['schemas']['Attempt'];
+export type AuditEvent = components['schemas']['AuditEvent'];
+export type AuditPage = components['schemas']['AuditPage'];
 export type Axis = components['schemas']['Axis'];
 export type AxisKind = components['schemas']['AxisKind'];
 export type Baseline = components['schemas']['Baseline'];
@@ -1503,10 +2081,20 @@ export type Change = components['schemas']['Change'];
 export type ChangedFigure = components['schemas']['ChangedFigure'];
 export type ChangedHeadline = components['schemas']['ChangedHeadline'];
 export type Changes = components['schemas']['Changes'];
+export type Channel = components['schemas']['Channel'];
+export type ChannelKind = components['schemas']['ChannelKind'];
+export type ChannelList = components['schemas']['ChannelList'];
 export type Correction = components['schemas']['Correction'];
 export type Current = components['schemas']['Current'];
 export type Curve = components['schemas']['Curve'];
 export type Curves = components['schemas']['Curves'];
+export type Delivery = components['schemas']['Delivery'];
+export type DeliveryPage = components['schemas']['DeliveryPage'];
+export type DeliveryState = components['schemas']['DeliveryState'];
+export type DirectoryPage = components['schemas']['DirectoryPage'];
+export type Dismissal = components['schemas']['Dismissal'];
+export type DismissalList = components['schemas']['DismissalList'];
+export type DismissalRequest = components['schemas']['DismissalRequest'];
 export type Dismissed = components['schemas']['Dismissed'];
 export type DryFile = components['schemas']['DryFile'];
 export type DryRefusal = components['schemas']['DryRefusal'];
@@ -1518,6 +2106,13 @@ export type Facets = components['schemas']['Facets'];
 export type FieldEnum = components['schemas']['FieldEnum'];
 export type Figures = components['schemas']['Figures'];
 export type FiredCheck = components['schemas']['FiredCheck'];
+export type Gate = components['schemas']['Gate'];
+export type GateAdvice = components['schemas']['GateAdvice'];
+export type GateNoise = components['schemas']['GateNoise'];
+export type GateRow = components['schemas']['GateRow'];
+export type GateRun = components['schemas']['GateRun'];
+export type GateSide = components['schemas']['GateSide'];
+export type GateVerdict = components['schemas']['GateVerdict'];
 export type GroupEnum = components['schemas']['GroupEnum'];
 export type Heartbeat = components['schemas']['Heartbeat'];
 export type HostPage = components['schemas']['HostPage'];
@@ -1528,10 +2123,13 @@ export type Kept = components['schemas']['Kept'];
 export type KindOfName = components['schemas']['KindOfName'];
 export type Knee = components['schemas']['Knee'];
 export type Last = components['schemas']['Last'];
+export type Leak = components['schemas']['Leak'];
 export type LevelEnum = components['schemas']['LevelEnum'];
 export type Limit = components['schemas']['Limit'];
 export type LimitList = components['schemas']['LimitList'];
 export type Links = components['schemas']['Links'];
+export type Listed = components['schemas']['Listed'];
+export type MadeToken = components['schemas']['MadeToken'];
 export type Me = components['schemas']['Me'];
 export type MeKindEnum = components['schemas']['MeKindEnum'];
 export type Measure = components['schemas']['Measure'];
@@ -1539,6 +2137,10 @@ export type Merge = components['schemas']['Merge'];
 export type MergeList = components['schemas']['MergeList'];
 export type MergeRequest = components['schemas']['MergeRequest'];
 export type Metric = components['schemas']['Metric'];
+export type MetricsEnum = components['schemas']['MetricsEnum'];
+export type NewChannel = components['schemas']['NewChannel'];
+export type NewRule = components['schemas']['NewRule'];
+export type NewToken = components['schemas']['NewToken'];
 export type NewView = components['schemas']['NewView'];
 export type Noise = components['schemas']['Noise'];
 export type NotRead = components['schemas']['NotRead'];
@@ -1555,7 +2157,9 @@ export type PairSideKindEnum = components['schemas']['PairSideKindEnum'];
 export type Panel = components['schemas']['Panel'];
 export type Part = components['schemas']['Part'];
 export type PartList = components['schemas']['PartList'];
+export type PatchedAlertAnswer = components['schemas']['PatchedAlertAnswer'];
 export type PatchedEdit = components['schemas']['PatchedEdit'];
+export type PatchedRuleEdit = components['schemas']['PatchedRuleEdit'];
 export type PatchedRunEdit = components['schemas']['PatchedRunEdit'];
 export type PatchedViewEdit = components['schemas']['PatchedViewEdit'];
 export type PhaseEnum = components['schemas']['PhaseEnum'];
@@ -1570,6 +2174,8 @@ export type RankRow = components['schemas']['RankRow'];
 export type Ranking = components['schemas']['Ranking'];
 export type Ratio = components['schemas']['Ratio'];
 export type Ratios = components['schemas']['Ratios'];
+export type Rename = components['schemas']['Rename'];
+export type RenameRequest = components['schemas']['RenameRequest'];
 export type Renamed = components['schemas']['Renamed'];
 export type Report = components['schemas']['Report'];
 export type ReportStateEnum = components['schemas']['ReportStateEnum'];
@@ -1578,11 +2184,14 @@ export type ResultSet = components['schemas']['ResultSet'];
 export type ResultSetKind = components['schemas']['ResultSetKind'];
 export type ResultSetList = components['schemas']['ResultSetList'];
 export type ResultSetState = components['schemas']['ResultSetState'];
+export type Rule = components['schemas']['Rule'];
+export type RuleList = components['schemas']['RuleList'];
 export type Run = components['schemas']['Run'];
 export type RunPage = components['schemas']['RunPage'];
 export type RunRow = components['schemas']['RunRow'];
 export type RunRowStateEnum = components['schemas']['RunRowStateEnum'];
 export type Sample = components['schemas']['Sample'];
+export type ScopesEnum = components['schemas']['ScopesEnum'];
 export type Second = components['schemas']['Second'];
 export type Series = components['schemas']['Series'];
 export type SeriesPair = components['schemas']['SeriesPair'];
@@ -1590,19 +2199,25 @@ export type ServerPage = components['schemas']['ServerPage'];
 export type ServerRow = components['schemas']['ServerRow'];
 export type Session = components['schemas']['Session'];
 export type SeverityEnum = components['schemas']['SeverityEnum'];
+export type SourceEnum = components['schemas']['SourceEnum'];
 export type SourceRun = components['schemas']['SourceRun'];
 export type StatusEnum = components['schemas']['StatusEnum'];
 export type StoredBytes = components['schemas']['StoredBytes'];
 export type Timeline = components['schemas']['Timeline'];
+export type Token = components['schemas']['Token'];
+export type TokenPage = components['schemas']['TokenPage'];
 export type TopicEnum = components['schemas']['TopicEnum'];
+export type TopicsEnum = components['schemas']['TopicsEnum'];
 export type Total = components['schemas']['Total'];
 export type Trash = components['schemas']['Trash'];
 export type TrashedRun = components['schemas']['TrashedRun'];
 export type Trial = components['schemas']['Trial'];
 export type Trust = components['schemas']['Trust'];
 export type TrustReason = components['schemas']['TrustReason'];
+export type UnitEnum = components['schemas']['UnitEnum'];
 export type Upload = components['schemas']['Upload'];
 export type UploadForm = components['schemas']['UploadForm'];
+export type UploadList = components['schemas']['UploadList'];
 export type UploadStateEnum = components['schemas']['UploadStateEnum'];
 export type Variant = components['schemas']['Variant'];
 export type VerdictEnum = components['schemas']['VerdictEnum'];
