@@ -3,13 +3,15 @@
 import uuid
 
 from backend.accounts.models import Token, TokenKind
+from backend.analysis.query.compare_query import CompareQuery
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
 from backend.ingest.worker import process
 from backend.runs.models import Run, Trial
+from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run
-from backend.testing.scenes import make_measured_run, make_result_set
+from backend.testing.scenes import make_measured_run
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
 RUNNING, LIVE = uuid.UUID(int=7), uuid.UUID(int=8)
@@ -95,7 +97,12 @@ def make_page_lab(folder):
         ]
         make_run(tenant.workspace, *cells, host={"name": "bench-2", "cpu_model": "EPYC"})
     seconds = make_measured_run(tenant.workspace)
-    shared = make_result_set(tenant.workspace, Visibility.PUBLIC)
+    shared = freeze(
+        CompareQuery.parse("server=gunicorn sync&series=version&x=connections"),
+        workspace=tenant.workspace,
+        author=tenant.user,
+        description=Description(title="Two versions", visibility=Visibility.PUBLIC),
+    )
     failed = Upload.objects.create(
         workspace=tenant.workspace,
         content_sha256="1" * 64,

@@ -1,0 +1,152 @@
+"""Every page of the site in a real Chromium, at both widths and in both themes.
+
+The routes are read from the URL configuration, so a new page is audited without being named here.
+"""
+
+import uuid
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import URLResolver, get_resolver, reverse
+
+from backend.accounts import invitations
+from backend.accounts.models import Role
+from backend.ingest.storage import storage
+from backend.runs.models import Run
+from backend.testing.scenes import make_saved_view
+from backend.web.tests.browser.page_audit import faults_of
+from backend.web.tests.browser.page_lab import make_page_lab
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+# So that several processes share them.
+GROUPS = 6
+# Pages of a second factor, which nobody has here, and an answer for programs.
+ABSENT = {
+    "oembed",
+    *("mfa_remove_webauthn", "mfa_edit_webauthn", "mfa_deactivate_totp"),
+    *("mfa_view_recovery_codes", "mfa_download_recovery_codes"),
+}
+SOMETHING = uuid.UUID(int=9)
+
+
+def named_routes(resolver, above=()):
+    """The name of each route that is no answer for programs, with the names of its arguments."""
+    for pattern in resolver.url_patterns:
+        names = (*above, *pattern.pattern.regex.groupindex)
+        if isinstance(pattern, URLResolver):
+            yield from named_routes(pattern, names)
+        elif pattern.name == "api-docs" or ".api." not in pattern.lookup_str:
+            yield pattern.name, names
+
+
+ROUTES = sorted(set(named_routes(get_resolver())))
+
+
+@pytest.fixture
+def lab(settings, tmp_path):
+    settings.DATA_DIR = settings.AGENT_FILES = tmp_path
+    settings.OPEN_SIGN_UP = True
+    storage.cache_clear()
+    cache.clear()
+    lab = make_page_lab(tmp_path)
+    user = lab["tenant"].user
+    # The operator sees every page.
+    user.is_staff = True
+    user.save()
+    yield lab
+    storage.cache_clear()
+
+
+def arguments_of(lab):
+    """A value for each argument of the routes."""
+    cell, workspace = lab["trial"].cell, lab["tenant"].workspace
+    view = make_saved_view(workspace)
+    return {
+        "slug": "lab",
+        "run_id": lab["run"].pk,
+        "trial_id": lab["trial"].pk,
+        "upload_id": lab["upload"].pk,
+        "artefact_id": lab["upload"].artefacts.first().pk,
+        "link": lab["shared"].link,
+        "server_id": cell.series.server_id,
+        "workload_id": cell.series.workload_id,
+        "host_id": lab["run"].server_host_id,
+        "token_id": lab["token"].pk,
+        "view_id": view.pk,
+        "token": invitations.invite(lab["tenant"].user, workspace, Role.MEMBER),
+        "uidb36": "1",
+        "key": "nonsense",
+        "pk": 1,
+        # Of routes that only take a form.
+        **dict.fromkeys(
+            ("id_", "user_id", "invitation_id", "merge_id", "correction_id"), SOMETHING
+        ),
+    }
+
+
+OTHER_ARGUMENTS = {
+    "library-server": {"slug": "tornado"},
+    "guide-page": {"name": "checks"},
+    "session-page": {"name": "big"},
+    "agent-wheel": {"name": "loadsheet_agent-0.1.0-py3-none-any.whl"},
+}
+
+
+def path_of(route, names, lab, arguments):
+    values = {**arguments, **OTHER_ARGUMENTS.get(route, {})}
+    missing = [name for name in names if name not in values]
+    assert not missing, f"Add a value of {missing} to arguments_of, for the route {route}."
+    path = reverse(route, kwargs={name: values[name] for name in names})
+    if route == "compare-pair":
+        runs = Run.objects.filter(workspace=lab["tenant"].workspace, is_open=False)
+        return "{}?a={}&b={}".format(path, *runs.values_list("pk", flat=True)[:2])
+    return path
+
+
+def is_page(answer):
+    return answer.status_code in {200, 410} and answer["Content-Type"].startswith("text/html")
+
+
+# Lists and results, of which a phone shows every column.
+_CUT = """[...document.querySelectorAll(".table-box:has(.cards, .run-summary)")]
+  .filter((box) => innerWidth < 720 && box.scrollWidth > box.clientWidth + 1)
+  .map((box) => `cut: ${box.getAttribute("aria-label")}`)"""
+
+
+def cut_lists(page):
+    return page.evaluate(_CUT)
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_every_page_fits_is_accessible_and_quiet(open_page, live_server, lab, group):
+    member, stranger = Client(), Client()
+    member.force_login(lab["tenant"].user)
+    signed_in = open_page("/docs/", lab["tenant"], refusals=(410,))
+    signed_out = open_page("/docs/", refusals=(410,))
+    arguments, faults, lost = arguments_of(lab), {}, []
+    for route, names in ROUTES[group::GROUPS]:
+        path = path_of(route, names, lab, arguments)
+        answer = member.get(path)
+        if answer.status_code in {404, 500} and route not in ABSENT:
+            lost.append((route, answer.status_code))
+        page = signed_in if is_page(answer) else signed_out
+        if not (is_page(answer) or is_page(stranger.get(path))):
+            continue
+        page.goto(live_server.url + path)
+        if page.locator("[data-compare], [data-result-set]").count():
+            page.wait_for_selector("[aria-busy=false]:is([data-compare], [data-result-set])")
+        elif route == "embed":
+            page.wait_for_selector("[data-slot=chart] canvas")
+        found = {**faults_of(page, f"every-{route}", cut_lists), **dict.fromkeys(page.complaints)}
+        page.complaints.clear()
+        if found:
+            faults[route] = found
+    assert lost == []
+    assert faults == {}
+
+
+def test_the_pages_of_each_kind_are_among_the_routes():
+    routes = {route for route, _ in ROUTES}
+    assert {"home", "run-page", "compare-page", "account_login", "api-docs", "embed"} <= routes
+    assert "run-list" not in routes
