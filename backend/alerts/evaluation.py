@@ -88,7 +88,7 @@ def _runs_of(query: CompareQuery, run: Run) -> QuerySet[Any]:
     """
     selection = select(query, [run.workspace_id])
     own = selection.cells().filter(run=OuterRef("pk"), trial_count__gt=0)
-    rows = selection.chosen_runs().filter(Exists(own), is_open=False)
+    rows: QuerySet[Any] = selection.chosen_runs().filter(Exists(own), is_open=False)
     return rows.order_by("-happened_at", "-pk")
 
 

@@ -1,0 +1,46 @@
+"""The settings of the API: nothing in them depends on the environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "backend.api.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["backend.api.scopes.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["backend.api.parsing.JsonParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["backend.api.rates.RequestRate"],
+    "EXCEPTION_HANDLER": "backend.api.errors.problem_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Loadsheet",
+    "DESCRIPTION": "HTTP benchmark runs, compared honestly.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "backend.api.schema.allow_empty_values",
+        "backend.api.schema.name_scopes",
+        "backend.api.conventions.describe_conventions",
+        "backend.api.examples.add_examples",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "AlertState": "backend.alerts.models.AlertState",
+        "AlertRuleKind": "backend.alerts.models.RuleKind",
+        "AxisKind": ["number", "category"],
+        "ChannelKind": "backend.deliveries.models.ChannelKind",
+        "DeliveryState": "backend.deliveries.models.DeliveryState",
+        "GateVerdict": ["improved", "not_comparable", "regressed", "too_noisy", "unchanged"],
+        "KindOfName": [("server", "Server"), ("host", "Host"), ("workload", "Workload")],
+        "OriginEnum": ["computed", "reported"],
+        "ResultSetKind": "backend.sharing.models.Kind",
+        "ResultSetState": "backend.sharing.models.State",
+        "VerdictEnum": ["improved", "inconclusive", "regressed", "size_uncertain", "unchanged"],
+    },
+}
