@@ -1,6 +1,6 @@
 """The application of the study of 2016: a template, and an API that writes to PostgreSQL.
 
-GET /          a page by Jinja2
+GET /table     a page by Jinja2
 GET /api       inserts a row and reads it again, as JSON; DATABASE names the database
 """
 
@@ -30,7 +30,7 @@ def connect():
     return local.connection
 
 
-@app.route("/")
+@app.route("/table")
 def template():
     return Response(render_template_string(TABLE, rows=pages.ROWS), mimetype="text/html")
 

@@ -14,8 +14,8 @@ async def message(request):
     return json({"message": pages.HELLO.decode()})
 
 
-@app.get("/")
-@app.get("/<path:path>", name="page")
+@app.get("/", name="first")
+@app.get("/<path:path>", name="other")
 async def page(request, path=""):
     status, kind, body = pages.find_page(request.path)
     return raw(body, status=status, content_type=kind)

@@ -90,7 +90,7 @@ def _check(shelf: Shelf, entry: ShelfEntry, version: str) -> Checkout:
     with tempfile.TemporaryDirectory(prefix="loadsheet-") as folder:
         Path(folder).chmod(0o711)
         plan = _plan(shelf, entry, version)
-        return check_server(plan, entry.spec.serves, Path(folder))
+        return check_server(plan, entry.serves(version), Path(folder))
 
 
 def _plan(shelf: Shelf, entry: ShelfEntry, version: str) -> Plan:

@@ -49,6 +49,9 @@ class VersionSpec:
 
     trouble: str | None = key(Text(limit=1000), "What is known to go wrong.", default=None)
     unavailable: str | None = key(Text(limit=1000), "Why this version cannot be had.", default=None)
+    serves: tuple[str, ...] = key(
+        Names(), "Paths that it answers, where they differ from server.toml.", default=()
+    )
     server: Mapping[str, Any] = key(
         AnyTable(), "Keys that replace those of server.toml.", default={}
     )
@@ -96,6 +99,10 @@ class ShelfEntry:
     def version(self, name: str) -> VersionSpec:
         """Raises PlanError."""
         return _read(self.folder / "versions" / f"{name}.toml", VersionSpec)
+
+    def serves(self, version: str) -> tuple[str, ...]:
+        """Paths of the pages that a version answers."""
+        return self.version(version).serves or self.spec.serves
 
     def pick_versions(self, names: Sequence[str]) -> list[str]:
         """The named versions; without a name the current one. Raises PlanError.
