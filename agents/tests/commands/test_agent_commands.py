@@ -28,6 +28,7 @@ COMMANDS = (
     "check",
     "import",
     "plan",
+    "servers",
     "doctor",
     "spool",
     "login",

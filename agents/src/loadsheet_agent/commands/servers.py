@@ -43,13 +43,13 @@ def run(arguments: Namespace) -> Exit:
 def _wanted(shelf: Shelf, arguments: Namespace) -> Iterator[tuple[ShelfEntry, str]]:
     if arguments.all:
         for entry in shelf.entries():
-            versions = entry.versions or [CURRENT]
+            versions = tuple(entry.versions) or (CURRENT,)
             yield from ((entry, version) for version in versions)
         return
     for word in arguments.names:
-        name, versions = parse_use(word, Place("names").at("name"))
+        name, asked = parse_use(word, Place("names").at("name"))
         entry = shelf.entry(name)
-        yield from ((entry, version) for version in entry.pick_versions(versions))
+        yield from ((entry, version) for version in entry.pick_versions(asked))
 
 
 def _list(shelf: Shelf, arguments: Namespace) -> Exit:

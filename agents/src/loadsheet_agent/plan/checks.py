@@ -40,41 +40,48 @@ def check_plan(plan: Plan) -> Iterator[str]:
 
 def check_names(plan: Plan) -> Iterator[str]:
     """Servers name services and workloads that the plan has, and every workload has a server."""
-    services = {service.name for service in plan.services}
-    workloads = {workload.name for workload in plan.workloads}
     for server in plan.servers:
-        for name in server.services:
-            if name not in services:
-                yield f"server {server.label!r} needs the service {name!r}; add its [[services]]."
-        for name in (*server.workloads, *server.paths):
-            if name not in workloads:
-                yield (
-                    f"server {server.label!r} names the workload {name!r}; expected one of "
-                    f"{', '.join(sorted(workloads))}."
-                )
+        yield from _check_server_names(plan, server)
     for workload in plan.workloads:
         if not any(server.takes(workload) for server in plan.servers):
             yield f"no server takes the workload {workload.name!r}; remove it or name it."
 
 
+def _check_server_names(plan: Plan, server: ServerSpec) -> Iterator[str]:
+    services = {service.name for service in plan.services}
+    for name in sorted({*server.services} - services):
+        yield f"server {server.label!r} needs the service {name!r}; add its [[services]]."
+    workloads = {workload.name for workload in plan.workloads}
+    for name in sorted({*server.workloads, *server.paths} - workloads):
+        yield (
+            f"server {server.label!r} names the workload {name!r}; expected one of "
+            f"{', '.join(sorted(workloads))}."
+        )
+
+
 def check_server_loads(plan: Plan) -> Iterator[str]:
     """Rules of a server's own load."""
     for server in plan.servers:
-        has_points = server.load.connections or server.load.rates
-        if has_points and plan.max_rate is not None:
-            yield f"[max_rate] chooses the load of {server.label!r}; remove its load."
-        if server.load.rates and server.load.connections:
-            yield (
-                f"server {server.label!r} has both connections and rates; keep one of them. With "
-                "rates, the plan's connections are the most that are open at once."
-            )
-        if server.load.rates and len(plan.load.connections) != 1:
-            yield (
-                f"server {server.label!r} has rates; they need connections = [N] in [load], one "
-                "number: the most connections open at once."
-            )
-        if server.load.connections and plan.load.rates:
-            yield f"server {server.label!r} has connections, and the plan offers rates; use rates."
+        if server.load.connections or server.load.rates:
+            yield from _check_own_load(plan, server)
+
+
+def _check_own_load(plan: Plan, server: ServerSpec) -> Iterator[str]:
+    own = server.load
+    if plan.max_rate is not None:
+        yield f"[max_rate] chooses the load of {server.label!r}; remove its load."
+    if own.rates and own.connections:
+        yield (
+            f"server {server.label!r} has both connections and rates; keep one of them. With "
+            "rates, the plan's connections are the most that are open at once."
+        )
+    if own.rates and len(plan.load.connections) != 1:
+        yield (
+            f"server {server.label!r} has rates; they need connections = [N] in [load], one "
+            "number: the most connections open at once."
+        )
+    if own.connections and plan.load.rates:
+        yield f"server {server.label!r} has connections, and the plan offers rates; use rates."
 
 
 def check_sides(plan: Plan) -> Iterator[str]:
@@ -128,10 +135,19 @@ def check_server(server: ServerSpec) -> Iterator[str]:
         yield f'url is {server.url!r}, which {problem}; write, for example, "http://127.0.0.1:8000".'
     if server.stop and not server.start:
         yield "stop is given but no start; a plan only stops a server it started."
+    yield from _check_unstarted(server)
+    yield from check_program(server)
+    yield from _check_paths(server)
+
+
+def _check_unstarted(server: ServerSpec) -> Iterator[str]:
+    """Keys that only a server which the plan starts may have."""
     for name in STARTED_ONLY:
         if getattr(server, name) and not server.start:
             yield f"{name} is given but no start; it is for a server the plan starts."
-    yield from check_program(server)
+
+
+def _check_paths(server: ServerSpec) -> Iterator[str]:
     for name, path in server.paths.items():
         if not _is_path(path):
             yield f"paths.{name} is {path!r}; write a path, for example /a."
@@ -146,10 +162,10 @@ def check_program(program: ProgramSpec) -> Iterator[str]:
     if program.lock is not None and not program.packages:
         yield "lock is given but no packages; it holds the hashes of packages."
     for package in program.packages:
-        if "==" not in package and "://" not in package:
+        if "==" not in package:
             yield f"packages has {package!r}; give each its exact version, such as tornado==6.5.2."
     for name in program.templates:
-        if name.startswith("/") or ".." in name.split("/"):
+        if {"", ".."} & set(name.split("/")):
             yield f"templates has {name!r}; give the name of a file, which is written into {{run}}."
 
 

@@ -109,10 +109,9 @@ def planned_seconds(plan: Plan, steps: tuple[Step, ...]) -> float | None:
 
 
 def _count_starts(plan: Plan, steps: tuple[Step, ...]) -> int:
-    measured = [step for step in steps if not step.is_warmup]
+    keys = [step.server.key for step in steps if step.server.start and not step.is_warmup]
     if plan.restart == "each-trial":
-        return sum(step.server.start is not None for step in measured)
+        return len(keys)
     if plan.is_one_alive:
-        keys = [step.server.key for step in measured if step.server.start is not None]
         return sum(1 for _ in itertools.groupby(keys))
-    return len({step.server.key for step in measured if step.server.start is not None})
+    return len(set(keys))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,9 @@ class Checkout:
 def check_server(plan: Plan, paths: Sequence[str], folder: Path) -> Checkout:
     """The plan's only server; its programs work in `folder`. It is installed already."""
     (spec,) = plan.servers
-    words = {spec.key: Installer(cache_folder(), plan.directory).install(spec, spec.label)}
+    words: dict[object, Mapping[str, str]] = {}
+    installer = Installer(cache_folder(), plan.directory)
+    words[spec.key] = installer.install(spec, spec.label)
     place = Workplace.of_plan(plan, folder, folder, words)
     services = prepare_services(plan, place)
     server = None
