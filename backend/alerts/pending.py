@@ -7,6 +7,7 @@ ahead, so a run whose worker died is judged again later.
 from __future__ import annotations
 
 import logging
+import random
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -65,9 +66,14 @@ def judge_due(*, is_stopping: Callable[[], bool] = lambda: False) -> int:
 
 
 def _claim() -> PendingRun | None:
+    """The first run of a workspace, which lots choose: many runs of one hold up no other."""
+    due = PendingRun.objects.filter(due_at__lte=Now(), workspace__deleted_at=None)
+    workspaces = list(due.order_by().values_list("workspace", flat=True).distinct())
+    if not workspaces:
+        return None
     with transaction.atomic():
-        due = PendingRun.objects.filter(due_at__lte=Now(), workspace__deleted_at=None)
-        pending = due.select_for_update(skip_locked=True, of=("self",)).first()
+        rows = due.filter(workspace=random.choice(workspaces))  # noqa: S311  no secret
+        pending = rows.select_for_update(skip_locked=True, of=("self",)).first()
         if pending is None:
             return None
         PendingRun.objects.filter(pk=pending.pk).update(

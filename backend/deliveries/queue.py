@@ -7,6 +7,7 @@ again: a receiver may get a message twice, with the same id, and never gets none
 from __future__ import annotations
 
 import logging
+import random
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -97,20 +98,24 @@ def send_due(*, is_stopping: Callable[[], bool] = lambda: False) -> int:
 
 
 def claim() -> Delivery | None:
-    """Take the delivery that waits longest; None when none is due.
+    """Take a delivery that is due; None when none is.
 
-    A channel gets one message at a time: a slow receiver holds up nobody else.
+    A workspace gets one message at a time, and lots decide between workspaces: slow receivers hold
+    up no other workspace.
     """
     is_held = Q(state=DeliveryState.SENDING, lease_until__gt=Now())
-    busy = Delivery.objects.filter(is_held).values("channel")
+    busy = Delivery.objects.filter(is_held).values("workspace")
     is_waiting = Q(state=DeliveryState.WAITING, retry_at__lte=Now())
     is_abandoned = Q(state=DeliveryState.SENDING, lease_until__lte=Now())
+    due = Delivery.objects.filter(is_waiting | is_abandoned, workspace__deleted_at=None)
+    due = due.exclude(workspace__in=busy)
+    workspaces = list(due.order_by().values_list("workspace", flat=True).distinct())
+    if not workspaces:
+        return None
     with transaction.atomic():
-        rows = Delivery.objects.select_related("channel", "workspace").exclude(channel__in=busy)
-        due = rows.filter(is_waiting | is_abandoned, workspace__deleted_at=None)
-        delivery = (
-            due.order_by("retry_at").select_for_update(skip_locked=True, of=("self",)).first()
-        )
+        rows = due.filter(workspace=random.choice(workspaces))  # noqa: S311  no secret
+        rows = rows.select_related("channel", "workspace").order_by("retry_at")
+        delivery = rows.select_for_update(skip_locked=True, of=("self",)).first()
         if delivery is None:
             return None
         delivery.fence += 1

@@ -64,3 +64,17 @@ def test_a_fault_is_tried_three_times_and_stops_no_other(tenant, monkeypatch):
         PendingRun.objects.update(due_at=timezone.now() - timedelta(seconds=1))
     assert (judged.count(bad), judged.count(good)) == (3, 1)
     assert not PendingRun.objects.exists()
+
+
+def test_many_runs_of_a_workspace_hold_up_no_other(tenant, monkeypatch):
+    flood, quiet = tenant.workspace, make_tenant("quiet").workspace
+    for workspace in (flood, quiet):
+        add_rule(workspace, author=None, kind="noisy_host", name="noise")
+    for _ in range(30):
+        pending.note_run(make_run(flood, CellSpec()).pk)
+    pending.note_run(make_run(quiet, CellSpec()).pk)
+    judged = []
+    monkeypatch.setattr(pending, "judge_run", lambda run: judged.append(run.workspace))
+    # By lots of two, one of 20 is the other workspace's but for once in a million times.
+    judge_due(is_stopping=lambda: len(judged) == 20)
+    assert quiet in judged

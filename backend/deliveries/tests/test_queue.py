@@ -13,6 +13,7 @@ from backend.deliveries.channels import BadChannel, ChannelRefused, add_channel,
 from backend.deliveries.models import Delivery
 from backend.deliveries.queue import Message, claim, enqueue, enqueue_for, forget_old, send_due
 from backend.errors import TooMany
+from backend.testing.uploads import make_tenant
 
 MESSAGE = Message("alert.new", "New <alert>", "p99 & more", "http://127.0.0.1:8000/x", {"a": 1})
 
@@ -61,13 +62,17 @@ def test_a_worker_that_died_loses_nothing_and_cannot_write_later(channel, receiv
     assert Delivery.objects.get().state == "delivered"
 
 
-def test_a_channel_gets_one_message_at_a_time(channel, tenant, receiver):
+def test_a_workspace_gets_one_message_at_a_time_and_holds_up_no_other(channel, receiver):
     other = add_channel(
-        tenant.workspace, author=None, kind="slack", name="chat", address=receiver.url
+        make_tenant("other").workspace,
+        author=None,
+        kind="slack",
+        name="chat",
+        address=receiver.url,
     )
     for _ in range(2):
         enqueue_for(channel, MESSAGE)
-    assert claim() is not None
+    assert claim().channel == channel
     assert claim() is None
     enqueue_for(other, MESSAGE)
     assert claim().channel == other
