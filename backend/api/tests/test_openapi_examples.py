@@ -31,7 +31,7 @@ from schemathesis.specs.openapi.checks import (
 
 from backend.runs.editing import correct
 from backend.sharing.models import Visibility
-from backend.testing.scenes import make_result_set, make_saved_view
+from backend.testing.scenes import make_alerts, make_result_set, make_saved_view
 
 pytestmark = pytest.mark.django_db
 DOCUMENT = Path(__file__).parents[3] / "docs/openapi.yaml"
@@ -60,7 +60,9 @@ OPERATIONS = [result.ok() for result in schema.get_all_operations()]
 def ids(scene):
     """What stands in a path, by the name of its parameter."""
     shared = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    alerts = make_alerts(scene)
     return {
+        **{f"{noun}_id": str(alerts[noun]) for noun in ("alert", "rule", "channel")},
         "run_id": str(scene.run.pk),
         "trial_id": str(scene.trial.pk),
         "merge_id": str(uuid.uuid4()),
