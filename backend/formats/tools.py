@@ -42,8 +42,8 @@ TOOLS = {
     name: _tool(name)
     for name in (
         *("ab", "artillery", "autocannon", "bombardier", "fortio", "gatling", "h2load"),
-        *("hdrhistogram", "hey", "httperf", "jmeter", "k6", "locust", "oha", "plow", "published"),
-        *("siege", "tsung", "vegeta", "weighttp", "wrk", "wrk2"),
+        *("hdrhistogram", "hey", "httparena", "httperf", "jmeter", "k6", "locust", "oha", "plow"),
+        *("published", "siege", "tsung", "vegeta", "weighttp", "wrk", "wrk2"),
     )
 }
 
