@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from agent_fakes import FakeService, run_agent
 
-from loadsheet_agent.commands import import_results
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.imports import techempower
 from loadsheet_agent.imports.techempower import (
     file_name,
     outputs_of,
+    parts_of,
     read_results,
     workload_of,
 )
@@ -166,12 +167,9 @@ def test_an_import_uploads_a_run_with_its_differences(service: FakeService, resu
     assert len(answer["differences"]) == 1
 
 
-@pytest.mark.processes
-def test_a_large_folder_becomes_several_runs(
-    service: FakeService, results: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(import_results, "TRIALS_PER_RUN", 4)
+def test_a_large_folder_becomes_several_runs(results: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(techempower, "TRIALS_PER_RUN", 4)
     (read,) = read_results(results)
-    parts = list(import_results._parts(read))
+    parts = list(parts_of(read))
     assert [len(part.outputs) for part in parts] == [4, 4]
     assert [{each.framework for each in part.outputs} for part in parts] == [{"rails"}, {"netty"}]

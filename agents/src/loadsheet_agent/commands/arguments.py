@@ -23,7 +23,7 @@ EXAMPLES = """examples:
   loadsheet observe --run ID --port 8080  on the server host, while another machine measures
   loadsheet upload ab.txt plot.tsv        upload saved output of a load tool
   loadsheet check --baseline main …       fail a build that got slower
-  loadsheet import techempower results/   upload a results tree of TechEmpower
+  loadsheet import techempower results/   upload the archive of another project (also httparena)
   loadsheet spool retry                   upload the results that wait
 
 environment:
@@ -79,6 +79,7 @@ exit codes:
 """
 IMPORT_EXAMPLES = """examples:
   loadsheet import techempower FrameworkBenchmarks/results
+  loadsheet import httparena HttpArena/site/data
 """
 PLAN_EXAMPLES = """examples:
   loadsheet plan new                                   writes plan.toml
@@ -297,7 +298,7 @@ def _add_import(commands: Commands) -> None:
     importer = _command(
         commands, "import", "upload the results of another benchmark project", IMPORT_EXAMPLES
     )
-    importer.add_argument("project", choices=("techempower",))
+    importer.add_argument("project", choices=("techempower", "httparena"))
     importer.add_argument("directory", metavar="DIR")
     _add_service(importer)
     _add_max_wait(importer)

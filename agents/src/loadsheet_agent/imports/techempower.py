@@ -19,7 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from loadsheet_agent.errors import UsageError
+from loadsheet_agent.imports.imported_run import ImportedRun
 
+ARCHIVE = "techempower"
+# At most so many are in one envelope; more are further runs.
+TRIALS_PER_RUN = 4_000
 RAW = "raw"
 SUMMARY = "results.json"
 _RULE = re.compile(r"^-{20,}$", re.MULTILINE)
@@ -59,6 +63,58 @@ class Results:
     outputs: tuple[Output, ...]
     # Where results.json and the outputs say different things, as sentences.
     differences: tuple[str, ...] = ()
+
+
+def runs_of(directory: Path) -> list[ImportedRun]:
+    """The runs of the results tree. Raises UsageError where it has no results."""
+    return [_run(part) for results in read_results(directory) for part in parts_of(results)]
+
+
+def parts_of(results: Results) -> Iterator[Results]:
+    """The results in runs that an envelope can hold; a framework is never divided."""
+    part: list[Output] = []
+    for outputs in _by_framework(results.outputs):
+        if part and len(part) + len(outputs) > TRIALS_PER_RUN:
+            yield Results(results.name, tuple(part), results.differences)
+            part = []
+        part += outputs
+    if part:
+        yield Results(results.name, tuple(part), results.differences)
+
+
+def _by_framework(outputs: Sequence[Output]) -> list[list[Output]]:
+    groups: dict[tuple[str, str], list[Output]] = {}
+    for output in outputs:
+        groups.setdefault((output.test, output.framework), []).append(output)
+    return list(groups.values())
+
+
+def _run(part: Results) -> ImportedRun:
+    names = [file_name(output, number) for number, output in enumerate(part.outputs)]
+    trials = [
+        _trial(number, name, output)
+        for number, (name, output) in enumerate(zip(names, part.outputs))
+    ]
+    return ImportedRun(
+        name=part.name,
+        archive=ARCHIVE,
+        trials=len(trials),
+        files={name: output.text.encode() for name, output in zip(names, part.outputs)},
+        remarks=part.differences,
+        members={"trials": trials},
+    )
+
+
+def _trial(ordinal: int, name: str, output: Output) -> dict[str, Any]:
+    return {
+        "ordinal": ordinal,
+        "artefacts": [name],
+        "server": {"name": output.framework},
+        "workload": workload_of(output),
+        "command": list(output.command),
+        "warmup": output.is_warmup,
+        "phase": "warmup" if output.is_warmup else "measure",
+    }
 
 
 def read_results(directory: Path) -> list[Results]:

@@ -1,0 +1,121 @@
+"""The results of HttpArena, which are in the folder `site/data` of its repository.
+
+    <data>/<test>-<connections>.json    a result of each framework, or none yet
+    <data>/current.json                 the machine
+
+The service reads the files of results as they are. Each folder with results is a run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadsheet_agent.errors import UsageError
+from loadsheet_agent.imports.imported_run import ImportedRun
+
+ARCHIVE = "httparena"
+MACHINE = "current.json"
+# What every result has; the other files of the folder do not.
+KEYS = frozenset(("framework", "rps", "p99_latency"))
+# Facts of the machine by their names in Loadsheet.
+FACTS = {
+    "cpu_governor": "governor",
+    "memory": "ram",
+    "threads": "threads",
+    "docker": "docker",
+    "docker_runtime": "docker_runtime",
+}
+NETWORK_FACTS = {
+    "somaxconn": "somaxconn",
+    "rmem_max": "rmem_max",
+    "wmem_max": "wmem_max",
+    "tcp_congestion_control": "congestion",
+}
+
+
+def runs_of(directory: Path) -> list[ImportedRun]:
+    """A run for each folder of results below the directory. Raises UsageError without any."""
+    rows = {path: rows for path in sorted(directory.rglob("*.json")) if (rows := _rows(path))}
+    folders = sorted({path.parent for path in rows})
+    if not folders:
+        raise UsageError(
+            f"{directory} has no results of HttpArena; expected files such as "
+            "site/data/baseline-512.json in it or below it."
+        )
+    return [
+        _run(folder, directory, {path: rows[path] for path in rows if path.parent == folder})
+        for folder in folders
+    ]
+
+
+def _rows(path: Path) -> list[Mapping[str, Any]]:
+    """The results in a file; empty for a file of another kind."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        return []
+    if not isinstance(document, list):
+        return []
+    return [row for row in document if isinstance(row, dict) and row.keys() >= KEYS]
+
+
+def _run(
+    folder: Path, directory: Path, rows: Mapping[Path, list[Mapping[str, Any]]]
+) -> ImportedRun:
+    machine = _machine(folder / MACHINE)
+    return ImportedRun(
+        name=str(folder.relative_to(directory.parent)) if folder != directory else directory.name,
+        archive=ARCHIVE,
+        trials=sum(map(len, rows.values())),
+        files={path.name: path.read_bytes() for path in rows},
+        remarks=tuple(f"{path.name} has no results." for path in _empty_files(folder)),
+        members={"hosts": {"server": machine}} if machine else {},
+    )
+
+
+def _empty_files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob("*.json")) if path.read_bytes().strip() == b"[]"]
+
+
+def _machine(path: Path) -> dict[str, Any]:
+    """The server host as an envelope has it; empty where the archive does not describe it."""
+    try:
+        machine = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise UsageError(
+            f"{path} cannot be read ({error}); expected the machine as JSON."
+        ) from error
+    if not isinstance(machine, dict):
+        raise UsageError(f"{path} is no JSON object; expected the machine with its cpu and cores.")
+    texts = {name: _text(machine.get(name)) for name in ("cpu", "os", "kernel", "cores")}
+    network = machine.get("tcp")
+    facts = {
+        **_facts(machine, FACTS),
+        **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
+    }
+    host = {
+        "cpu_model": texts["cpu"],
+        "cores": int(texts["cores"]) if texts["cores"] and texts["cores"].isdigit() else None,
+        "os": texts["os"],
+        "kernel": texts["kernel"],
+        "facts": facts,
+    }
+    stated = {name: value for name, value in host.items() if value}
+    return {"name": "HttpArena", **stated} if stated else {}
+
+
+def _facts(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
+    texts = {name: _text(fields.get(key)) for name, key in names.items()}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _text(value: Any) -> str | None:
+    """A text or a number as text; None for everything else and for an empty text."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    return str(value).strip()[:200] or None
