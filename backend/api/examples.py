@@ -9,11 +9,12 @@ from typing import Any
 
 PATH = Path(__file__).with_name("examples.json")
 # Of answers and bodies that are no JSON, by content type.
-_TEXTS = {
+_OTHERS: dict[str, Any] = {
     "text/plain": "Running 3s test @ http://127.0.0.1:8080/\n  2 threads and 10 connections\n",
     "text/csv": "server,version,connections,throughput_rps\r\nnginx,1.27,64,9120\r\n",
     "application/toml": '[load]\nconnections = [1, 8, 64]\n\n[[servers]]\nname = "nginx"\n',
     "application/vnd.apache.parquet": "PAR1…",
+    "multipart/form-data": {"file": ["the bytes of ab.txt"], "tool": "ab"},
     "application/octet-stream": "the bytes of the part",
 }
 
@@ -40,6 +41,6 @@ def _add(operation: dict[str, Any], example: dict[str, Any]) -> None:
     for parts, value in ((bodies, example.get("request")), (answers, example.get("answer"))):
         for part in parts:
             for content_type, content in part.get("content", {}).items():
-                shown = _TEXTS.get(content_type, value)
+                shown = _OTHERS.get(content_type, value)
                 if shown is not None:
                     content["example"] = shown

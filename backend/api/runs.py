@@ -102,11 +102,15 @@ class RunList(APIView):
             OpenApiParameter("host", str, description="The name of a host, or its id"),
             OpenApiParameter("workload", str, description="The name of a workload"),
             OpenApiParameter("tool", str, description="The name of a load tool"),
-            OpenApiParameter("state", str, enum=STATES),
+            OpenApiParameter("state", str, enum=STATES, description="Only this state"),
             OpenApiParameter("since", date, description="The first day, inclusive"),
             OpenApiParameter("until", date, description="The last day, inclusive"),
-            OpenApiParameter("sort", str, enum=SORTS, default="received"),
-            OpenApiParameter("direction", str, enum=DIRECTIONS, default="desc"),
+            OpenApiParameter(
+                "sort", str, enum=SORTS, default="received", description="What orders the list"
+            ),
+            OpenApiParameter(
+                "direction", str, enum=DIRECTIONS, default="desc", description="Of the order"
+            ),
             FIELDS,
         ],
         responses={200: RunPageSerializer, **documented(400, 401, 404)},

@@ -92,7 +92,7 @@ class ViewList(APIView):
         responses={200: ViewListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
-        """By name."""
+        """The comparisons that were saved, by name."""
         page, following = by_name(request, "view-list", views_in(workspaces_asked(request)))
         answer = ViewListSerializer({"views": page, "next": following}).data
         return Response({**answer, "views": only_asked(request, answer["views"])})

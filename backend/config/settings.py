@@ -5,8 +5,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 
 from backend.config import environment as env
-from backend.config.api_settings import REST_FRAMEWORK as REST_FRAMEWORK
-from backend.config.api_settings import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
+from backend.config.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
 from backend.config.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
