@@ -138,7 +138,7 @@ def test_a_new_plan_checks_and_is_never_written_over(fake_wrk: str, tmp_path: Pa
     assert done.returncode == Exit.OK, done.stderr
     answer = json.loads(done.stdout)
     assert (answer["trials_least"], answer["trials_most"], answer["warmups_least"]) == (15, 15, 3)
-    assert answer["seconds_least"] == pytest.approx(15 * 10 + 3 * 5 + 17 * 2 + 18 * 0.3 + 1)
+    assert answer["seconds_least"] == pytest.approx(15 * 10 + 3 * 5 + 17 * 2 + 18 * 0.3 + 0.5)
     assert (answer["tool"], len(answer["steps"])) == ("wrk", 18)
     shown = run_agent("plan", "check", path, "--tool-path", f"wrk={fake_wrk}").stdout
     assert "1 server x 1 workload x 3 load points x 5 repeats: 15 trials and 3 warm-ups" in shown

@@ -48,8 +48,9 @@ def shelf(tmp_path: Path) -> Path:
 
 
 def test_a_matrix_makes_a_server_of_each_combination_under_one_name():
+    server = SERVER.replace('"x"', '"x", "{workers}"')
     plan = parse(
-        SERVER + 'matrix = { version = ["1", "2"], workers = [1, 4], loop = ["fast"] }\n' + WORKLOAD
+        server + 'matrix = { version = ["1", "2"], workers = [1, 4], loop = ["fast"] }\n' + WORKLOAD
     )
     assert {server.name for server in plan.servers} == {"a"}
     assert [(server.version, server.workers) for server in plan.servers] == [
@@ -68,6 +69,15 @@ def test_a_value_of_a_matrix_is_a_word_in_every_text_of_its_server():
         SERVER.replace('"x"', '"x-{loop}"') + 'matrix = { loop = ["a", "b"] }\n' + WORKLOAD
     )
     assert [server.start[0] for server in plan.servers] == ["x-a", "x-b"]
+
+
+def test_a_number_that_the_start_does_not_use_is_no_configuration():
+    keys = "workers = 3\nbacklog = 9\n"
+    (server,) = parse(SERVER.replace('"x"', '"x", "{backlog}"') + keys + WORKLOAD).servers
+    assert server.recorded_configuration == {"backlog": 9}
+    running = '[[servers]]\nname = "a"\nurl = "http://h"\n'
+    (server,) = parse(running + keys + WORKLOAD).servers
+    assert server.recorded_configuration == {"workers": 3, "backlog": 9}
 
 
 def test_servers_come_from_the_shelf_in_the_named_versions(shelf: Path):

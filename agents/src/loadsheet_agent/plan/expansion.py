@@ -16,7 +16,7 @@ TRIALS_LIMIT = 5000  # what the service takes in one run
 # Between two trials: starting the tool, reading what it wrote, making it durable.
 BETWEEN_S = 0.3
 # Stopping a server, starting another and waiting until it answers.
-START_S = 1.0
+START_S = 0.5
 
 
 def expand(plan: Plan, seed: int = 0) -> tuple[Step, ...]:

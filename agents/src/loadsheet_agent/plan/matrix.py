@@ -10,6 +10,9 @@ from loadsheet_agent.plan.keys import Matrix, keys_of
 from loadsheet_agent.plan.place import Place
 from loadsheet_agent.plan.server_spec import ServerSpec
 
+# Words that every start of a server fills in: whether it uses them decides what is recorded.
+FILLED_LATER = ("workers", "backlog")
+
 
 def with_matrices(table: dict[str, Any], place: Place) -> list[dict[str, Any]]:
     """The table without its matrix, once for each combination of the matrix's values.
@@ -27,7 +30,11 @@ def with_matrices(table: dict[str, Any], place: Place) -> list[dict[str, Any]]:
 
 def _combine(table: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
     keys = keys_of(ServerSpec)
-    words = {name: str(value) for name, value in chosen.items() if not isinstance(value, list)}
+    words = {
+        name: str(value)
+        for name, value in chosen.items()
+        if name not in FILLED_LATER and not isinstance(value, list)
+    }
     filled: dict[str, Any] = placeholders.fill_value(table, words)
     settings = {name: value for name, value in chosen.items() if name not in keys}
     if settings:

@@ -253,10 +253,23 @@ class ServerSpec(ProgramSpec):
 
     @property
     def recorded_configuration(self) -> dict[str, Any]:
-        """Its configuration with workers and backlog."""
+        """Its configuration with workers and backlog, as far as its start uses them."""
         numbers = {"workers": self.workers, "backlog": self.backlog}
-        given = {name: number for name, number in numbers.items() if number is not None}
-        return {**given, **self.configuration}
+        used = {
+            name: number
+            for name, number in numbers.items()
+            if number is not None and self._uses(name)
+        }
+        return {**used, **self.configuration}
+
+    def _uses(self, word: str) -> bool:
+        """Whether the word is in its start or environment, or may be in a template.
+
+        A server that runs already is as the plan says.
+        """
+        texts = (*(self.start or ()), *self.environment.values())
+        is_written = any("{" + word + "}" in text for text in texts)
+        return self.start is None or bool(self.templates) or is_written
 
     def takes(self, workload: WorkloadSpec) -> bool:
         """Whether it is measured with the workload."""
