@@ -6,6 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from loadsheet_agent import __version__
+from loadsheet_agent.commands.options import (
+    YesNo,
+    add_max_wait,
+    add_service,
+    add_short,
+    add_tool_path,
+)
 from loadsheet_agent.exits import MEANINGS
 
 if TYPE_CHECKING:
@@ -172,7 +179,7 @@ def _command(
 def _add_run(commands: Commands) -> None:
     run = _command(commands, "run", "carry out a plan and upload the result", RUN_EXAMPLES)
     run.add_argument("plan", metavar="PLAN.toml")
-    _add_short(run)
+    add_short(run)
     run.add_argument(
         "--resume",
         metavar="ID",
@@ -196,9 +203,9 @@ def _add_run(commands: Commands) -> None:
         default=None,
         help="seed of the order of trials, to repeat the order of another run",
     )
-    _add_tool_path(run)
-    _add_service(run)
-    _add_max_wait(run)
+    add_tool_path(run)
+    add_service(run)
+    add_max_wait(run)
 
 
 def _add_observe(commands: Commands) -> None:
@@ -213,8 +220,8 @@ def _add_observe(commands: Commands) -> None:
     )
     observe.add_argument("--port", metavar="N", type=int, help="port the server listens on")
     observe.add_argument("--pid", metavar="N", type=int, help="process id of the server")
-    _add_service(observe)
-    _add_max_wait(observe)
+    add_service(observe)
+    add_max_wait(observe)
 
 
 def _add_upload(commands: Commands) -> None:
@@ -239,18 +246,18 @@ def _add_upload(commands: Commands) -> None:
     about.add_argument("--method", metavar="METHOD")
     about.add_argument("--path", metavar="PATH")
     about.add_argument("--payload-bytes", metavar="N", type=int)
-    about.add_argument("--keepalive", action=_YesNo, nargs=0)
-    about.add_argument("--no-keepalive", dest="keepalive", action=_YesNo, nargs=0)
-    about.add_argument("--tls", action=_YesNo, nargs=0)
-    about.add_argument("--no-tls", dest="tls", action=_YesNo, nargs=0)
+    about.add_argument("--keepalive", action=YesNo, nargs=0)
+    about.add_argument("--no-keepalive", dest="keepalive", action=YesNo, nargs=0)
+    about.add_argument("--tls", action=YesNo, nargs=0)
+    about.add_argument("--no-tls", dest="tls", action=YesNo, nargs=0)
     about.add_argument("--connections", metavar="N", type=int)
     about.add_argument(
         "--rate", metavar="RPS", type=float, help="offered requests per second (an open loop)"
     )
     about.add_argument("--duration", metavar="SECONDS", type=float)
     about.add_argument("--tool-version", metavar="VERSION")
-    _add_service(upload)
-    _add_max_wait(upload)
+    add_service(upload)
+    add_max_wait(upload)
 
 
 def _add_check(commands: Commands) -> None:
@@ -284,7 +291,7 @@ def _add_check(commands: Commands) -> None:
     check.add_argument("--markdown", metavar="FILE", help="write a summary for a pull request")
     check.add_argument("--junit", metavar="FILE", help="write JUnit XML")
     check.add_argument("--workspace", metavar="SLUG", help="only this workspace")
-    _add_service(check)
+    add_service(check)
     check.add_argument(
         "--max-wait",
         metavar="SECONDS",
@@ -300,8 +307,8 @@ def _add_import(commands: Commands) -> None:
     )
     importer.add_argument("project", choices=("techempower", "httparena"))
     importer.add_argument("directory", metavar="DIR")
-    _add_service(importer)
-    _add_max_wait(importer)
+    add_service(importer)
+    add_max_wait(importer)
     # `import` is no name of a module.
     importer.set_defaults(command="import_results")
 
@@ -315,8 +322,8 @@ def _add_plan(commands: Commands) -> None:
         action="store_true",
         help="new: a plan with one server twice, to measure this machine against itself",
     )
-    _add_short(plan)
-    _add_tool_path(plan)
+    add_short(plan)
+    add_tool_path(plan)
 
 
 def _add_servers(commands: Commands) -> None:
@@ -332,9 +339,9 @@ def _add_servers(commands: Commands) -> None:
 def _add_doctor(commands: Commands) -> None:
     doctor = _command(commands, "doctor", "show what would spoil a measurement on this machine")
     doctor.add_argument("plan", metavar="PLAN.toml", nargs="?")
-    _add_short(doctor)
-    _add_tool_path(doctor)
-    _add_service(doctor)
+    add_short(doctor)
+    add_tool_path(doctor)
+    add_service(doctor)
 
 
 def _add_spool(commands: Commands) -> None:
@@ -343,8 +350,8 @@ def _add_spool(commands: Commands) -> None:
     )
     spool.add_argument("action", choices=("list", "retry", "drop"), nargs="?", default="list")
     spool.add_argument("ids", metavar="ID", nargs="*", help="only these results (retry, drop)")
-    _add_service(spool)
-    _add_max_wait(spool)
+    add_service(spool)
+    add_max_wait(spool)
 
 
 def _add_login(commands: Commands) -> None:
@@ -355,7 +362,7 @@ def _add_login(commands: Commands) -> None:
 
 
 def _add_status(commands: Commands) -> None:
-    _add_service(_command(commands, "status", "show where results go and what waits"))
+    add_service(_command(commands, "status", "show where results go and what waits"))
 
 
 def _add_completion(commands: Commands) -> None:
@@ -363,48 +370,3 @@ def _add_completion(commands: Commands) -> None:
         commands, "completion", "print a script for your shell", COMPLETION_EXAMPLES
     )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-
-
-class _YesNo(argparse.Action):
-    """--tls and --no-tls; without either it stays unknown."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, not (option_string or "").startswith("--no-"))
-
-
-def _add_short(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--short", action="store_true", help="the short form of the plan, [short]")
-
-
-def _add_tool_path(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--tool-path",
-        metavar="NAME=PATH",
-        action="append",
-        default=[],
-        help="path of a load tool, such as autocannon=node_modules/.bin/autocannon",
-    )
-
-
-def _add_service(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--url", help="address of the service; else LOADSHEET_URL, else the saved login"
-    )
-    parser.add_argument("--token", help="token; else LOADSHEET_TOKEN, else the saved login")
-    parser.add_argument("--spool", metavar="DIR", help="where results wait; else LOADSHEET_SPOOL")
-
-
-def _add_max_wait(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--max-wait",
-        metavar="SECONDS",
-        type=float,
-        default=None,
-        help="stop trying to upload after this time; the result then waits in the spool",
-    )

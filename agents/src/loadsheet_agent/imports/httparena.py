@@ -92,21 +92,26 @@ def _machine(path: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(machine, dict):
         raise UsageError(f"{path} is no JSON object; expected the machine with its cpu and cores.")
+    host = _host(machine)
+    return {"name": "HttpArena", **host} if host else {}
+
+
+def _host(machine: Mapping[str, Any]) -> dict[str, Any]:
+    """What is stated, under the names of an envelope."""
     texts = {name: _text(machine.get(name)) for name in ("cpu", "os", "kernel", "cores")}
     network = machine.get("tcp")
-    facts = {
-        **_facts(machine, FACTS),
-        **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
-    }
+    cores = texts["cores"] or ""
     host = {
         "cpu_model": texts["cpu"],
-        "cores": int(texts["cores"]) if texts["cores"] and texts["cores"].isdigit() else None,
+        "cores": int(cores) if cores.isdigit() else None,
         "os": texts["os"],
         "kernel": texts["kernel"],
-        "facts": facts,
+        "facts": {
+            **_facts(machine, FACTS),
+            **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
+        },
     }
-    stated = {name: value for name, value in host.items() if value}
-    return {"name": "HttpArena", **stated} if stated else {}
+    return {name: value for name, value in host.items() if value}
 
 
 def _facts(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
