@@ -96,8 +96,7 @@ def trial_of(row: Mapping[str, Any], file: str) -> ParsedTrial:
         latency_resolution_us=max(step_us(row[name]) or 1.0 for name in KEYS[2:4]),
         disagreements=tuple(figures.contradictions()),
         server=_server(row),
-        workload=_workload(file, connections),
-        publication={"source": ARCHIVE, "place": PurePosixPath(file).name},
+        **_place(file, connections),
     )
 
 
@@ -127,11 +126,17 @@ def _server(row: Mapping[str, Any]) -> dict[str, Any]:
     return server
 
 
-def _workload(file: str, connections: int) -> dict[str, Any]:
-    """The test that the name of the file says; empty for a file of another name."""
-    name = PurePosixPath(file).stem
-    test = name.removesuffix(f"-{connections}")
-    return {"name": test} if test and test != name else {}
+def _place(file: str, connections: int) -> dict[str, dict[str, Any]]:
+    """Workload and publication: a file that is not named as in the archive says neither the test
+    nor its place."""
+    path = PurePosixPath(file)
+    test = path.stem.removesuffix(f"-{connections}")
+    if not test or test == path.stem:
+        return {"publication": {"source": ARCHIVE}}
+    return {
+        "workload": {"name": test},
+        "publication": {"source": ARCHIVE, "place": f"{path.stem}.json"},
+    }
 
 
 def _text(row: Mapping[str, Any], name: str) -> str:
