@@ -15,9 +15,18 @@ def test_the_page_of_studies_is_printed_from_the_data():
     assert DOCS.read_text() == page(), "run: python -m backend.library > docs/studies.md"
 
 
-def test_the_five_studies_name_32_servers():
-    assert len(read_shelf()) == 32
-    assert len({server.slug for server in read_shelf()}) == 32
+NAMED_IN_THE_STUDIES = """
+    Bjoern, Chaussette, CherryPy, Chiral, Circuits, Cogen, Concurrence, DieselWeb, Django, Eventlet,
+    fapws3, Fibra, Flask development server, FriendlyFlow, Gevent, Gunicorn, Jetty, Landshark,
+    MultiTask, nginx, Orbited, PHP, Phusion Passenger, pyev, Snakelets, Tomcat, Tornado, Twisted,
+    uWSGI, Waitress, WEBrick, Weightless
+"""
+
+
+def test_each_server_that_the_five_studies_name_is_on_the_shelf_once():
+    expected = [name.strip() for name in NAMED_IN_THE_STUDIES.split(",")]
+    assert sorted(server.name for server in read_shelf()) == sorted(expected)
+    assert len({server.slug for server in read_shelf()}) == len(expected) == 32
 
 
 def test_every_server_is_named_by_a_study_and_every_name_of_a_study_exists():
