@@ -37,6 +37,11 @@ place of a cut, the text is refused instead.
 A zip or tar (also .tar.gz) archive holds the files of one trial, which are read together. A
 compressed file or an archive in an archive is refused: Loadsheet removes secrets from every file
 before it stores the upload, and does not look into a second layer.
+
+Archives of two benchmark projects hold many trials, and are one run. In a `raw` file of TechEmpower
+the head of each output says the server and whether the trial is a warm-up, and the path
+`TEST/FRAMEWORK/raw` says the workload. The summaries of HttpArena are [a format](#httparena). An
+archive has at most 100 files. `loadsheet import` uploads a larger tree.
 """
 
 

@@ -125,6 +125,8 @@ class ParsedTrial:
     # The command line above the output, and the lines of a file with several outputs, from 1.
     command: str = ""
     lines: tuple[int, int] | None = None
+    # Whether the artefacts say that it is a warm-up.
+    is_warmup: bool = False
     # What the artefacts name as measured, in the members of an envelope; empty where they do not.
     server: Mapping[str, Any] = field(default_factory=dict)
     workload: Mapping[str, Any] = field(default_factory=dict)
@@ -186,6 +188,7 @@ class ParsedTrial:
         """What is not a figure, where there is any."""
         remarks = {
             "incomplete": self.incomplete,
+            "is_warmup": self.is_warmup,
             "command": self.command,
             "lines": list(self.lines or ()),
             "server": dict(self.server),

@@ -10,11 +10,12 @@ from backend.formats.commands import Command
 from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
 from backend.formats.prefixes import PlainText, plain_texts
 from backend.formats.sections import Section, sections_by_commands, sections_by_tools
+from backend.formats.techempower import HeadedOutput, headed_outputs
 from backend.formats.text import Line, Source
 from backend.formats.tools import TOOLS, Tool, claims_of
 
 # Raised whenever a reading of the same bytes can change.
-PARSER_VERSION = "5"
+PARSER_VERSION = "6"
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,31 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
     """
     texts = [_Text.of(plain) for artefact in artefacts for plain in plain_texts(artefact)]
     is_one = len(artefacts) == 1 or sum(bool(text.claims) for text in texts) == 1
+    headed = _headed(texts)
+    if headed:
+        return [entry for output in headed for entry in _read_headed(output, tool)]
     entries = _read_each(texts, tool) if is_one else _read(texts, tool)
     if len(entries) == 1 and isinstance(entries[0], FormatError):
         raise entries[0]
     return entries
+
+
+def _headed(texts: Sequence[_Text]) -> list[HeadedOutput]:
+    """The outputs of raw files of TechEmpower; none where another file has an output too."""
+    outputs: list[HeadedOutput] = []
+    for text in texts:
+        headed = headed_outputs(text.source) if text.claims else []
+        if text.claims and not headed:
+            return []
+        outputs += headed
+    return outputs
+
+
+def _read_headed(output: HeadedOutput, tool: str | None) -> list[Entry]:
+    return [
+        output.described(entry) if isinstance(entry, ParsedTrial) else entry
+        for entry in _entries(_read, [_Text(output.source)], tool)
+    ]
 
 
 def _read_each(texts: Sequence[_Text], tool: str | None) -> list[Entry]:

@@ -196,7 +196,8 @@ def _stream(pieces: Callable[..., Iterator[bytes]], opened: Open, member: object
 def _check_count(count: int, *, most: int = MAX_FILES) -> None:
     if count > most:
         raise DecompressionRefused(
-            f"The archive has more than {MAX_FILES} files; expected the files of one trial."
+            f"The archive has more than {MAX_FILES} files. Upload the files of one trial. A larger "
+            "results tree of TechEmpower or HttpArena is uploaded by `loadsheet import`."
         )
 
 

@@ -288,6 +288,7 @@ def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRec
         },
         load={},
         reading=trial,
+        warmup=trial.parsed.is_warmup,
         command=_words(trial.parsed.command),
     )
 

@@ -1,0 +1,29 @@
+"""A results tree of TechEmpower, uploaded as an archive, becomes one run with all its trials."""
+
+import io
+import zipfile
+
+import pytest
+
+from backend.formats.tests.test_techempower import NOISE, RAW
+from backend.ingest.worker import process
+from backend.runs.models import Trial
+from backend.testing.uploads import make_tenant, make_upload
+
+
+@pytest.mark.django_db
+def test_an_uploaded_tree_becomes_trials_of_each_framework_and_test():
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("results/json/netty/raw", RAW)
+        archive.writestr("results/db/rails/raw", RAW.replace("netty", "rails"))
+        archive.writestr("results/db/failed/raw", NOISE)
+        archive.writestr("results/results.json", "{}")
+    upload = make_upload(make_tenant(), data.getvalue())
+    process(upload.pk)
+    upload.refresh_from_db()
+    trials = Trial.objects.filter(run=upload.run_id).order_by("ordinal")
+    assert [trial.warmup for trial in trials] == [True, True, False, False] * 2
+    assert {
+        (trial.cell.series.server.name, trial.cell.series.workload.name) for trial in trials
+    } == {("netty", "json"), ("rails", "db")}
