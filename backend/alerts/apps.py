@@ -6,7 +6,7 @@ class AlertsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from backend.alerts.pending import note_run
-        from backend.ingest.signals import run_read
+        from backend.alerts.pending import note_runs
+        from backend.ingest.signals import runs_read
 
-        run_read.connect(note_run, dispatch_uid="alerts")
+        runs_read.connect(note_runs, dispatch_uid="alerts")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -31,19 +31,18 @@ MOST_ATTEMPTS = 3
 SHIFT_S = 30.0
 
 
-def note_run(run_id: UUID, **_: Any) -> None:
-    """Remember that a run was read. To be called in the transaction that stored it."""
-    run = Run.objects.filter(pk=run_id, is_open=False).first()
-    if run is None or not _is_watched(run.workspace_id):
+def note_runs(workspace_id: UUID, run_ids: Sequence[UUID], **_: Any) -> None:
+    """Remember that runs of a workspace were read. To be called in the transaction that stored
+    them.
+    """
+    if not _is_watched(workspace_id):
         return
-    PendingRun.objects.update_or_create(
-        run=run,
-        defaults={
-            "workspace_id": run.workspace_id,
-            "due_at": Now(),
-            "attempts": 0,
-            "is_announced": False,
-        },
+    complete = Run.objects.filter(pk__in=run_ids, is_open=False).values_list("pk", flat=True)
+    PendingRun.objects.bulk_create(
+        [PendingRun(run_id=run_id, workspace_id=workspace_id, due_at=Now()) for run_id in complete],
+        update_conflicts=True,
+        unique_fields=["run"],
+        update_fields=["due_at", "attempts", "is_announced"],
     )
 
 

@@ -29,6 +29,7 @@ from backend.ingest.process import (
 )
 from backend.ingest.queue import Claim
 from backend.ingest.sandbox import LocalArtefact, Question, sandbox
+from backend.ingest.signals import runs_read
 from backend.ingest.storage import open_artefact
 from backend.ingest.storage.rows import contents_of
 from backend.noise.record import refresh_noise
@@ -152,8 +153,10 @@ def record_batch(readings: Sequence[tuple[Member, Reading]]) -> None:
         trials = record_new_runs(kept[0][0].upload.workspace, runs)
         artefacts = [group for _, reading in kept for group in reading.artefacts]
         link_artefacts(list(chain.from_iterable(trials)), artefacts)
-        _observe([run.run_input.id for run in runs])
-        _finish(kept, [run.run_input.id for run in runs])
+        run_ids = [run.run_input.id for run in runs]
+        _observe(run_ids)
+        runs_read.send(None, workspace_id=kept[0][0].upload.workspace_id, run_ids=run_ids)
+        _finish(kept, run_ids)
 
 
 def _lock_standing(claims: Sequence[Claim]) -> set[UUID]:

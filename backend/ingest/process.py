@@ -21,7 +21,7 @@ from backend.ingest.envelope import Envelope, TrialEntry, known_members, read_en
 from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
-from backend.ingest.signals import run_read
+from backend.ingest.signals import runs_read
 from backend.noise.record import refresh_noise
 from backend.runs.bulk import copy_rows
 from backend.runs.measured import UNKNOWN_SERVER, TrialRecord
@@ -92,7 +92,7 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
         apply_observations(run_input.id)
         refresh_noise(run_input.id)
         if not is_early:
-            run_read.send(None, run_id=run_input.id)
+            runs_read.send(None, workspace_id=upload.workspace_id, run_ids=[run_input.id])
         queue.finish(
             held,
             State.PARSED,

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from django.dispatch import Signal
 
-# A run is complete and stored. Argument: run_id.
-run_read = Signal()
+# Runs of one workspace are complete and stored. Arguments: workspace_id, run_ids.
+runs_read = Signal()

@@ -11,7 +11,7 @@ from backend.alerts.pending import judge_due
 from backend.alerts.rules import add_rule
 from backend.deliveries.channels import add_channel
 from backend.deliveries.models import Delivery
-from backend.ingest.worker import process
+from backend.ingest.worker import drain, process
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -41,6 +41,13 @@ def test_a_run_that_was_read_waits_for_the_rules_and_is_announced(tenant, settin
     assert Delivery.objects.get().event == "run.read"
 
 
+def test_runs_that_were_read_together_wait_as_well(tenant):
+    add_rule(tenant.workspace, author=None, kind="noisy_host", name="noise")
+    uploads = [make_upload(tenant) for _ in range(3)]
+    drain()
+    assert {row.pk for row in PendingRun.objects.all()} == {upload.pk for upload in uploads}
+
+
 def test_where_nothing_watches_nothing_waits(tenant):
     process(make_upload(tenant).pk)
     assert not PendingRun.objects.exists()
@@ -50,7 +57,7 @@ def test_a_fault_is_tried_three_times_and_stops_no_other(tenant, monkeypatch):
     add_rule(tenant.workspace, author=None, kind="noisy_host", name="noise")
     bad, good = (make_run(tenant.workspace, CellSpec()) for _ in range(2))
     for run in (bad, good):
-        pending.note_run(run.pk)
+        pending.note_runs(run.workspace_id, [run.pk])
     judged = []
 
     def judge(run):
@@ -71,8 +78,8 @@ def test_many_runs_of_a_workspace_hold_up_no_other(tenant, monkeypatch):
     for workspace in (flood, quiet):
         add_rule(workspace, author=None, kind="noisy_host", name="noise")
     for _ in range(30):
-        pending.note_run(make_run(flood, CellSpec()).pk)
-    pending.note_run(make_run(quiet, CellSpec()).pk)
+        pending.note_runs(flood.pk, [make_run(flood, CellSpec()).pk])
+    pending.note_runs(quiet.pk, [make_run(quiet, CellSpec()).pk])
     judged = []
     monkeypatch.setattr(pending, "judge_run", lambda run: judged.append(run.workspace))
     # By lots of two, one of 20 is the other workspace's but for once in a million times.
