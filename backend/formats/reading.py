@@ -42,14 +42,18 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
     there is nothing to read.
     """
     texts = [_Text.of(plain) for artefact in artefacts for plain in plain_texts(artefact)]
-    is_one = len(artefacts) == 1 or sum(bool(text.claims) for text in texts) == 1
-    headed = _headed(texts)
-    if headed:
-        return [entry for output in headed for entry in _read_headed(output, tool)]
-    entries = _read_each(texts, tool) if is_one else _read(texts, tool)
+    entries = _read_texts(texts, is_one_file=len(artefacts) == 1, tool=tool)
     if len(entries) == 1 and isinstance(entries[0], FormatError):
         raise entries[0]
     return entries
+
+
+def _read_texts(texts: Sequence[_Text], *, is_one_file: bool, tool: str | None) -> list[Entry]:
+    headed = _headed(texts)
+    if headed:
+        return [entry for output in headed for entry in _read_headed(output, tool)]
+    is_one = is_one_file or sum(bool(text.claims) for text in texts) == 1
+    return _read_each(texts, tool) if is_one else _read(texts, tool)
 
 
 def _headed(texts: Sequence[_Text]) -> list[HeadedOutput]:
