@@ -80,6 +80,7 @@ class Figures:
 def trial_of(row: Mapping[str, Any], file: str) -> ParsedTrial:
     """The trial of a row of a file. Raises ValueError or KeyError where it cannot be read."""
     connections, figures = _small(row, "connections"), _figures(row)
+    test = _test_of(file, connections)
     return ParsedTrial(
         tool=NAME,
         loop="closed",
@@ -96,7 +97,8 @@ def trial_of(row: Mapping[str, Any], file: str) -> ParsedTrial:
         latency_resolution_us=max(step_us(row[name]) or 1.0 for name in KEYS[2:4]),
         disagreements=tuple(figures.contradictions()),
         server=_server(row),
-        **_place(file, connections),
+        workload={"name": test} if test else {},
+        publication=_publication(test, connections),
     )
 
 
@@ -126,17 +128,16 @@ def _server(row: Mapping[str, Any]) -> dict[str, Any]:
     return server
 
 
-def _place(file: str, connections: int) -> dict[str, dict[str, Any]]:
-    """Workload and publication: a file that is not named as in the archive says neither the test
-    nor its place."""
-    path = PurePosixPath(file)
-    test = path.stem.removesuffix(f"-{connections}")
-    if not test or test == path.stem:
-        return {"publication": {"source": ARCHIVE}}
-    return {
-        "workload": {"name": test},
-        "publication": {"source": ARCHIVE, "place": f"{path.stem}.json"},
-    }
+def _test_of(file: str, connections: int) -> str:
+    """The test that the name of a file says; empty where it is not named as in the archive."""
+    name = PurePosixPath(file).stem
+    test = name.removesuffix(f"-{connections}")
+    return test if test != name else ""
+
+
+def _publication(test: str, connections: int) -> dict[str, str]:
+    place = {"place": f"{test}-{connections}.json"} if test else {}
+    return {"source": ARCHIVE, **place}
 
 
 def _text(row: Mapping[str, Any], name: str) -> str:
