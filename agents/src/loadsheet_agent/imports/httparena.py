@@ -82,36 +82,33 @@ def _empty_files(folder: Path) -> list[Path]:
 
 def _machine(path: Path) -> dict[str, Any]:
     """The server host as an envelope has it; empty where the archive does not describe it."""
-    try:
-        machine = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise UsageError(
-            f"{path} cannot be read ({error}); expected the machine as JSON."
-        ) from error
-    if not isinstance(machine, dict):
-        raise UsageError(f"{path} is no JSON object; expected the machine with its cpu and cores.")
-    host = _host(machine)
-    return {"name": "HttpArena", **host} if host else {}
-
-
-def _host(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """What is stated, under the names of an envelope."""
-    texts = {name: _text(machine.get(name)) for name in ("cpu", "os", "kernel", "cores")}
-    network = machine.get("tcp")
-    cores = texts["cores"] or ""
+    machine = _machine_document(path)
+    network, cores = machine.get("tcp"), _text(machine.get("cores")) or ""
     host = {
-        "cpu_model": texts["cpu"],
-        "cores": int(cores) if cores.isdigit() else None,
-        "os": texts["os"],
-        "kernel": texts["kernel"],
+        "cpu_model": _text(machine.get("cpu")),
+        "cores": int(cores) if cores.isdecimal() else None,
+        "os": _text(machine.get("os")),
+        "kernel": _text(machine.get("kernel")),
         "facts": {
             **_facts(machine, FACTS),
             **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
         },
     }
-    return {name: value for name, value in host.items() if value}
+    stated = {name: value for name, value in host.items() if value}
+    return {"name": "HttpArena", **stated} if stated else {}
+
+
+def _machine_document(path: Path) -> dict[str, Any]:
+    """The file of the machine; empty without one. Raises UsageError for another kind of file."""
+    try:
+        machine = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise UsageError(f"{path} cannot be read ({error}); expected a JSON object.") from error
+    if not isinstance(machine, dict):
+        raise UsageError(f"{path} is no JSON object; expected the machine with its cpu and cores.")
+    return machine
 
 
 def _facts(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
