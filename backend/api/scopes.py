@@ -82,7 +82,7 @@ NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "alert": {"GET": READ, "PATCH": CHANGE},
     "alert-rule-list": {"GET": READ, "POST": CHANGE},
     "alert-rule": {"PATCH": CHANGE, "DELETE": CHANGE},
-    "channel-list": {"GET": ADMIN, "POST": ADMIN},
+    "channel-list": {"GET": READ, "POST": ADMIN},
     "channel": {"DELETE": ADMIN},
     "channel-test": {"POST": ADMIN},
     "delivery-list": {"GET": ADMIN},

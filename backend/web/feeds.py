@@ -27,6 +27,7 @@ from backend.runs.models import Server
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.reading import find_result_set
 from backend.web import visible
+from backend.web.result_set_answers import gone
 
 
 @require_safe
@@ -71,8 +72,10 @@ def result_set_feed(request: HttpRequest, link: UUID) -> HttpResponse:
     """What became of a result set."""
     own = _own_ids(request)
     result_set = find_result_set(link, workspace_ids=own)
-    if result_set is None or result_set.is_gone:
+    if result_set is None:
         raise Http404
+    if result_set.is_gone:
+        return gone(request, result_set)
     entries = entries_of_result_set(result_set, is_member=result_set.workspace_id in own)
     return _answer(request, entries, title=result_set.title or "Result set", page=result_set.path)
 

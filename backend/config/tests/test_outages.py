@@ -18,6 +18,8 @@ from backend.web.tests.test_access import ROWS, ask, ids_of
 
 WITHOUT_DATABASE = {
     "livez": 200,
+    # Nothing was said, so nothing is asked.
+    "leaked-token-list": 400,
     "openapi": 200,
     "guide-without-slash": 302,
     "workspace-without-slash": 302,

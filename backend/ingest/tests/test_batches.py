@@ -152,7 +152,7 @@ def test_workspaces_share_what_is_claimed_together(tenant):
         make_upload(tenant)
     for _ in range(3):
         make_upload(other)
-    assert [len(claims) for claims in claim_due(most=8)] == [4, 3]
+    assert sorted(len(claims) for claims in claim_due(most=8)) == [3, 4]
     # The second reader: both have one claim; nothing is left of the other workspace.
     assert [len(claims) for claims in claim_due(most=8)] == [8]
 

@@ -131,12 +131,12 @@ ROWS = {
         "/api/v1/alert-rules/{rule}", WRITERS_API, "patch", {"name": "another"}, json=True
     ),
     "channel-list": Row("/api/v1/channels", SIGNED_IN_API),
-    "channel": Row("/api/v1/channels/{channel}", expected(401, 404, 404, 204, 404, 404), "delete"),
+    "channel": Row("/api/v1/channels/{channel}", expected(401, 404, 404, 204, 403, 403), "delete"),
     "channel-test": Row(
-        "/api/v1/channels/{channel}/test", expected(401, 404, 404, 202, 404, 404), "post"
+        "/api/v1/channels/{channel}/test", expected(401, 404, 404, 202, 403, 403), "post"
     ),
     "delivery-list": Row(
-        "/api/v1/channels/{channel}/deliveries", expected(401, 404, 404, 200, 404, 404)
+        "/api/v1/channels/{channel}/deliveries", expected(401, 404, 404, 200, 403, 403)
     ),
     "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
@@ -285,7 +285,7 @@ ROWS = {
     # 400: allowed in, but there is no such server.
     "renames": Row(
         "/api/v1/renames",
-        expected(401, 404, 404, 400, 400, 400),
+        expected(401, 404, 404, 400, 400, 404),
         "post",
         {"workspace": "own-lab", "kind": "server", "former": "x", "current": "y"},
         json=True,
@@ -320,6 +320,13 @@ ROWS = {
 ADMIN_ONLY = {
     "settings",
     "audit",
+    "channel-page",
+    "test-channel",
+    "renew-channel-secret",
+    "delete-channel",
+    "channel",
+    "channel-test",
+    "delivery-list",
     "audit-list",
     "token-list",
     "token",

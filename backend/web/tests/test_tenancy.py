@@ -127,7 +127,7 @@ def answer(client, row, ids):
     with nullcontext() if row.method in SAFE else taken_back():
         response = ask(client, row, ids)
         body = body_of(response)
-    headers = {**response.headers, "Server-Timing": ""}
+    headers = {**response.headers, "Server-Timing": "", "X-Request-Id": ""}
     return response.status_code, body + str(headers).encode()
 
 

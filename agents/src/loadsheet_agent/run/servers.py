@@ -14,10 +14,10 @@ from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.server_spec import ProgramSpec, ServerKey, ServerSpec
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
+from loadsheet_agent.run.backing_services import Services
 from loadsheet_agent.run.probe import Answer, Probe
 from loadsheet_agent.run.program import Places, Program
 from loadsheet_agent.run.sampling import Tree
-from loadsheet_agent.run.services import Services
 
 POLL_S = 0.05
 # A server that will not start costs its ready timeout each time; more tries prove nothing.
