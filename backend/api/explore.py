@@ -41,7 +41,9 @@ class Explore(APIView):
     @extend_schema(
         operation_id="explore",
         parameters=[
-            OpenApiParameter("kind", str, enum=KINDS, default=KINDS[0]),
+            OpenApiParameter(
+                "kind", str, enum=KINDS, default=KINDS[0], description="What is listed"
+            ),
             OpenApiParameter(
                 "q",
                 {"type": "string", "maxLength": MAX_QUERY},

@@ -7,13 +7,23 @@ import base64
 import hashlib
 import json
 import os
+import re
 import uuid
 
 import jsonschema
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from backend.accounts.scopes import Scope
+from backend.accounts.token_making import TokenRequest, make_token
+from backend.alerts.lifecycle import apply_sightings
+from backend.alerts.models import Alert, RuleKind
+from backend.alerts.rules import add_rule
+from backend.alerts.sighting import Sighting
 from backend.api.examples import PATH, recorded
+from backend.deliveries.channels import add_channel
+from backend.deliveries.models import ChannelKind, Delivery, DeliveryState
 from backend.ingest.trash import trash_run
 from backend.runs.dismissals import fired_in
 from backend.runs.models import FormerName, Run
@@ -33,11 +43,55 @@ IS_RECORDING = os.environ.get("API_EXAMPLES") == "record"
 MOST_ENTRIES, MOST_TEXT = 2, 200
 ROOT = "/api/v1"
 PART = b"x" * (256 << 10)
+# Names of the scene, and those of a lab.
+LAB_NAMES = {
+    "secret-server": "nginx",
+    "other-server": "caddy",
+    "secret-title": "nginx and caddy",
+    "secret-view": "Both servers",
+    "secret-finding": "nginx is faster",
+}
+CLEAR_TOKEN = re.compile(r"\b(ls_[a-z]+_)\w{36}\b")
 
 
 @pytest.fixture
 def api(scene):
-    return Client(headers=scene.own.headers)
+    asked = TokenRequest("Nightly benchmarks", list(Scope))
+    _, clear = make_token(scene.own.user, scene.own.workspace, asked)
+    return Client(headers={"authorization": f"Bearer {clear}"})
+
+
+def make_alert(workspace, view, runs):
+    """A confirmed alert over the view that a channel was told of; the alert and the channel."""
+    channel = add_channel(
+        workspace,
+        author=None,
+        kind=ChannelKind.WEBHOOK,
+        name="Chat",
+        address="https://chat.example/hooks/7",
+    )
+    rule = add_rule(
+        workspace, author=None, kind=RuleKind.ERROR_RATE, name="Errors of both", view=view
+    )
+    sighting = Sighting(
+        "error_rate nginx",
+        is_bad=True,
+        text="nginx: 2.1% of requests failed at 64 connections, more than 1%.",
+        data={
+            "metric": "error_rate",
+            "unit": "ratio",
+            "axis": "connections",
+            "x": 64,
+            "value": 0.021,
+        },
+    )
+    before, *bad = runs
+    for run in bad:
+        apply_sightings(rule, [sighting], run=run, before=before)
+    now = timezone.now()
+    attempts = [{"at": now.isoformat(), "status": 204, "reason": "", "seconds": 0.2}]
+    Delivery.objects.update(state=DeliveryState.DELIVERED, attempts=attempts, ended_at=now)
+    return Alert.objects.get(rule=rule), channel
 
 
 def asked_requests(scene):
@@ -49,7 +103,10 @@ def asked_requests(scene):
     view = make_saved_view(workspace).pk
     cell = scene.trial.cell_id
     check = sorted(fired_in(scene.run))[0]
-    newer = Run.objects.get(upload=make_measured_run(workspace)).pk
+    later = [Run.objects.get(upload=make_measured_run(workspace)) for _ in range(2)]
+    newer = later[0].pk
+    alert, channel = make_alert(workspace, view, [scene.run, *later])
+    make_result_set(workspace, Visibility.PUBLIC)
     make_changes(scene)
     trash_run(Run.objects.get(upload=make_measured_run(workspace)), by=None)
     form = {"file": make_file()}
@@ -74,7 +131,31 @@ def asked_requests(scene):
         "samples": [{"at_s": 1769860801.5, "cpu_s": 12.5, "rss_bytes": 81920000}],
     }
     part = f"{uuid.uuid4()}/parts/{hashlib.sha256(b'whole').hexdigest()}/0"
+    watched = {"kind": "error_rate", "name": "Errors on main", "view": str(view)}
+    receiver = {"kind": "webhook", "name": "Pager", "address": "https://pager.example/hooks/1"}
+    token = {"name": "Dashboard", "scopes": ["runs:read"], "days": 90}
+    # No token of any service: the checksum is wrong.
+    leak = {"token": f"ls_api_{'0' * 36}", "url": "https://git.example/lab/bench/ci.yml"}
     return {
+        "alert_answer": (
+            "patch",
+            f"/alerts/{alert.pk}",
+            {"state": "acknowledged", "note": "The proxy ran out of file descriptors."},
+        ),
+        "alert_list": ("get", "/alerts", None),
+        "alert_read": ("get", f"/alerts/{alert.pk}", None),
+        "alert_rule_create": ("post", "/alert-rules", {**watched, "label": "branch:main"}),
+        "alert_rule_edit": ("patch", f"/alert-rules/{alert.rule_id}", {"threshold": 0.02}),
+        "alert_rule_list": ("get", "/alert-rules", None),
+        "audit_list": ("get", "/audit", None),
+        "channel_create": ("post", "/channels", receiver),
+        "channel_list": ("get", "/channels", None),
+        "channel_test": ("post", f"/channels/{channel.pk}/test", {}),
+        "delivery_list": ("get", f"/channels/{channel.pk}/deliveries", None),
+        "explore": ("get", "/explore", None),
+        "leaked_token_report": ("post", "/leaked-tokens", [leak]),
+        "token_create": ("post", "/tokens", token),
+        "token_list": ("get", "/tokens", None),
         "compare": ("get", f"/compare?{question}", None),
         "compare_pair": ("get", f"/compare/pair?a={run}&b={newer}", None),
         "facets": ("get", f"/facets?{question}&field=server", None),
@@ -160,8 +241,8 @@ def record(api, scene):
         method, path, body = asked[operation]
         answer = send(api, method, path.replace("{created}", created), body)
         assert answer.status_code < 300, (operation, answer.content)
-        examples[operation] = {"answer": shorten(answer.json())}
-        if isinstance(body, dict) and body and "file" not in body:
+        examples[operation] = {"answer": shorten(answer.json())} if answer.content else {}
+        if isinstance(body, dict | list) and body and "file" not in body:
             examples[operation]["request"] = body
         if operation == "result_set_create":
             created = answer.json()["id"]
@@ -169,13 +250,15 @@ def record(api, scene):
 
 
 def shorten(value):
-    """The same form with fewer entries; names of the scene are those of a lab."""
+    """The same form with fewer entries, the names of a lab, and no token."""
     if isinstance(value, dict):
         return {name: shorten(member) for name, member in value.items()}
     if isinstance(value, list):
         return [shorten(entry) for entry in value[:MOST_ENTRIES]]
     if isinstance(value, str):
-        text = value.replace("secret-server", "nginx").replace("other-server", "caddy")
+        text = CLEAR_TOKEN.sub(r"\1…", value)
+        for name, lab_name in LAB_NAMES.items():
+            text = text.replace(name, lab_name)
         return text if len(text) <= MOST_TEXT or "://" in text else f"{text[:MOST_TEXT]}…"
     return value
 
@@ -186,12 +269,16 @@ def test_record(api, scene):
 
 
 def answered():
-    """By operation, those with JSON in their answer."""
+    """By operation, those with JSON in their answer or their body."""
     return {
         described["operationId"]: described
         for _, _, described in list_operations()
-        if any("application/json" in answer.get("content", {}) for answer in successes(described))
+        if any(map(has_json, (*successes(described), described.get("requestBody", {}))))
     }
+
+
+def has_json(part):
+    return "application/json" in part.get("content", {})
 
 
 def successes(described):
@@ -203,9 +290,8 @@ def successes(described):
 def test_each_example_fits_its_schema(operation):
     described = answered()[operation]
     example = recorded()[operation]
-    parts = [part["content"]["application/json"]["schema"] for part in successes(described)]
-    for schema in parts:
-        validate(example["answer"], schema)
+    for part in filter(has_json, successes(described)):
+        validate(example["answer"], part["content"]["application/json"]["schema"])
     body = described.get("requestBody", {}).get("content", {}).get("application/json")
     if body is not None:
         validate(example["request"], body["schema"])
@@ -221,5 +307,6 @@ def test_the_service_still_answers_as_the_examples(api, scene):
     now, then = record(api, scene), recorded()
     assert set(now) == set(then) == set(answered())
     for operation, example in now.items():
-        if isinstance(example["answer"], dict):
+        assert set(example) == set(then[operation]), operation
+        if isinstance(example.get("answer"), dict):
             assert set(example["answer"]) == set(then[operation]["answer"]), operation
