@@ -20,14 +20,15 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class MeasureRequests:
-    """The outermost middleware of ours: it sees every request."""
+    """The outermost middleware of ours: it sees every request but those of `quick_uploads`, which
+    count themselves."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
-        request_id = _id_of(request)
+        request_id = request_id_of(request.headers.get(HEADER, ""))
         with log_context.bound(request_id=request_id):
             response = self.get_response(request)
         response.headers[HEADER] = request_id
@@ -44,8 +45,8 @@ class MeasureRequests:
             log_context.add(workspace=str(slug))
 
 
-def _id_of(request: HttpRequest) -> str:
-    given = request.headers.get(HEADER, "")
+def request_id_of(given: str) -> str:
+    """The id that a proxy gave, or a new one."""
     return given if _GIVEN.fullmatch(given) else uuid.uuid4().hex
 
 

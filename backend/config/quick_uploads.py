@@ -25,10 +25,12 @@ from django.conf import settings
 from django.db import Error, connection
 from django.http.request import split_domain_port, validate_host
 
+from backend import counters
 from backend.accounts import permits
 from backend.api.uploads import SENDER_KEY, UPLOAD_ID_KEY
 from backend.config.body_gate import REFUSAL_KEY
 from backend.config.disk import is_short
+from backend.config.measuring import HEADER, request_id_of
 from backend.ingest.cleaning import clean_name
 from backend.ingest.content_hash import content_hash, keyed
 from backend.ingest.hints import hint_soon
@@ -49,8 +51,9 @@ REMEMBERED_S = 30.0
 MAX_REMEMBERED = 1000
 # Unused for so long, a connection to the database is tried before it is trusted.
 IDLE_S = 1.0
-OF_ONE_ANSWER = {"content-length", "server-timing"}
+OF_ONE_ANSWER = {"content-length", "server-timing", HEADER.lower()}
 ACCEPTED = "202 Accepted"
+ROUTE = "upload-list"
 UNKNOWN_ID = UUID(int=0)
 
 BOUNDARY = re.compile(r"multipart/form-data; ?boundary=([\w'()+,./:=?-]{1,70})\Z", re.ASCII)
@@ -93,8 +96,14 @@ class QuickUploads:
             return self._application(environ, start_response)
         hint_soon()
         body = _answer_to(upload)
-        elapsed_ms = (time.perf_counter() - began_at) * 1000
-        own = [("Content-Length", str(len(body))), ("Server-Timing", f"app;dur={elapsed_ms:.1f}")]
+        elapsed_s = time.perf_counter() - began_at
+        counters.count("requests", ROUTE, "POST", "202")
+        counters.observe("request_seconds", elapsed_s, "api")
+        own = [
+            ("Content-Length", str(len(body))),
+            ("Server-Timing", f"app;dur={elapsed_s * 1000:.1f}"),
+            (HEADER, request_id_of(environ.get("HTTP_X_REQUEST_ID", ""))),
+        ]
         start_response(ACCEPTED, [*sender.headers, *own])
         return [body]
 
@@ -155,7 +164,7 @@ def _is_small_upload(environ: Environ) -> bool:
 
 @lru_cache(maxsize=1)
 def _address() -> str:
-    return link_to("upload-list")
+    return link_to(ROUTE)
 
 
 @lru_cache(maxsize=100)

@@ -7,8 +7,10 @@ nothing, so that each of its uploads can be read alone.
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -20,7 +22,6 @@ from django.db.models import prefetch_related_objects
 from backend.ingest.answers import Answers
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.process import (
-    NothingRead,
     Reading,
     envelope_of,
     link_artefacts,
@@ -48,13 +49,15 @@ class Member:
 
 @dataclass(slots=True)
 class Batch:
-    """What came of reading a batch. Every claim is in exactly one of these."""
+    """What came of reading a batch. A claim is in one of these, or its upload was removed."""
 
     readings: list[tuple[Member, Reading]] = field(default_factory=list)
     # Each with what was wrong with it.
     refused: list[tuple[Claim, Exception]] = field(default_factory=list)
     # Not looked at, because the parser stopped at an earlier one.
     unread: list[Claim] = field(default_factory=list)
+    # How long reading took.
+    read_s: float = 0.0
 
 
 def read_batch(claims: Sequence[Claim], *, meanwhile: Callable[[], None]) -> Batch:
@@ -64,20 +67,21 @@ def read_batch(claims: Sequence[Claim], *, meanwhile: Callable[[], None]) -> Bat
     raises, and what the parser raises, is held against the upload that is being read; those behind
     it are left unread. Raises what database and storage raise before anything is read.
     """
-    batch = Batch()
+    batch, started = Batch(), time.monotonic()
     waiting = _members(claims)
-    answers = sandbox().read_each(_questions(waiting), meanwhile=meanwhile)
-    while waiting:
-        member = waiting.pop(0)
-        try:
-            meanwhile()
-            own_answers = [next(answers) for _ in member.artefacts]
-        except Exception as fault:
-            batch.refused.append((member.held, fault))
-            batch.unread += [each.held for each in waiting]
-            break
-        _add(batch, member, own_answers)
-    answers.close()
+    # Closed in any case: an answer that stays unread would be taken for that of the next upload.
+    with closing(sandbox().read_each(_questions(waiting), meanwhile=meanwhile)) as answers:
+        while waiting:
+            member = waiting.pop(0)
+            try:
+                meanwhile()
+                own_answers = [next(answers) for _ in member.artefacts]
+            except Exception as fault:
+                batch.refused.append((member.held, fault))
+                batch.unread += [each.held for each in waiting]
+                break
+            _add(batch, member, own_answers)
+    batch.read_s = time.monotonic() - started
     return batch
 
 
@@ -89,8 +93,9 @@ def _add(batch: Batch, member: Member, answers: Sequence[dict[str, Any]]) -> Non
             GivenAnswers(answers),
             tool=member.upload.tool_hint,
         )
-    except NothingRead as refusal:
-        batch.refused.append((member.held, refusal))
+    except Exception as fault:
+        # Whatever it is, it is about this upload alone.
+        batch.refused.append((member.held, fault))
     else:
         batch.readings.append((member, reading))
 
@@ -140,15 +145,16 @@ def _questions(members: Sequence[Member]) -> list[Question]:
     return questions
 
 
-def record_batch(readings: Sequence[tuple[Member, Reading]]) -> None:
+def record_batch(readings: Sequence[tuple[Member, Reading]]) -> int:
     """Write the runs of one workspace, and end their uploads; those whose claim is lost are left
-    out. Raises NotNew where a run is stored already; nothing is written then.
+    out. Returns how many were written. Raises NotNew where a run is stored already; nothing is
+    written then.
     """
     with transaction.atomic():
         standing = _lock_standing([member.held for member, _ in readings])
         kept = [pair for pair in readings if pair[0].held.upload_id in standing]
         if not kept:
-            return
+            return 0
         runs = [NewRun(run_input_of(member.upload), reading.records) for member, reading in kept]
         trials = record_new_runs(kept[0][0].upload.workspace, runs)
         artefacts = [group for _, reading in kept for group in reading.artefacts]
@@ -157,6 +163,7 @@ def record_batch(readings: Sequence[tuple[Member, Reading]]) -> None:
         _observe(run_ids)
         runs_read.send(None, workspace_id=kept[0][0].upload.workspace_id, run_ids=run_ids)
         _finish(kept, run_ids)
+        return len(kept)
 
 
 def _lock_standing(claims: Sequence[Claim]) -> set[UUID]:

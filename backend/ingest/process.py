@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from django.db import transaction
 
@@ -269,7 +269,7 @@ def read_plain(
 
 def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRecord:
     """A result of a file without a plan: what its output says, and what the sender said of it."""
-    url = urlsplit(trial.parsed.url or "")
+    url = _split(trial.parsed.url or "")
     target = f"{UNKNOWN_SERVER} at {url.netloc}" if url.netloc else UNKNOWN_SERVER
     return TrialRecord(
         ordinal=ordinal,
@@ -291,6 +291,14 @@ def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRec
         warmup=trial.parsed.is_warmup,
         command=_words(trial.parsed.command),
     )
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL; without any where it is none, such as `http://[host]/`."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
 
 
 def _words(command: str) -> Sequence[str]:

@@ -6,11 +6,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import chain
 from uuid import UUID
 
 from backend import counters, log_context
 from backend.ingest import queue
-from backend.ingest.batches import read_batch, record_batch
+from backend.ingest.batches import Batch, read_batch, record_batch
 from backend.ingest.budget import Budget
 from backend.ingest.claims import claim_due
 from backend.ingest.models import State
@@ -38,8 +40,9 @@ def drain(*, is_stopping: Callable[[], bool] = lambda: False) -> None:
             if is_first:
                 queue.hint()
             is_first = False
+            beside = queue.Lease(*chain.from_iterable(groups))
             for claims in groups:
-                _work_on_all(claims)
+                _work_on_all(claims, beside)
             if time.monotonic() > ends:
                 queue.hint()
                 return
@@ -49,46 +52,61 @@ def process(upload_id: UUID) -> None:
     """Read this upload if it is due, in both lanes where it must."""
     queue.requeue_abandoned()
     held = queue.claim_one(upload_id)
-    if held is not None and not _work_on(held):
+    if held is not None and not _work_on(held, queue.Lease(held)):
         process(upload_id)
 
 
-def _work_on_all(claims: Sequence[queue.Claim]) -> None:
-    """Read them together. Where that fails, each alone: so it fails for the upload at fault."""
+def _work_on_all(claims: Sequence[queue.Claim], beside: queue.Lease) -> None:
+    """Read them together. Where that fails, each alone: so it fails for the upload at fault.
+
+    `beside` is kept meanwhile: the claims of other workspaces, whose turn is next.
+    """
     if len(claims) == 1:
-        _work_on(claims[0])
+        _work_on(claims[0], beside)
         return
-    log.info("uploads_claimed", extra={"uploads": len(claims)})
-    started = time.monotonic()
-    try:
-        batch = read_batch(claims, meanwhile=_watch(claims))
-    except Exception:
-        _work_on_each(claims)
+    batch = _read_together(claims, beside)
+    if batch is None:
+        _work_on_each(claims, beside)
         return
-    try:
-        record_batch(batch.readings)
-    except Exception:
-        _work_on_each([member.held for member, _ in batch.readings])
-    else:
-        _count_read(len(batch.readings), time.monotonic() - started)
+    if not _record_together(batch):
+        _work_on_each([member.held for member, _ in batch.readings], beside)
     queue.unclaim(batch.unread)
     for held, fault in batch.refused:
         settle(held, fault)
 
 
-def _work_on_each(claims: Sequence[queue.Claim]) -> None:
-    log.warning("not_read_together", extra={"uploads": len(claims)}, exc_info=True)
+def _read_together(claims: Sequence[queue.Claim], beside: queue.Lease) -> Batch | None:
+    log.info("uploads_claimed", extra={"uploads": len(claims)})
+    try:
+        return read_batch(claims, meanwhile=_watch(claims, beside))
+    except Exception:
+        log.warning("not_read_together", extra={"uploads": len(claims)}, exc_info=True)
+        return None
+
+
+def _record_together(batch: Batch) -> bool:
+    started = time.monotonic()
+    try:
+        _count_read(record_batch(batch.readings), time.monotonic() - started + batch.read_s)
+    except Exception:
+        uploads = len(batch.readings)
+        log.warning("not_recorded_together", extra={"uploads": uploads}, exc_info=True)
+        return False
+    return True
+
+
+def _work_on_each(claims: Sequence[queue.Claim], beside: queue.Lease) -> None:
     for held in claims:
-        _work_on(held)
+        _work_on(held, beside)
 
 
-def _work_on(held: queue.Claim) -> bool:
+def _work_on(held: queue.Claim, beside: queue.Lease) -> bool:
     """Read one upload. False where it was too slow and is left to the slow lane."""
     with log_context.bound(upload=str(held.upload_id)):
         log.info("upload_claimed", extra={"attempt": held.attempt})
         started = time.monotonic()
         try:
-            read_and_record(held, meanwhile=_watch([held]))
+            read_and_record(held, meanwhile=_watch([held], beside))
         except Exception as fault:
             return settle(held, fault)
         _count_read(1, time.monotonic() - started)
@@ -102,19 +120,25 @@ def _count_read(uploads: int, seconds: float) -> None:
         counters.observe("read_seconds", seconds)
 
 
-def _watch(claims: Sequence[queue.Claim]) -> Callable[[], None]:
+def _watch(claims: Sequence[queue.Claim], beside: queue.Lease) -> Callable[[], None]:
     """To be called while uploads are read: keeps the claims; raises ClaimLost and OutOfTime.
 
     Raises ParserFailed itself where no parser can be started.
     """
     lease = queue.Lease(*claims)
+
+    def renew() -> None:
+        lease.renew()
+        with suppress(queue.ClaimLost):
+            beside.renew()
+
     # The start of a parser is not the upload's time: the last upload may have ended the parser.
-    sandbox().prepare(lease.renew)
+    sandbox().prepare(renew)
     # Small uploads that are read together have the time of one.
     budget = Budget(is_slow=claims[0].is_slow)
 
     def meanwhile() -> None:
-        lease.renew()
+        renew()
         if budget.is_spent:
             raise OutOfTime
 

@@ -93,7 +93,7 @@ def planted(monkeypatch):
 def test_a_parser_that_crashes_counts_an_attempt_for_the_upload_it_read(tenant, planted):
     uploads = [make_upload(tenant, f"{order} it") for order in ("FINE", "SEGFAULT", "FINE")]
     (claims,) = claim_due()
-    worker._work_on_all(claims)
+    worker._work_on_all(claims, queue.Lease(*claims))
     assert states(uploads) == [State.FAILED, State.RECEIVED, State.RECEIVED]
     attempts = Upload.objects.order_by("received_at").values_list("attempts", "faults")
     assert list(attempts) == [(1, 0), (1, 0), (0, 0)]
@@ -109,7 +109,7 @@ def test_a_parser_that_hangs_sends_the_upload_it_read_to_the_slow_lane(
     monkeypatch.setattr(sys.modules["backend.ingest.sandbox"], "MEANWHILE_S", 0.1)
     uploads = [make_upload(tenant, f"{order} it") for order in ("FINE", "SPIN", "FINE")]
     (claims,) = claim_due()
-    worker._work_on_all(claims)
+    worker._work_on_all(claims, queue.Lease(*claims))
     rows = Upload.objects.order_by("received_at").values_list("state", "is_slow", "attempts")
     assert list(rows)[1:] == [(State.RECEIVED, True, 0), (State.RECEIVED, False, 0)]
     assert states(uploads)[0] == State.FAILED
@@ -137,11 +137,35 @@ def test_a_run_that_is_stored_already_is_recorded_again_alone(tenant):
     assert Run.objects.count() == 2
 
 
+def test_a_fault_of_one_upload_gives_its_neighbours_no_answer_of_others(tenant, monkeypatch):
+    """Each run has the figures of its own file, whatever went wrong with the first."""
+    counts = [18000, 18030, 18060, 18090]
+    uploads = [make_upload(tenant, WRK.replace("18000", str(count))) for count in counts]
+    real = batches.read_plain
+
+    def fail_once(envelope, artefacts, answers, *, tool):
+        if artefacts[0].upload_id == uploads[0].pk:
+            raise ValueError("unforeseen")
+        return real(envelope, artefacts, answers, tool=tool)
+
+    monkeypatch.setattr(batches, "read_plain", fail_once)
+    worker.drain()
+    assert states(uploads)[1:] == [State.PARSED] * 3
+    read = [Trial.objects.get(run=upload.pk).requests_completed for upload in uploads[1:]]
+    assert read == counts[1:]
+
+
+def test_a_malformed_url_is_no_fault(tenant):
+    upload = make_upload(tenant, WRK.replace("http://127.0.0.1", "http://[node-1]"))
+    worker.drain()
+    assert states([upload]) == [State.PARSED]
+
+
 def test_a_claim_that_is_lost_writes_nothing(tenant):
     uploads = [make_upload(tenant), make_upload(tenant)]
     (claims,) = claim_due()
     Upload.objects.filter(pk=uploads[0].pk).update(fence=99)
-    worker._work_on_all(claims)
+    worker._work_on_all(claims, queue.Lease(*claims))
     assert states(uploads) == [State.PARSING, State.PARSED]
     assert Run.objects.get().pk == uploads[1].pk
 
