@@ -9,7 +9,7 @@ from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from backend import counters, log_context
-from backend.broker import cache_client
+from backend.broker import CACHE, cache_client
 from backend.config import error_reports
 from backend.config.logs import JsonFormatter
 from backend.config.models import IntegrityReport
@@ -29,6 +29,8 @@ pytestmark = pytest.mark.django_db
 def _own_storage(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     storage.cache_clear()
+    # Another test may have found the cache away.
+    CACHE.pause(0)
     cache_client().delete(counters.KEY)
     counters.flush()
     cache_client().delete(counters.KEY)
