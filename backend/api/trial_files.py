@@ -64,10 +64,13 @@ class TrialsCsv(APIView):
         responses={(200, "text/csv"): OpenApiTypes.STR, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:
-        """A row for each trial, the oldest run first. `Link: <…>; rel="next"` leads to the rest.
+        """A row for each trial, by when its run became complete. `Link: <…>; rel="next"` leads to
+        the rest.
 
         The last part has no such link. The header `Loadsheet-Next` is the cursor after its last
-        run: keep it, and ask with `after` for what was recorded since.
+        run: keep it, and ask with `after` for what became complete since. A run comes one minute
+        after it became complete, and again after it got late trials or was
+        restored from the trash.
         """
         part = _part(request)
         out = io.StringIO()

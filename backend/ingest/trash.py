@@ -10,10 +10,12 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from backend.accounts.audit import record, record_each
@@ -70,7 +72,11 @@ def _move(runs: Sequence[Run], *, trashed_at: datetime | None, by: User | None) 
     moved = list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
     if not moved:
         return
-    Run.with_trash.filter(pk__in=moved).update(trashed_at=trashed_at, trashed_by=by)
+    changes: dict[str, Any] = {"trashed_at": trashed_at, "trashed_by": by}
+    if trashed_at is None:
+        # Exports that went on meanwhile come to the run again.
+        changes["completed_at"] = Now()
+    Run.with_trash.filter(pk__in=moved).update(**changes)
     uploads_of_runs(workspace, moved).update(is_in_trash=trashed_at is not None)
     refresh_noise_of_runs(moved)
     workspace.changed()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from django.db import connection
-from django.db.models import AutoField, JSONField, Model
+from django.db.models import AutoField, Field, JSONField, Model
+from django.db.models.expressions import DatabaseDefault
 
 # The wire protocol counts the parameters of a statement in 16 bits.
 MAX_PARAMETERS = 65_535
@@ -31,13 +32,14 @@ def insert_rows(model: type[Row], rows: Iterable[Row], *, ignore_conflicts: bool
 def copy_rows(model: type[Row], rows: Iterable[Row]) -> None:
     """Insert rows whose keys are made here, with one COPY: no statement is composed or planned.
 
-    To be called in a transaction. Values are written as they stand in the rows, JSON by orjson.
+    To be called in a transaction. Values are written as they stand in the rows, JSON by orjson; a
+    column that the first row leaves to the database is left to it in all rows.
     Raises IntegrityError and the like as `insert_rows` does, and TypeError for what is no JSON.
     """
     waiting = list(rows)
     if not waiting:
         return
-    fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
+    fields = [field for field in model._meta.concrete_fields if _is_given(field, waiting[0])]
     columns = [(field.attname, isinstance(field, JSONField)) for field in fields]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     command = f"COPY {connection.ops.quote_name(model._meta.db_table)} ({names}) FROM STDIN"
@@ -49,6 +51,11 @@ def copy_rows(model: type[Row], rows: Iterable[Row]) -> None:
         for row in waiting:
             values = ((getattr(row, name), is_json) for name, is_json in columns)
             copy.write_row([_as_json(value) if is_json else value for value, is_json in values])
+
+
+def _is_given(field: Field[Any, Any], row: Model) -> bool:
+    is_left = isinstance(getattr(row, field.attname), DatabaseDefault)
+    return not (is_left or isinstance(field, AutoField))
 
 
 def _as_json(value: object) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
@@ -136,6 +137,9 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     recorded_at = models.DateTimeField(default=timezone.now)
+    # When it was recorded complete, got late trials or came back from the trash, by the clock of
+    # the database. Without meaning while the run is open.
+    completed_at = models.DateTimeField(db_default=Now())
     interrupted = models.BooleanField(default=False)
     # Annotations: shown, never part of an identity.
     labels = models.JSONField(default=dict)
@@ -178,6 +182,7 @@ class Run(models.Model):
                 name="run_in_trash",
             ),
             models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace"),
+            models.Index(fields=["workspace", "completed_at"], name="run_by_completion"),
             models.Index(
                 fields=["workspace", "started_at"],
                 condition=~models.Q(session={}),

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models.functions import Now
 
 from backend.accounts.models import User, Workspace
 from backend.errors import Conflict
@@ -130,6 +131,9 @@ def record_early(
     _lock(run)
     rows = Run.with_trash.select_related("workspace", "server_host", "client_host")
     run = rows.get(pk=run.pk)
+    if not run.is_open:
+        # Who exported it has other trials in their place.
+        Run.with_trash.filter(pk=run.pk).update(completed_at=Now())
     return _write(run, records, corrections, meanwhile=meanwhile)
 
 
@@ -166,6 +170,7 @@ def _lock(run: Run) -> bool:
     if stored.workspace_id != run.workspace_id:
         raise RunElsewhere(run.pk)
     run.recorded_at = stored.recorded_at
+    run.completed_at = Now() if stored.is_open else stored.completed_at
     run.trashed_at, run.trashed_by_id = stored.trashed_at, stored.trashed_by_id
     if run.server_host is None and stored.server_host is not None:
         # The host was observed in the meantime (runs/observations.py).

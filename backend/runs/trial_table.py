@@ -1,19 +1,22 @@
-"""All trials as a table, the oldest run first: in parts of whole runs that follow each other.
+"""All trials as a table, in parts of whole runs, in the order in which the runs became complete.
 
-A run that is recorded later comes after all earlier ones, so whoever keeps the cursor of the last
-part can ask for what is new.
+Whoever keeps the cursor of the last part can ask for what is new: a run becomes complete when its
+whole upload is recorded, when late trials of it are, or when it comes back from the
+trash. Transactions may commit in another order than they wrote, so a run comes only once it has
+been complete for a minute.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import orjson
 from django.db.models import Count, F, Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Now
 
 from backend.runs.cursors import pack_cursor, read_instant_cursor
 from backend.runs.models import Run, Trial
@@ -22,6 +25,8 @@ from backend.stats.percentiles import STORED_PERCENTILES
 
 # A run has at most as many trials as an envelope may have.
 RUNS_AT_ONCE = 500
+# As long a transaction that records a run may take after it wrote when.
+HELD_BACK = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +101,24 @@ def read_part(
 ) -> Part:
     """The trials of the next whole runs, at least one run, else at most `most_trials` trials.
 
-    Runs that are still measured are left out, and end the table: they come when they are complete.
-    Raises BadCursor.
+    Runs that are still measured and runs of the last minute (HELD_BACK) are left out: they come
+    later. Raises BadCursor.
     """
-    rows = search.applied(Run.objects.filter(workspace__in=list(workspace_ids), is_open=False))
+    complete = Run.objects.filter(is_open=False, completed_at__lt=Now() - HELD_BACK)
+    rows = search.applied(complete.filter(workspace__in=list(workspace_ids)))
     if after:
-        recorded_at, run_id = read_instant_cursor(after)
-        is_later = Q(recorded_at=recorded_at, pk__gt=run_id) | Q(recorded_at__gt=recorded_at)
-        rows = rows.filter(is_later, recorded_at__gte=recorded_at)
-    rows = rows.order_by("recorded_at", "pk")
-    listed = list(rows.values_list("pk", "recorded_at")[: RUNS_AT_ONCE + 1])
+        completed_at, run_id = read_instant_cursor(after)
+        is_later = Q(completed_at=completed_at, pk__gt=run_id) | Q(completed_at__gt=completed_at)
+        rows = rows.filter(is_later, completed_at__gte=completed_at)
+    rows = rows.order_by("completed_at", "pk")
+    listed = list(rows.values_list("pk", "completed_at")[: RUNS_AT_ONCE + 1])
     chosen = _first_runs([pk for pk, _ in listed[:RUNS_AT_ONCE]], most_trials)
     if not chosen:
         return Part([], None, is_last=True)
-    last_id, recorded_at = listed[len(chosen) - 1]
+    last_id, completed_at = listed[len(chosen) - 1]
     return Part(
         rows=list(_rows(Trial.objects.filter(run__in=chosen))),
-        next=pack_cursor(recorded_at.isoformat(), str(last_id)),
+        next=pack_cursor(completed_at.isoformat(), str(last_id)),
         is_last=len(chosen) == len(listed),
     )
 
@@ -138,7 +144,7 @@ def _rows(trials: QuerySet[Trial]) -> Iterator[tuple[Any, ...]]:
         Cast(path, TextField()) if path in as_text | {"percentiles_us"} else expression
         for path, expression in columns.items()
     ]
-    ordered = trials.order_by("run__recorded_at", "run_id", "ordinal")
+    ordered = trials.order_by("run__completed_at", "run_id", "ordinal")
     for values in ordered.values_list(*selected):
         by_path = dict(zip(columns, values, strict=True))
         percentiles = orjson.loads(by_path["percentiles_us"])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+from django.db.models import F
 
 from backend.accounts.models import Workspace
 from backend.runs.identity import identity_of
@@ -80,6 +81,12 @@ def make_run(
         ordinal = _make_cell(run, spec, ordinal)
     workspace.changed()
     return run
+
+
+def let_a_minute_pass() -> None:
+    """As if every run had become complete two minutes earlier: exports give it."""
+    earlier = F("completed_at") - timedelta(minutes=2)
+    Run.with_trash.update(completed_at=earlier)
 
 
 def _get(model: Any, workspace: Workspace, fields: Mapping[str, Any]) -> Any:

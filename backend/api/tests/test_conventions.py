@@ -16,7 +16,7 @@ from backend.runs.models import Run, Trial
 from backend.runs.trial_table import COLUMNS
 from backend.sharing.models import SavedView
 from backend.testing.openapi import list_operations
-from backend.testing.rows import STARTED, CellSpec, make_run
+from backend.testing.rows import STARTED, CellSpec, let_a_minute_pass, make_run
 from backend.testing.scenes import make_measured_run
 
 pytestmark = pytest.mark.django_db
@@ -226,6 +226,7 @@ def test_a_bad_question_for_trials_is_refused(api, query):
 
 
 OPERATIONS = [
+    let_a_minute_pass()
     pytest.param(described, id=f"{method} {path}") for method, path, described in list_operations()
 ]
 
@@ -243,3 +244,4 @@ def test_every_operation_has_a_description_an_example_and_its_errors(operation):
     for parameter in operation.get("parameters", ()):
         if parameter["in"] == "query":
             assert parameter["description"]
+    let_a_minute_pass()

@@ -19,6 +19,7 @@ from django.db import connection
 from backend.accounts.models import Workspace
 from backend.ingest.models import State, Upload
 from backend.ingest.worker import drain
+from backend.testing.rows import let_a_minute_pass
 from backend.testing.uploads import Tenant, make_tenant, make_upload
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -164,6 +165,7 @@ def read_history(token, tmp_path):
     for number, rate in enumerate((5990.0, 6010.0, 6025.0), start=1):
         (tmp_path / f"trial-{number}.txt").write_text(report_of(rate))
     drain()
+    let_a_minute_pass()
 
 
 def test_every_command_of_the_guide_works(service, tmp_path):
