@@ -11,8 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, OuterRef, QuerySet
 
 from backend.alerts.lifecycle import apply_sightings
 from backend.alerts.models import (
@@ -28,6 +27,7 @@ from backend.alerts.sighting import Sighting
 from backend.alerts.thresholds import judge_error_rates, judge_hosts
 from backend.analysis.loading.selection import NotVisible, select
 from backend.analysis.query.compare_query import CompareQuery, QueryError
+from backend.runs.happening import happened_at, happened_at_of
 from backend.runs.models import Run
 
 # Older runs say less of the level of today.
@@ -116,8 +116,7 @@ def _baseline(rule: AlertRule, runs: QuerySet[Any], run: Run) -> Iterable[Run]:
 def _happened(rule: AlertRule, states: Iterable[str]) -> QuerySet[Any]:
     """Alerts of the rule with the times of their first and last run."""
     return Alert.objects.filter(rule=rule, state__in=states, first_run__isnull=False).annotate(
-        first_at=Coalesce(F("first_run__started_at"), F("first_run__recorded_at")),
-        last_at=Coalesce(F("last_run__started_at"), F("last_run__recorded_at")),
+        first_at=happened_at_of("first_run__"), last_at=happened_at_of("last_run__")
     )
 
 
@@ -129,8 +128,3 @@ def _bad_spans(rule: AlertRule) -> list[tuple[datetime, datetime]]:
 def _threshold(rule: AlertRule) -> float:
     assert rule.threshold is not None
     return rule.threshold
-
-
-def happened_at(run: Run) -> datetime:
-    """When a run was measured; when it was recorded, where that is unknown."""
-    return run.started_at or run.recorded_at

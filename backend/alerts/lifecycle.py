@@ -20,6 +20,7 @@ from backend.alerts.models import (
 )
 from backend.alerts.sighting import Sighting
 from backend.errors import Conflict, InvalidInput
+from backend.runs.happening import happened_at
 from backend.runs.models import Run
 
 # A sighting without a run (a silent agent) is confirmed by a later look.
@@ -133,7 +134,7 @@ def answer_alert(alert: Alert, state: str, *, by: User | None, note: str = "") -
         )
     _set_state(locked, AlertState(state), by=by, note=_checked_note(note))
     if state == AlertState.NOT_A_REGRESSION and locked.first_run is not None:
-        since = locked.first_run.started_at or locked.first_run.recorded_at
+        since = happened_at(locked.first_run)
         AlertRule.objects.filter(pk=locked.rule_id).update(baseline_since=since)
     alert.refresh_from_db()
 

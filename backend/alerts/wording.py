@@ -8,6 +8,7 @@ from backend.alerts.models import Alert, AlertState, RuleKind
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.analysis.query.timestamps import instant
 from backend.links import absolute, link_to, pair_link, run_link
+from backend.runs.happening import happened_at
 from backend.runs.models import Run
 
 STATE_TEXTS = {
@@ -50,7 +51,7 @@ def range_text(alert: Alert) -> str:
 
 
 def _day(run: Run) -> str:
-    return f"{(run.started_at or run.recorded_at):%Y-%m-%d %H:%M} UTC"
+    return f"{happened_at(run):%Y-%m-%d %H:%M} UTC"
 
 
 def chart_link(alert: Alert) -> str:
@@ -128,7 +129,7 @@ def describe_alert(alert: Alert) -> dict[str, Any]:
 def _run_record(run: Run | None) -> dict[str, Any] | None:
     if run is None:
         return None
-    happened = run.started_at or run.recorded_at
+    happened = happened_at(run)
     return {
         "id": str(run.pk),
         "url": absolute(run_link(run.pk)),

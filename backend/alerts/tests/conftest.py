@@ -22,7 +22,16 @@ class History:
         self.workspace = workspace
         self.hours = 0
 
-    def run(self, rate=1000.0, *, branch="main", version=None, started_at=None, **fields):
+    def run(
+        self,
+        rate=1000.0,
+        *,
+        branch="main",
+        version=None,
+        started_at=None,
+        recorded_at=None,
+        **fields,
+    ):
         """A run of `rate` requests/s, judged by the rules; its p99 rises as the rate falls."""
         self.hours += 1
         spec = CellSpec(
@@ -33,7 +42,7 @@ class History:
         at = started_at or STARTED + timedelta(hours=self.hours)
         run = make_run(self.workspace, spec, started_at=at)
         labels = {"branch": branch, "commit": f"c{self.hours:07d}"}
-        Run.objects.filter(pk=run.pk).update(labels=labels)
+        Run.objects.filter(pk=run.pk).update(labels=labels, recorded_at=recorded_at or at)
         run.refresh_from_db()
         PendingRun.objects.create(run=run, workspace=self.workspace)
         judge_due()

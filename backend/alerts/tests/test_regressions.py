@@ -1,6 +1,6 @@
 """Regressions: judged against the branch, confirmed by a second run, ended by two good ones."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -33,6 +33,16 @@ def test_a_regression_is_told_when_a_second_run_shows_it(rule, history, channel)
     assert "sync 1.6: throughput 0.8" in alert.text
     assert "x=date" in record["chart_url"]
     assert Delivery.objects.get(event="alert.new").data["id"] == str(alert.pk)
+
+
+def test_a_run_dated_in_the_future_stops_no_later_alert(rule, history, channel):
+    history.good(4)
+    recorded_at = STARTED + timedelta(hours=4, minutes=30)
+    history.run(1000, started_at=datetime(2036, 1, 1, tzinfo=UTC), recorded_at=recorded_at)
+    history.run(800)
+    history.run(805)
+    assert (history.states, events()) == (["new"], ["alert.new"])
+    assert range_text(Alert.objects.get()) == "After commit c0000005, up to c0000006."
 
 
 def test_one_bad_run_alone_tells_nobody(rule, history, channel):

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, time, timedelta
 
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import BooleanField, F, Func, Q, QuerySet, UUIDField, Value
-from django.db.models.functions import Coalesce
 
 from backend.analysis.loading.former_names import replace_former_names
 from backend.analysis.loading.run_labels import with_any_label
@@ -31,6 +30,7 @@ from backend.analysis.query.field import UNKNOWN
 from backend.analysis.query.fields import FIELDS, LOADS
 from backend.analysis.query.records import LoadedSeries
 from backend.errors import NotFound
+from backend.runs.happening import happened_at_of
 from backend.runs.models import Cell, Run
 from backend.runs.transactions import repeatable_read
 
@@ -69,7 +69,7 @@ class Selection:
 
         `with_labels` False: the filter on labels is left out.
         """
-        rows = Run.objects.annotate(happened_at=Coalesce("started_at", "recorded_at"))
+        rows = Run.objects.annotate(happened_at=happened_at_of())
         chosen = rows.filter(self.runs, workspace_id__in=self.workspace_ids)
         if with_labels and (labels := self.query.wanted("label")):
             return chosen.filter(with_any_label(labels))

@@ -32,13 +32,14 @@ from backend.analysis.pages.gate.sentences import (
     row_text,
     settle_text,
 )
-from backend.analysis.pages.gate.sides import Side, find_baseline, find_candidate, happened_at
+from backend.analysis.pages.gate.sides import Side, find_baseline, find_candidate
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.metrics import CORE
 from backend.analysis.query.timestamps import instant
 from backend.analysis.record import record_of
 from backend.errors import Conflict
 from backend.links import compare_link, pair_link, run_link
+from backend.runs.happening import happened_at
 from backend.runs.models import Run
 from backend.runs.transactions import repeatable_read
 

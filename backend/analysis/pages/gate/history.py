@@ -19,6 +19,7 @@ from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.records import LoadedCell
 from backend.noise.estimate import RunMean, run_variation
+from backend.runs.happening import happened_at
 from backend.stats.changes import find_changes
 from backend.stats.comparison import Floor
 from backend.stats.replicates import Observation, Sample
@@ -83,9 +84,7 @@ class History:
 
     def _run_order(self) -> Callable[[Hashable], int]:
         """The place of a run in time, by the key that its trials name it by."""
-        by_time = sorted(
-            self.gathered.runs, key=lambda run: (run.started_at or run.recorded_at, run.id)
-        )
+        by_time = sorted(self.gathered.runs, key=lambda run: (happened_at(run), run.id))
         places = {run.id.int: place for place, run in enumerate(by_time)}
         return lambda run: places.get(run, -1)  # type: ignore[call-overload]
 
@@ -129,7 +128,7 @@ def _has_same_axis(a: Gathered, b: Gathered) -> bool:
 
 def _newest_run(sweep: Sweep) -> float:
     runs = (cell.run for cell in sweep.group.cells())
-    return max((run.started_at or run.recorded_at).timestamp() for run in runs)
+    return max(happened_at(run).timestamp() for run in runs)
 
 
 # What a series of the baseline shares with that of the candidate: as much as possible. The version

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.db.models.functions import Coalesce
 
 from backend.analysis.loading.run_labels import with_label
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import QueryError
+from backend.runs.happening import happened_at, happened_at_of
 from backend.runs.models import Cell, Run
 
 Kind = Literal["run", "version", "label"]
@@ -104,14 +103,9 @@ def find_baseline(side: Side, candidates: Sequence[Run], servers: Collection[str
     return list(rows.filter(Exists(measured))[:NEWEST_RUNS])
 
 
-def happened_at(run: Run) -> datetime:
-    """When a run was measured; when it was recorded, where that is unknown."""
-    return run.started_at or run.recorded_at
-
-
 def _runs_of(side: Side, workspace_ids: Sequence[UUID]) -> QuerySet[Run]:
     rows = Run.objects.filter(workspace_id__in=list(workspace_ids)).filter(_condition(side))
-    rows = rows.annotate(happened_at=Coalesce("started_at", "recorded_at"))
+    rows = rows.annotate(happened_at=happened_at_of())
     return rows.select_related("workspace").order_by("-happened_at", "pk")
 
 

@@ -1,7 +1,7 @@
 """The gate of a build: the verdict of each requirement, and what it is held against."""
 
 import random
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.gate.describe import GateQuery, StillMeasured, judge_build
 from backend.analysis.pages.gate.requirements import read_requirements
-from backend.analysis.pages.gate.sides import read_side
+from backend.analysis.pages.gate.sides import find_baseline, find_candidate, read_side
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Run
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
@@ -121,6 +121,19 @@ def test_runs_after_the_candidate_do_not_count(workspace):
     before = gate(workspace, of(candidate))
     add_run(workspace, 11, 500)
     assert gate(workspace, of(candidate)).rows[0].ratio == before.rows[0].ratio
+
+
+def test_a_run_dated_in_the_future_stands_where_it_was_recorded(workspace):
+    runs = add_history(workspace)
+    misdated = runs[4]
+    dated = {"started_at": datetime(2036, 1, 1, tzinfo=UTC), "recorded_at": STARTED + 4 * DAY}
+    Run.objects.filter(pk=misdated.pk).update(**dated)
+    misdated.refresh_from_db()
+    main, ids = read_side("baseline", ["main"]), [workspace.pk]
+    assert find_candidate(main, ids) == runs[::-1]
+    assert find_baseline(main, [misdated], ["sync"]) == runs[3::-1]
+    assert find_baseline(main, [runs[3]], ["sync"]) == runs[2::-1]
+    assert find_baseline(main, [runs[6]], ["sync"]) == runs[5::-1]
 
 
 def test_only_runs_since_the_last_change_of_the_branch_count(workspace):
