@@ -13,12 +13,13 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.models import Token, User
+from backend.accounts.scopes import Scope
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer
-from backend.api.workspaces import writable_workspace
+from backend.api.workspaces import managed_workspace
 from backend.deliveries.channels import (
     MAX_ADDRESS,
     MAX_NAME,
@@ -58,14 +59,17 @@ class ChannelSerializer(serializers.ModelSerializer[Channel]):
 
     workspace = serializers.CharField(source="workspace.slug")
     author = serializers.CharField(source="author.username", default=None, allow_null=True)
-    address = serializers.CharField(
-        source="shown_address", help_text="Of an address on the web, its host only"
+    address = serializers.SerializerMethodField(
+        help_text="Of an address on the web, its host only; null for a token without admin"
     )
     topics = serializers.ListField(child=serializers.ChoiceField(Topic.choices))
 
     class Meta:
         model = Channel
         fields = ["id", "workspace", "kind", "name", "address", "topics", "author", "created_at"]
+
+    def get_address(self, channel: Channel) -> str | None:
+        return channel.shown_address if self.context["shows_addresses"] else None
 
 
 class ChannelListSerializer(serializers.Serializer[Any]):
@@ -121,8 +125,15 @@ class ChannelList(APIView):
     )
     def get(self, request: Request) -> Response:
         """All of them, by name."""
-        rows = channels_in(workspaces_asked(request))
-        return Response(ChannelListSerializer({"channels": rows}).data)
+        actor = required_actor(request)
+        is_admin = isinstance(actor, Token) and Scope.ADMIN in actor.scopes
+        if is_admin:
+            workspace_ids = [managed_workspace(actor, request.query_params.get("workspace")).pk]
+        else:
+            workspace_ids = workspaces_asked(request)
+        context = {"shows_addresses": is_admin or isinstance(actor, User)}
+        body = {"channels": channels_in(workspace_ids)}
+        return Response(ChannelListSerializer(body, context=context).data)
 
     @extend_schema(
         operation_id="channel_create",
@@ -135,10 +146,10 @@ class ChannelList(APIView):
         form = NewChannelSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         asked = dict(form.validated_data)
-        workspace = writable_workspace(actor, asked.pop("workspace", None))
-        _require_admin(actor, workspace.pk)
+        workspace = managed_workspace(actor, asked.pop("workspace", None))
         channel = add_channel(workspace, author=author_of(actor), **asked)
-        return Response(ChannelSerializer(channel).data, status=status.HTTP_201_CREATED)
+        body = ChannelSerializer(channel, context={"shows_addresses": True}).data
+        return Response(body, status=status.HTTP_201_CREATED)
 
 
 class ChannelDetail(APIView):
@@ -185,16 +196,11 @@ class DeliveryList(APIView):
         return Response(DeliveryPageSerializer({"deliveries": page.deliveries, "next": more}).data)
 
 
-def _require_admin(actor: Token | User, workspace_id: UUID) -> None:
-    if not access.may_administer(actor, workspace_id):
-        raise NotFound(NOT_FOUND)
-
-
 def _administered(request: Request, channel_id: UUID) -> Channel:
     """The channel. Raises NotFound, also for a channel that the actor may only read."""
     actor = required_actor(request)
-    channel = channels_in(access.workspace_ids_of(actor)).filter(pk=channel_id).first()
-    if channel is None:
+    rows = Channel.objects.filter(pk=channel_id, workspace__deleted_at=None)
+    channel = rows.select_related("workspace", "author").first()
+    if channel is None or not access.may_administer(actor, channel.workspace_id):
         raise NotFound(NOT_FOUND)
-    _require_admin(actor, channel.workspace_id)
     return channel

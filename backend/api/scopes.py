@@ -26,6 +26,7 @@ FOLLOW: Needed = (*READ, *UPLOAD)
 CHANGE: Needed = (frozenset({Scope.RUNS_READ, Scope.RUNS_WRITE}),)
 AGENT: Needed = (frozenset({Scope.AGENT}),)
 ADMIN: Needed = (frozenset({Scope.ADMIN}),)
+READ_OR_ADMIN: Needed = (*READ, *ADMIN)
 
 # By the name of the route, then by method.
 NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
@@ -82,7 +83,7 @@ NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "alert": {"GET": READ, "PATCH": CHANGE},
     "alert-rule-list": {"GET": READ, "POST": CHANGE},
     "alert-rule": {"PATCH": CHANGE, "DELETE": CHANGE},
-    "channel-list": {"GET": READ, "POST": ADMIN},
+    "channel-list": {"GET": READ_OR_ADMIN, "POST": ADMIN},
     "channel": {"DELETE": ADMIN},
     "channel-test": {"POST": ADMIN},
     "delivery-list": {"GET": ADMIN},

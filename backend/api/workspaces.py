@@ -20,7 +20,7 @@ def writable_workspace(actor: Token | User, slug: str | None) -> Workspace:
 
 
 def managed_workspace(actor: Token | User, slug: str | None) -> Workspace:
-    """The workspace whose tokens and audit log are asked for.
+    """The workspace whose tokens, channels or audit log are asked for.
 
     Raises NotFound, also for a workspace that the actor does not administer.
     """

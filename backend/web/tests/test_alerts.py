@@ -4,6 +4,8 @@ import pytest
 from django.test import Client
 
 from backend.accounts.models import Membership, Role
+from backend.accounts.scopes import Scope
+from backend.accounts.token_making import TokenRequest, make_token
 from backend.alerts.models import Alert, AlertRule
 from backend.deliveries.models import Channel, Delivery
 from backend.deliveries.signing import secret_of
@@ -24,6 +26,11 @@ def member(scene):
 @pytest.fixture
 def api(scene):
     return Client(headers=scene.own.headers)
+
+
+def bearer(tenant, *scopes):
+    _, clear = make_token(tenant.user, tenant.workspace, TokenRequest("x", scopes))
+    return Client(headers={"Authorization": f"Bearer {clear}"})
 
 
 def test_the_list_shows_open_alerts_with_their_range_and_chart(owner, scene):
@@ -174,7 +181,7 @@ def test_rules_through_the_api(api, scene):
 def test_channels_through_the_api_are_for_admins(api, owner, scene):
     asked = {"kind": "slack", "name": "chat", "address": "https://h.example/T/secret"}
     post = {"data": asked, "content_type": "application/json"}
-    assert api.post("/api/v1/channels", **post).status_code == 404
+    assert api.post("/api/v1/channels", **post).status_code == 403
     made = owner.post("/api/v1/channels", {**asked, "workspace": "own-lab"}, post["content_type"])
     assert made.status_code == 201
     channel = made.json()
@@ -183,6 +190,38 @@ def test_channels_through_the_api_are_for_admins(api, owner, scene):
     assert (test.status_code, test.json()["state"]) == (202, "waiting")
     log = owner.get(f"/api/v1/channels/{channel['id']}/deliveries").json()
     assert [delivery["event"] for delivery in log["deliveries"]] == ["test"]
+
+
+def test_a_token_with_the_scope_admin_alone_manages_channels(scene):
+    asked = {"kind": "slack", "name": "chat", "address": "https://h.example/T/secret"}
+    api = bearer(scene.own, Scope.ADMIN)
+    made = api.post("/api/v1/channels", asked, "application/json")
+    assert made.status_code == 201
+    listed = api.get("/api/v1/channels?workspace=own-lab").json()["channels"]
+    assert listed == [made.json()]
+    channel = f"/api/v1/channels/{made.json()['id']}"
+    stranger = bearer(scene.foreign, Scope.ADMIN)
+    assert stranger.get("/api/v1/channels").json()["channels"] == []
+    assert stranger.get("/api/v1/channels?workspace=own-lab").status_code == 404
+    assert stranger.delete(channel).status_code == 404
+    assert api.post(f"{channel}/test").status_code == 202
+    assert len(api.get(f"{channel}/deliveries").json()["deliveries"]) == 1
+    assert api.delete(channel).status_code == 204
+    assert not Channel.objects.exists()
+
+
+def test_addresses_are_for_sessions_and_the_scope_admin(member, scene):
+    Channel.objects.create(
+        workspace=scene.own.workspace, kind="mail", name="ada", address="ada@lab.example"
+    )
+
+    def addresses(client):
+        return [row["address"] for row in client.get("/api/v1/channels").json()["channels"]]
+
+    assert addresses(member) == ["ada@lab.example"]
+    scene.own.user.memberships.update(role=Role.OWNER)
+    assert addresses(bearer(scene.own, Scope.RUNS_READ)) == [None]
+    assert addresses(bearer(scene.own, Scope.RUNS_READ, Scope.ADMIN)) == ["ada@lab.example"]
 
 
 def test_a_public_workspace_shows_strangers_no_alerts(scene, stranger):

@@ -319,8 +319,8 @@ export interface components {
             readonly workspace: string;
             readonly kind: components["schemas"]["ChannelKind"];
             readonly name: string;
-            /** @description Of an address on the web, its host only */
-            readonly address: string;
+            /** @description Of an address on the web, its host only; null for a token without admin */
+            readonly address: string | null;
             readonly topics: readonly components["schemas"]["TopicsEnum"][];
             readonly author?: string | null;
             /** Format: date-time */
@@ -1655,7 +1655,7 @@ export interface components {
          * @description * `runs:read` - read and compare runs
          *     * `runs:write` - upload runs; with runs:read also change, share and delete them
          *     * `agent` - what an agent sends: uploads, heartbeats, sessions and observations
-         *     * `admin` - make, list and revoke tokens, and read the audit log
+         *     * `admin` - manage tokens and channels, and read the audit log
          * @enum {string}
          */
         readonly ScopesEnum: "runs:read" | "runs:write" | "agent" | "admin";
