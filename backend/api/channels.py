@@ -25,6 +25,7 @@ from backend.deliveries.channels import (
     MAX_NAME,
     add_channel,
     channels_in,
+    remove_channel,
     send_test,
 )
 from backend.deliveries.listing import delivery_page
@@ -158,7 +159,7 @@ class ChannelDetail(APIView):
     @extend_schema(operation_id="channel_delete", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, channel_id: UUID) -> Response:
         """Delete it with its log; messages that wait are not sent. For admins."""
-        _administered(request, channel_id).delete()
+        remove_channel(_administered(request, channel_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -12,7 +12,8 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from backend.accounts.models import User, Workspace
+from backend.accounts.audit import record
+from backend.accounts.models import Act, User, Workspace
 from backend.deliveries.models import Channel, ChannelKind, Delivery, Topic
 from backend.deliveries.queue import Message, enqueue_for
 from backend.deliveries.sending import is_members_address
@@ -67,11 +68,21 @@ def add_channel(
         if own.filter(name=channel.name).exists():
             raise ChannelRefused(f"There is a channel “{channel.name}”. Choose another name.")
         channel.save()
+        _record(Act.CHANNEL_CREATED, channel)
     return channel
 
 
+@transaction.atomic
+def remove_channel(channel: Channel) -> None:
+    """Delete the channel with its log; messages that wait are not sent."""
+    if Channel.objects.filter(pk=channel.pk).delete()[0]:
+        _record(Act.CHANNEL_DELETED, channel)
+
+
+@transaction.atomic
 def renew_secret(channel: Channel) -> None:
     """Give the channel another signing secret; the earlier one stops at once."""
+    _record(Act.CHANNEL_SECRET, channel)
     Channel.objects.filter(pk=channel.pk).update(secret_version=F("secret_version") + 1)
     channel.refresh_from_db(fields=["secret_version"])
 
@@ -88,6 +99,15 @@ def send_test(channel: Channel) -> Delivery:
         reason = f"The channel got {TESTS_PER_HOUR} tests within an hour, or its queue is full."
         raise TooMany(reason, wait_s=3600)
     return delivery
+
+
+def _record(act: Act, channel: Channel) -> None:
+    # The host alone: the rest of an address may hold a secret.
+    is_mail = channel.kind == ChannelKind.MAIL
+    address = channel.address
+    host = address.rpartition("@")[2] if is_mail else urlsplit(address).hostname or ""
+    detail = {"kind": str(channel.kind), "host": host}
+    record(act, channel.workspace, subject=channel.name, subject_id=channel.pk, **detail)
 
 
 def _checked_kind(kind: str) -> str:

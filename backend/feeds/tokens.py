@@ -15,7 +15,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from backend.accounts.models import Membership, User, Workspace
+from backend.accounts.audit import record
+from backend.accounts.models import Act, Membership, User, Workspace
 from backend.errors import Conflict
 from backend.feeds.models import FeedToken
 
@@ -38,9 +39,10 @@ def make_token(workspace: Workspace, user: User, name: str) -> str:
         Membership.objects.select_for_update().get(workspace=workspace, user=user)
         if tokens_of(workspace, user).count() >= MAX_TOKENS:
             raise TooManyTokens(f"You have {MAX_TOKENS} feed tokens here. Revoke one first.")
-        FeedToken.objects.create(
+        token = FeedToken.objects.create(
             workspace=workspace, user=user, name=cleaned, digest=_digest(clear)
         )
+        _record(Act.FEED_TOKEN_CREATED, token)
     return clear
 
 
@@ -51,7 +53,8 @@ def tokens_of(workspace: Workspace, user: User) -> QuerySet[FeedToken]:
 
 def revoke_token(workspace: Workspace, user: User, token_id: UUID) -> bool:
     """Delete a token of a member; whether there was one."""
-    return bool(tokens_of(workspace, user).filter(pk=token_id).delete()[0])
+    token = tokens_of(workspace, user).filter(pk=token_id).first()
+    return token is not None and _revoke(token)
 
 
 def opened_by(clear: str) -> UUID | None:
@@ -65,6 +68,18 @@ def opened_by(clear: str) -> UUID | None:
     is_stale = Q(used_at=None) | Q(used_at__lt=now - USE_KNOWN_TO)
     FeedToken.objects.filter(is_stale, pk=token.pk).update(used_at=now)
     return token.workspace_id
+
+
+@transaction.atomic
+def _revoke(token: FeedToken) -> bool:
+    is_deleted = bool(FeedToken.objects.filter(pk=token.pk).delete()[0])
+    if is_deleted:
+        _record(Act.FEED_TOKEN_REVOKED, token)
+    return is_deleted
+
+
+def _record(act: Act, token: FeedToken) -> None:
+    record(act, token.workspace, subject=token.name, subject_id=token.pk)
 
 
 def _is_member(token: FeedToken) -> bool:

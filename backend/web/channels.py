@@ -18,6 +18,7 @@ from backend.deliveries.channels import (
     ChannelRefused,
     add_channel,
     channels_in,
+    remove_channel,
     renew_secret,
     send_test,
 )
@@ -101,7 +102,7 @@ def delete_channel(request: HttpRequest, slug: str, channel_id: UUID) -> HttpRes
     """Delete a channel with its log; messages that wait are not sent."""
     workspace = visible.administered_workspace_or_404(request, slug)
     row = _channel_or_404(workspace, channel_id)
-    row.delete()
+    remove_channel(row)
     messages.info(request, f"Deleted the channel “{row.name}”.")
     return HttpResponseRedirect(link_to("channels-page", workspace.slug))
 

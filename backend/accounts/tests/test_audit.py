@@ -9,6 +9,8 @@ from django.test import Client
 
 from backend.accounts import audit, invitations, leaks, token_making, tokens
 from backend.accounts.models import Act, AuditEvent, Membership, Role, Token, User, Workspace
+from backend.deliveries.models import Channel
+from backend.feeds.models import FeedToken
 from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.storage import storage
 from backend.ingest.trash import remove_expired_runs
@@ -127,6 +129,28 @@ def test_joining_leaving_and_revoking_leave_theirs(owner, scene):
     invitations.invite(scene.own.user, workspace, Role.VIEWER)
     invitations.revoke(workspace, latest().subject_id)
     assert latest().act == Act.INVITATION_REVOKED
+
+
+def test_channels_and_feed_tokens_leave_theirs_without_secrets(owner, scene):
+    form = {"kind": "slack", "name": "chat", "topics": "alerts"}
+    form["address"] = "https://hooks.example/T/secret"
+    owner.post("/w/own-lab/channels", form)
+    channel = Channel.objects.get()
+    created = latest()
+    owner.post(f"/w/own-lab/channels/{channel.pk}/secret")
+    owner.post(f"/w/own-lab/channels/{channel.pk}/delete")
+    owner.post("/w/own-lab/feed-tokens", {"name": "reader"})
+    token = FeedToken.objects.get()
+    owner.post(f"/w/own-lab/feed-tokens/{token.pk}/revoke")
+    acts = [Act.CHANNEL_CREATED, Act.CHANNEL_SECRET, Act.CHANNEL_DELETED]
+    acts += [Act.FEED_TOKEN_CREATED, Act.FEED_TOKEN_REVOKED]
+    assert since(AuditEvent.objects.count() - 5) == acts
+    assert (created.subject, created.subject_id) == ("chat", channel.pk)
+    assert created.detail == {"kind": "slack", "host": "hooks.example"}
+    assert (latest().subject, latest().subject_id) == ("reader", token.pk)
+    kept = str(list(AuditEvent.objects.values()))
+    assert "T/secret" not in kept
+    assert "ls_feed_" not in kept
 
 
 def test_a_token_is_named_with_its_maker(scene):
