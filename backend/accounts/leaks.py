@@ -12,7 +12,7 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.utils import timezone
 
-from backend.accounts import invitations, tokens
+from backend.accounts import invitations, tokens, workspace_links
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Membership, Role, Token, TokenKind
 from backend.broker import BROKER
@@ -35,7 +35,8 @@ class Leak:
 
 
 def end_leaked(leak: Leak) -> None:
-    """Revoke what has this clear text: a token of any kind, or an invitation.
+    """Revoke what has this clear text: a token of any kind, an invitation, or the link of a
+    workspace. Feed tokens end in backend.feeds.
 
     Returns nothing and raises nothing for a text that is no token here, so that a report tells its
     sender nothing.
@@ -44,6 +45,7 @@ def end_leaked(leak: Leak) -> None:
         token = tokens.stored(leak.token, *TokenKind)
     except tokens.TokenRefused:
         invitations.end_leaked(leak.token)
+        workspace_links.end_leaked(leak.token)
         return
     with transaction.atomic():
         rows = Token.objects.filter(pk=token.pk, leaked_at=None)

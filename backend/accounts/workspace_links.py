@@ -56,13 +56,20 @@ def find_link(clear: str, *, visitor: str) -> WorkspaceLink:
     """
     if wait := throttle.seconds_until_link(visitor):
         raise TooMany("Too many links from your address lead to nothing here.", wait_s=wait)
-    if token_format.is_well_formed(clear):
-        rows = _working().filter(lookup=token_format.lookup_of(clear)).select_related("workspace")
-        for link in rows:
-            if token_format.same_digest(bytes(link.digest), clear):
-                return link
+    if (link := _working_link(clear)) is not None:
+        return link
     throttle.count_missed_link(visitor)
     raise LinkMissing
+
+
+@transaction.atomic
+def end_leaked(clear: str) -> None:
+    """End the link with this token; nothing where none works."""
+    link = _working_link(clear)
+    if link is None:
+        return
+    if WorkspaceLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        _record(link.workspace, "unlisted", "private")
 
 
 def remember(session: dict[str, list[str]], link: WorkspaceLink) -> None:
@@ -86,6 +93,13 @@ def is_unlisted(workspace: Workspace) -> bool:
 
 def _working() -> QuerySet[WorkspaceLink]:
     return WorkspaceLink.objects.filter(revoked_at=None, workspace__deleted_at=None)
+
+
+def _working_link(clear: str) -> WorkspaceLink | None:
+    if not token_format.is_well_formed(clear):
+        return None
+    rows = _working().filter(lookup=token_format.lookup_of(clear)).select_related("workspace")
+    return next((row for row in rows if token_format.same_digest(bytes(row.digest), clear)), None)
 
 
 def _end_links(workspace: Workspace) -> str:

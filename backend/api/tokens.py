@@ -30,6 +30,7 @@ from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
 from backend.api.workspaces import managed_workspace
 from backend.errors import NotFound, TooMany
+from backend.feeds.tokens import end_leaked as end_leaked_feed_token
 from backend.links import link_to
 from backend.runs.cursors import page_by_time
 
@@ -182,4 +183,5 @@ class LeakedTokenList(APIView):
         form.is_valid(raise_exception=True)
         for leak in form.validated_data:
             end_leaked(Leak(leak["token"], leak.get("url", "")))
+            end_leaked_feed_token(leak["token"])
         return Response(status=204)

@@ -57,12 +57,16 @@ def revoke_token(workspace: Workspace, user: User, token_id: UUID) -> bool:
     return token is not None and _revoke(token)
 
 
+def end_leaked(clear: str) -> None:
+    """End the token with this clear text, which was published; nothing where there is none."""
+    if (token := _stored(clear)) is not None:
+        _revoke(token, is_published=True)
+
+
 def opened_by(clear: str) -> UUID | None:
     """The workspace that a token opens; None for every other text."""
-    if not clear.startswith(PREFIX) or len(clear) > 200:
-        return None
-    token = FeedToken.objects.filter(digest=_digest(clear), user__is_active=True).first()
-    if token is None or not _is_member(token):
+    token = _stored(clear)
+    if token is None or not token.user.is_active or not _is_member(token):
         return None
     now = timezone.now()
     is_stale = Q(used_at=None) | Q(used_at__lt=now - USE_KNOWN_TO)
@@ -70,16 +74,23 @@ def opened_by(clear: str) -> UUID | None:
     return token.workspace_id
 
 
+def _stored(clear: str) -> FeedToken | None:
+    if not clear.startswith(PREFIX) or len(clear) > 200:
+        return None
+    rows = FeedToken.objects.select_related("workspace", "user")
+    return rows.filter(digest=_digest(clear)).first()
+
+
 @transaction.atomic
-def _revoke(token: FeedToken) -> bool:
+def _revoke(token: FeedToken, **detail: bool) -> bool:
     is_deleted = bool(FeedToken.objects.filter(pk=token.pk).delete()[0])
     if is_deleted:
-        _record(Act.FEED_TOKEN_REVOKED, token)
+        _record(Act.FEED_TOKEN_REVOKED, token, **detail)
     return is_deleted
 
 
-def _record(act: Act, token: FeedToken) -> None:
-    record(act, token.workspace, subject=token.name, subject_id=token.pk)
+def _record(act: Act, token: FeedToken, **detail: bool) -> None:
+    record(act, token.workspace, subject=token.name, subject_id=token.pk, **detail)
 
 
 def _is_member(token: FeedToken) -> bool:

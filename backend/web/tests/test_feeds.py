@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from django.test import Client
 
-from backend.accounts.models import Membership
+from backend.accounts.models import Act, AuditEvent, Membership
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import make_token
 from backend.sharing.models import Visibility
@@ -62,6 +62,15 @@ def test_without_a_valid_token_there_is_nothing(scene, stranger, token, how):
     sent = {"none": "", "wrong": token[:-1] + "!"}.get(how, token)
     for path in (FEED, "/w/own-lab/alerts.atom"):
         assert stranger.get(f"{path}?token={sent}").status_code == 404
+
+
+def test_a_published_token_ends(scene, stranger, token):
+    body = [{"token": token}, {"token": "ls_feed_nonsense"}]
+    reported = stranger.post("/api/v1/leaked-tokens", body, "application/json")
+    assert (reported.status_code, reported.content) == (204, b"")
+    assert stranger.get(f"{FEED}?token={token}").status_code == 404
+    event = AuditEvent.objects.get(act=Act.FEED_TOKEN_REVOKED)
+    assert (event.subject, event.detail) == ("reader", {"is_published": True})
 
 
 def test_a_token_opens_no_other_workspace_and_no_page(scene, stranger, token):

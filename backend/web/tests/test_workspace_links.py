@@ -51,12 +51,17 @@ def test_it_shows_nothing_of_the_members_and_changes_nothing(link, scene):
     assert visitor.get("/api/v1/runs").status_code == 401
 
 
-@pytest.mark.parametrize("end", ["revoked", "replaced", "deleted"])
+@pytest.mark.parametrize("end", ["revoked", "replaced", "published", "deleted"])
 def test_it_ends_also_for_browsers_that_opened_it(end, link, owner, scene):
     visitor = Client()
     visitor.get(link)
     if end == "deleted":
         delete_workspace(scene.own.workspace)
+    elif end == "published":
+        body = [{"token": link.rpartition("/")[2]}]
+        assert visitor.post("/api/v1/leaked-tokens", body, "application/json").status_code == 204
+        event = AuditEvent.objects.earliest("-at")
+        assert event.detail == {"link": {"was": "unlisted", "is": "private"}}
     else:
         owner.post("/w/own-lab/link" + "/revoke" * (end == "revoked"))
     assert statuses(visitor, READ) == dict.fromkeys(READ, 404)
