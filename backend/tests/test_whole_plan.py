@@ -102,7 +102,8 @@ def wait_for(condition, what):
 def plan_text():
     """As a person writes it: real servers that this checkout has, and short trials."""
     parts = [
-        f'repeats = {REPEATS}\nwarmup_s = 1\norder = "randomised"\n[labels]\nfor = "proof"\n',
+        f'repeats = {REPEATS}\nwarmup_s = 1\norder = "randomised"\nalive = "all"\n',
+        '[labels]\nfor = "proof"\n',
         f'[load]\ntool = "auto"\nconnections = {LOADS}\nrequests = 160\n',
     ]
     parts += [f'[[workloads]]\nname = "w{n}"\npath = "/{n}"\n' for n in range(WORKLOADS)]

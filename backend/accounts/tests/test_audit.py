@@ -68,7 +68,7 @@ ACTS = [
     ("/w/own-lab/delete", {"confirm": "own-lab"}, [Act.WORKSPACE_DELETED]),
     ("/new-workspace", {"name": "Another"}, [Act.WORKSPACE_CREATED]),
     ("/r/{run}/delete", {}, [Act.RUN_TRASHED]),
-    ("/r/{run}/erase", {}, [Act.RUN_DELETED]),
+    ("/r/{run}/erase", {"is_confirmed": "yes"}, [Act.RUN_DELETED]),
     ("/w/own-lab/servers/{server}/merge", {"into": "other-server"}, [Act.MERGE_MADE]),
     (
         "/w/own-lab/result-sets/new",

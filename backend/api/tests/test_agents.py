@@ -37,7 +37,7 @@ def test_a_token_learns_where_its_results_go_and_what_time_it_is(scene):
     before = timezone.now()
     answer = Client(headers=scene.own.headers).get("/api/v1/me").json()
     assert (answer["kind"], answer["name"]) == ("token", "test")
-    assert answer["scopes"] == ["runs:write", "runs:read"]
+    assert answer["scopes"] == ["agent", "runs:write", "runs:read"]
     (place,) = answer["workspaces"]
     assert place["slug"] == "own-lab"
     assert place["url"].endswith("/w/own-lab/")

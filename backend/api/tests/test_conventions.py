@@ -226,7 +226,6 @@ def test_a_bad_question_for_trials_is_refused(api, query):
 
 
 OPERATIONS = [
-    let_a_minute_pass()
     pytest.param(described, id=f"{method} {path}") for method, path, described in list_operations()
 ]
 

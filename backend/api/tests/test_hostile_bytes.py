@@ -113,7 +113,7 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
     monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.acquire()
-    for module in ("cleaner", "dry_run", "sandbox"):
+    for module in ("cleaner", "dry_run", "quick_sandbox"):
         monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
     client.raise_request_exception = False
     answer = send(client, WRK, LARGE, url=url)

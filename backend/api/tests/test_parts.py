@@ -238,9 +238,10 @@ def test_sent_again_while_the_first_request_takes_the_parts_it_is_received(
 def test_an_artefact_of_many_names_is_put_together_once(sender, monkeypatch):
     sender.put_all()
     opened = []
-    open_part = type(storage()).open_part
+    files = type(storage().rest)
+    open_part = files.open_part
     monkeypatch.setattr(
-        type(storage()), "open_part", lambda *place: opened.append(place) or open_part(*place)
+        files, "open_part", lambda *place: opened.append(place) or open_part(*place)
     )
     names = [f"{number}.txt" for number in range(31)]
 

@@ -211,7 +211,7 @@ def test_a_deleted_run_leaves_nothing_of_its_early_trials(tenant):
     assert client.post(f"/r/{run_id}/delete").status_code == 302
     shown = Upload.objects.filter(is_in_trash=False)
     assert list(shown.values_list("pk", flat=True)) == [other]
-    assert client.post(f"/r/{run_id}/erase").status_code == 302
+    assert client.post(f"/r/{run_id}/erase", {"is_confirmed": "yes"}).status_code == 302
     assert list(Run.objects.values_list("pk", flat=True)) == [other]
     assert list(Upload.objects.values_list("pk", flat=True)) == [other]
     assert client.get(f"/r/{run_id}").status_code == 404

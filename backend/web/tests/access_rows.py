@@ -335,7 +335,13 @@ ADMIN_ONLY = {
     "revoke-invitation",
     "revoke-token",
 }
-OWNER_ONLY = {"delete-workspace", "make-workspace-link", "revoke-workspace-link"}
+OWNER_ONLY = {
+    "delete-workspace",
+    "make-workspace-link",
+    "revoke-workspace-link",
+    # Each member revokes their own; that of the row is the owner's.
+    "revoke-feed-token",
+}
 
 # Unlisted and public result sets: who has the link may read, nobody but a writer may change.
 SHARED = {

@@ -36,6 +36,9 @@ def named_routes(resolver, above=()):
         names = (*above, *pattern.pattern.regex.groupindex)
         if isinstance(pattern, URLResolver):
             yield from named_routes(pattern, names)
+        elif pattern.name is None:
+            # The pages of Django's own admin; ours have names.
+            continue
         elif pattern.name == "api-docs" or ".api." not in pattern.lookup_str:
             yield pattern.name, names
 
