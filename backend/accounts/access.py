@@ -15,6 +15,12 @@ from backend.accounts.workspaces import current_slug
 Actor = User | Token | None
 
 
+def name_of_sender(actor: User | Token) -> str:
+    """The key of what is counted or kept for each sender."""
+    # A signed-in user may be a lazy object, whose type has another name.
+    return f"{'token' if isinstance(actor, Token) else 'user'}:{actor.pk}"
+
+
 def workspaces_of(actor: Actor) -> QuerySet[Workspace]:
     """The workspaces whose private results `actor` may read."""
     if isinstance(actor, Token):

@@ -13,7 +13,7 @@ from backend.api.idempotency import HEADER as KEY_HEADER
 from backend.api.idempotency import MAX_LENGTH
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
-# Creations whose views are `idempotent`.
+# Creations whose views are `idempotent`; every other POST refuses a key.
 CREATIONS = ("merge_make", "result_set_create", "view_create")
 METHODS = ("get", "post", "put", "patch", "delete")
 _IF_NONE_MATCH = {
@@ -48,6 +48,9 @@ def _describe(method: str, operation: dict[str, Any]) -> None:
         operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
         responses["200"]["headers"] = _ETAG
         responses["304"] = {"description": "Not changed since the ETag that was sent"}
+    if method == "post":
+        # Of a key too, where none is taken.
+        _add_problem(responses, "400", "Bad Request")
     if operation["operationId"] in CREATIONS:
         operation.setdefault("parameters", []).append(_KEY)
         _add_problem(responses, "409", "Conflict")

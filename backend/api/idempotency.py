@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 from django.db import transaction
 from django.utils import timezone
+from rest_framework.permissions import BasePermission
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,6 +27,7 @@ HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
 MAX_LENGTH = 200
 KEPT = timedelta(hours=24)
+HINT = f"Leave out {HEADER}, and look at what is there before you send the request again."
 # Of old keys, as many are removed with each new one.
 REMOVED_AT_ONCE = 20
 View = Callable[..., Response]
@@ -48,7 +50,7 @@ def idempotent(view: View) -> View:
         with transaction.atomic():
             # A second request with the key waits here until the first has ended.
             row, is_new = CreationKey.objects.get_or_create(
-                sender=f"{type(actor).__name__}:{actor.pk}",
+                sender=access.name_of_sender(actor),
                 key=_checked(key),
                 defaults={"digest": digest},
             )
@@ -58,7 +60,28 @@ def idempotent(view: View) -> View:
             _keep(row, digest, response, actor)
         return response
 
+    # Read by RefuseUnusedKey.
+    answer.takes_key = True  # type: ignore[attr-defined]  # of this function alone
     return answer
+
+
+class RefuseUnusedKey(BasePermission):
+    """Refuses a key where it would do nothing: its sender counts on it when sending again."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Raises Problem 400. A method that the address does not have is answered 405 later."""
+        post = getattr(view, "post", None)
+        is_unused = post is not None and not hasattr(post, "takes_key")
+        if request.method == "POST" and is_unused and HEADER in request.headers:
+            raise Problem(
+                400,
+                "Idempotency key not taken",
+                f"{HEADER}: POST {request.path} does not take this header, so sending the request "
+                "again could create something twice. Nothing was changed.",
+                hint=getattr(view, "hint_instead_of_key", HINT),
+                field=HEADER,
+            )
+        return True
 
 
 def _checked(key: str) -> str:

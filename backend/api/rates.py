@@ -1,6 +1,7 @@
-"""How many requests a sender may send: counted before a view runs, told in every answer.
+"""How many requests a sender may send: counted before a view runs, and told in its answer.
 
-Uploads, their parts and heartbeats have limits of their own: their views have no throttle.
+Uploads, their parts and previews, heartbeats and what else agents send have limits of their own:
+their views have no throttle. Nothing is counted or told while the cache is away.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from django.http import HttpRequest, HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from backend.accounts import throttle
+from backend.accounts import access, throttle
 from backend.accounts.models import Token, User
 from backend.errors import TooMany
 
@@ -42,7 +43,7 @@ class RequestRate(BaseThrottle):
 def _sender(request: Request) -> str:
     actor = request.auth if isinstance(request.auth, Token) else request.user
     if isinstance(actor, Token | User):
-        return f"{type(actor).__name__}:{actor.pk}"
+        return access.name_of_sender(actor)
     return throttle.address_of(request.META)
 
 

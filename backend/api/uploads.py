@@ -104,6 +104,10 @@ class UploadListSerializer(serializers.Serializer[Any]):
 class UploadList(APIView):
     """Receive uploads, and list them."""
 
+    hint_instead_of_key = (
+        "Leave out Idempotency-Key. Send an envelope with an id, a UUID that you make: the same "
+        "upload sent again is stored once."
+    )
     parser_classes = [MultiPartParser]
 
     def get_throttles(self) -> list[BaseThrottle]:

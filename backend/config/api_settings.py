@@ -9,7 +9,10 @@ REST_FRAMEWORK: dict[str, Any] = {
         "backend.api.auth.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["backend.api.scopes.HasScope"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "backend.api.scopes.HasScope",
+        "backend.api.idempotency.RefuseUnusedKey",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["backend.api.parsing.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -155,6 +155,8 @@ def _is_small_upload(environ: Environ) -> bool:
         and environ["PATH_INFO"] == _address()
         and not environ.get("QUERY_STRING")
         and "HTTP_AUTHORIZATION" in environ
+        # The long way refuses it.
+        and "HTTP_IDEMPOTENCY_KEY" not in environ
         and not environ.get(REFUSAL_KEY)
         and length.isdecimal()
         and 0 < int(length) <= BODY_BYTES

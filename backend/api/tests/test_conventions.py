@@ -1,16 +1,20 @@
 """What all operations share: tags, keys of creations, rates, pages and sparse answers."""
 
 import io
+import re
 from datetime import timedelta
 from threading import Thread
+from uuid import UUID
 
 import polars
 import pytest
 from django.db import connection
 from django.test import Client
+from django.urls import resolve
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import AGENT_LIFETIME, issue
+from backend.api.conventions import CREATIONS
 from backend.api.models import CreationKey
 from backend.runs.models import Run, Trial
 from backend.runs.trial_table import COLUMNS
@@ -25,6 +29,13 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def api(scene):
     return Client(headers=scene.own.headers)
+
+
+@pytest.fixture
+def owner(scene):
+    client = Client()
+    client.force_login(scene.own.user)
+    return client
 
 
 def test_an_answer_that_did_not_change_is_304_without_a_body(api, scene):
@@ -110,6 +121,40 @@ def test_a_key_that_cannot_be_one_is_refused(api, key):
     assert create(api, key=key).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("/api/v1/uploads", "Send an envelope with an id"),
+        ("/api/v1/uploads/preview", "Leave out Idempotency-Key"),
+        ("/api/v1/renames", "Leave out Idempotency-Key"),
+    ],
+)
+def test_a_key_is_refused_where_it_would_do_nothing(api, path, instead):
+    answer = api.post(path, {}, content_type="application/json", headers={"idempotency-key": "a"})
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (400, "idempotency-key-not-taken")
+    assert instead in problem["hint"]
+    assert api.post(path, {}, content_type="application/json").json()["code"] != problem["code"]
+
+
+def test_exactly_the_creations_that_take_a_key_are_described_so():
+    described = set()
+    for method, path, operation in list_operations():
+        if method == "post":
+            address = re.sub(r"\{\w+\}", str(UUID(int=1)), path)
+            if hasattr(resolve(address).func.cls.post, "takes_key"):
+                described.add(operation["operationId"])
+    assert described == set(CREATIONS)
+
+
+def test_a_key_is_kept_for_the_kind_of_its_sender(api, scene, owner):
+    create(api)
+    made = create(owner, name="Another", workspace=scene.own.workspace.slug)
+    assert made.status_code == 201
+    token, user = sorted(CreationKey.objects.values_list("sender", flat=True))
+    assert (token.partition(":")[0], user) == ("token", f"user:{scene.own.user.pk}")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_creations_at_the_same_time_are_one(scene):
     answers = []
@@ -182,6 +227,7 @@ def lab(scene):
     """Three runs beside that of the scene: 12 + 3 × (1 warm-up and 2 trials)."""
     for _ in range(3):
         make_run(scene.own.workspace, CellSpec(server="=nginx", rates=(1000.0, None)))
+    let_a_minute_pass()
     return scene
 
 
@@ -210,6 +256,7 @@ def test_only_what_is_new_comes_after_the_cursor(api, lab):
     cursor = api.get("/api/v1/trials.csv")["Loadsheet-Next"]
     assert api.get(f"/api/v1/trials.csv?after={cursor}").content.count(b"\r\n") == 1
     make_measured_run(lab.own.workspace)
+    let_a_minute_pass()
     assert api.get(f"/api/v1/trials.csv?after={cursor}").content.count(b"\r\n") == 13
 
 
@@ -243,4 +290,3 @@ def test_every_operation_has_a_description_an_example_and_its_errors(operation):
     for parameter in operation.get("parameters", ()):
         if parameter["in"] == "query":
             assert parameter["description"]
-    let_a_minute_pass()

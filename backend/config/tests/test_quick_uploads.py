@@ -142,6 +142,7 @@ def test_what_is_more_than_one_small_file_goes_the_long_way(learnt, tenant, requ
     ("request_", "status"),
     [
         ({"text": ""}, 400),
+        ({"HTTP_IDEMPOTENCY_KEY": "a-key"}, 400),
         ({"HTTP_AUTHORIZATION": "Bearer ls_agent_wrong"}, 401),
         ({"CONTENT_TYPE": "text/plain"}, 415),
     ],
