@@ -19,7 +19,7 @@ from backend.analysis.pages.run_history import describe_corrections
 from backend.errors import Conflict
 from backend.ingest.editing import edit_run, undo_edit
 from backend.links import run_link
-from backend.runs.corrections import TRIAL_FIELDS
+from backend.runs.corrections import TRIAL_FIELDS, standing_corrections
 from backend.runs.editing import MAX_NOTES, CorrectionRefused
 from backend.runs.models import Correction, Host, Run, Server, Trial, Workload
 from backend.runs.names import MAX_NAME
@@ -31,6 +31,7 @@ Field = Correction.Field
 # As a field for date and time sends it.
 TIME = "%Y-%m-%dT%H:%M"
 MAX_CHOICES = 200
+SEVERAL_NOW = "Its trials have several values. The corrections below say who set which."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -86,8 +87,7 @@ def _save(request: HttpRequest, run: Run, given: Mapping[str, str]) -> int:
     with transaction.atomic():
         # As editing does, so that no other edit comes between this look and the saving.
         lock_names(run.workspace, exclusive=True)
-        recorded = _recorded(writable_run_or_404(request, run.pk))
-        _refuse_overwriting(recorded, changed)
+        _refuse_overwriting(request, writable_run_or_404(request, run.pk), changed)
         made = edit_run(run, of_trials, ordinals=ordinals, author=author) if of_trials else []
         made += edit_run(run, of_run, author=author) if of_run else []
     return len(made)
@@ -104,16 +104,22 @@ def _values(given: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _refuse_overwriting(
-    recorded: Mapping[str, str], changed: Mapping[str, tuple[str, str]]
+    request: HttpRequest, run: Run, changed: Mapping[str, tuple[str, str]]
 ) -> None:
-    """Raise EditedMeanwhile where a changed field has neither the text that the form showed nor
-    the text that it sends; `changed`: both, by field.
+    """Raise EditedMeanwhile where a changed field is neither as the form showed it nor as it sends
+    it; `changed`: both texts, by field.
     """
-    others = {
-        name: recorded[name]
-        for name, texts in changed.items()
-        if _lines(recorded[name]) not in map(_lines, texts)
-    }
+    recorded, several, corrected = _recorded(run), _several(run), _corrected(run)
+    others = {}
+    for name, (shown, sent) in changed.items():
+        now = _lines(recorded[name])
+        # The text alone does not tell: several values have none, whatever they are.
+        is_as_shown = (
+            now == _lines(shown) and request.POST.get(f"corrected-{name}", "") == corrected[name]
+        )
+        is_as_sent = now == _lines(sent) and name not in several
+        if not (is_as_shown or is_as_sent):
+            others[name] = recorded[name]
     if others:
         raise EditedMeanwhile(others)
 
@@ -182,6 +188,20 @@ def _values_of_trials(run: Run) -> dict[str, list[str | None]]:
     }
 
 
+def _several(run: Run) -> list[str]:
+    """The fields of which several trials have several values."""
+    return [field for field, values in _values_of_trials(run).items() if len(values) > 1]
+
+
+def _corrected(run: Run) -> dict[str, str]:
+    """By field, how many corrections of it stand and the id of the newest: it differs once one is
+    made or undone.
+    """
+    standing = standing_corrections(run.pk)
+    of_field = {str(name): [each.pk for each in standing if each.field == name] for name in Field}
+    return {name: f"{len(ids)}:{ids[-1]}" if ids else "" for name, ids in of_field.items()}
+
+
 def _recorded(run: Run) -> dict[str, str]:
     """The text of each field; empty where several trials have several values."""
     return {
@@ -206,7 +226,7 @@ def _form(
     edited_meanwhile: Mapping[str, str] | None = None,
 ) -> HttpResponse:
     others = edited_meanwhile or {}
-    recorded, of_trials = _recorded(run), _values_of_trials(run)
+    recorded, several, corrected = _recorded(run), _several(run), _corrected(run)
     context = {
         "workspace": run.workspace,
         "nav": "runs",
@@ -217,11 +237,18 @@ def _form(
             name: others.get(name, request.POST.get(f"was-{name}", text))
             for name, text in recorded.items()
         },
-        "edited_meanwhile": [(Field(name).label, text) for name, text in others.items()],
+        "corrected": {
+            name: text if name in others else request.POST.get(f"corrected-{name}", text)
+            for name, text in corrected.items()
+        },
+        "edited_meanwhile": [
+            (Field(name).label, SEVERAL_NOW if name in several else text)
+            for name, text in others.items()
+        ],
         "trials": request.POST.get("trials", ""),
         "refused": refused,
         "servers": _servers(run),
-        "several": [name for name, values in of_trials.items() if len(values) > 1],
+        "several": several,
         "choices": _choices(run.workspace),
         "max_name": MAX_NAME,
         "max_notes": MAX_NOTES,

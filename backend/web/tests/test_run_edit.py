@@ -15,8 +15,17 @@ JSON = "application/json"
 def page(owner, scene):
     """The path of the form, and its fields as the browser sends them back unchanged."""
     path = f"/r/{scene.run.pk}/edit"
-    was = owner.get(path).context["was"]
-    return path, {**was, **{f"was-{name}": text for name, text in was.items()}}
+    context = owner.get(path).context
+    return path, {**context["was"], **hidden(context)}
+
+
+def hidden(context):
+    """The hidden fields of the form, by which others' edits are noticed."""
+    return {
+        f"{kind}-{name}": text
+        for kind in ("was", "corrected")
+        for name, text in context[kind].items()
+    }
 
 
 def servers_in(run):
@@ -183,10 +192,44 @@ def test_an_edit_of_somebody_else_is_not_overwritten(owner, scene, page):
     assert Run.objects.get(pk=scene.run.pk).notes == "Theirs."
     assert not Correction.objects.filter(field="version").exists()
     # Having read it, the member saves again.
-    was = {f"was-{name}": text for name, text in response.context["was"].items()}
-    assert owner.post(path, {**mine, **was}).status_code == 302
+    assert owner.post(path, {**mine, **hidden(response.context)}).status_code == 302
     run = Run.objects.get(pk=scene.run.pk)
     assert (run.notes, run.labels) == ("Mine.", {"a": "b"})
+
+
+def test_an_edit_of_the_same_trials_is_not_overwritten_where_servers_differ(owner, scene, page):
+    path, fields = page
+    assert fields["server"] == fields["was-server"] == ""
+    theirs = {**fields, "server": "caddy", "trials": "1-4"}
+    assert owner.post(path, theirs).status_code == 302
+    mine = {**fields, "server": "nginx", "trials": "1-4"}
+    response = owner.post(path, mine)
+    assert response.status_code == 409
+    assert "Its trials have several values." in html_of(response)
+    assert servers_in(scene.run)[1:5] == ["caddy 1.0"] * 4
+    # Having read it, the member saves again.
+    assert owner.post(path, {**mine, **hidden(response.context)}).status_code == 302
+    assert servers_in(scene.run)[1:5] == ["nginx 1.0"] * 4
+
+
+def test_a_correction_that_was_undone_meanwhile_is_noticed(owner, scene, page):
+    path, fields = page
+    for server, trials in (("caddy", "1-4"), ("apache", "0")):
+        owner.post(path, {**fields, "server": server, "trials": trials})
+        fields |= hidden(owner.get(path).context)
+    older = Correction.objects.get(value="caddy")
+    owner.post(f"{path.removesuffix('edit')}corrections/{older.pk}/undo")
+    response = owner.post(path, {**fields, "server": "nginx", "trials": "1-4"})
+    assert response.status_code == 409
+    assert "nginx" not in servers_in(scene.run)
+
+
+def test_clearing_a_field_that_got_several_values_is_a_conflict(owner, scene, page):
+    path, fields = page
+    owner.post(path, {**fields, "version": "7"})
+    fields |= hidden(owner.get(path).context)
+    owner.post(path, {**fields, "version": "8", "trials": "1-4"})
+    assert owner.post(path, {**fields, "version": ""}).status_code == 409
 
 
 def test_the_same_change_by_two_members_is_no_conflict(owner, scene, page):
