@@ -1,8 +1,8 @@
 """Connections to public addresses only: the address that was checked is the one connected to.
 
 A name is resolved once. All of its addresses must be public, and the connection goes to one of
-them by number, so that a second answer of the name server changes nothing. TLS still verifies the
-name.
+them by number, the first that answers, so that a second answer of the name server changes nothing.
+TLS still verifies the name.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import ipaddress
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Iterable
+from concurrent.futures import Future, wait
 from typing import Any
 
 import httpcore
@@ -30,7 +32,7 @@ class NotPublic(WorkFailed):
 def is_public(address: Address) -> bool:
     """Whether the address is of the public internet, also where IPv6 carries an IPv4 address."""
     if isinstance(address, ipaddress.IPv6Address):
-        if address.teredo is not None:
+        if address.teredo is not None or address.is_site_local:
             return False
         inner = address.ipv4_mapped or address.sixtofour or _translated(address)
         if inner is not None:
@@ -44,10 +46,10 @@ def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
 
 
-def resolve(host: str, port: int) -> list[str]:
+def resolve(host: str, port: int, *, within_s: float) -> list[str]:
     """The addresses of a name, in the order to try them. Raises NotPublic and httpcore errors."""
     try:
-        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answers = _ask_for(host, port, within_s)
     except (OSError, UnicodeError) as error:
         raise httpcore.ConnectError(f"the name {host} could not be resolved") from error
     addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
@@ -55,6 +57,23 @@ def resolve(host: str, port: int) -> list[str]:
         if not is_public(ipaddress.ip_address(text.partition("%")[0])):
             raise NotPublic(f"{host} leads to {text}, which is not a public address.")
     return addresses
+
+
+def _ask_for(host: str, port: int, within_s: float) -> list[Any]:
+    """As getaddrinfo, which has no limit of time: its thread is left behind when time is over."""
+    answer: Future[list[Any]] = Future()
+
+    def ask() -> None:
+        try:
+            answer.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except Exception as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=ask, name="resolve", daemon=True).start()
+    # An answer may itself be a TimeoutError, which is an OSError.
+    if not wait([answer], within_s).done:
+        raise httpcore.ConnectTimeout(f"the name {host} was not resolved in time")
+    return answer.result()
 
 
 class BoundedBackend(httpcore.NetworkBackend):
@@ -77,10 +96,22 @@ class BoundedBackend(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """Raises NotPublic, and httpcore's errors."""
-        address = host if self._is_private_allowed else resolve(host, port)[0]
-        left_s = _left_s(self._deadline, timeout)
-        stream = self._plain.connect_tcp(address, port, left_s, local_address, socket_options)
-        return _BoundedStream(stream, self._deadline)
+        addresses = [host]
+        if not self._is_private_allowed:
+            addresses = resolve(host, port, within_s=_left_s(self._deadline, timeout))
+        refused: Exception = httpcore.ConnectError(f"the name {host} has no address")
+        for at, address in enumerate(addresses):
+            # An address that stays silent leaves its share of the time to each after it.
+            left_s = _left_s(self._deadline, timeout) / (len(addresses) - at)
+            try:
+                stream = self._plain.connect_tcp(
+                    address, port, left_s, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                refused = error
+            else:
+                return _BoundedStream(stream, self._deadline)
+        raise refused
 
 
 class _BoundedStream(httpcore.NetworkStream):

@@ -2,6 +2,8 @@
 
 import ipaddress
 import socket
+import threading
+import time
 
 import httpcore
 import pytest
@@ -12,7 +14,7 @@ from backend.deliveries.public_address import BoundedBackend, NotPublic, is_publ
 PRIVATE = [
     *("127.0.0.1", "127.8.8.8", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254"),
     *("100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.2.7"),
-    *("::1", "::", "fe80::1", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1"),
+    *("::1", "::", "fe80::1", "fec0::1", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1"),
     # IPv4 inside IPv6: mapped, 6to4, Teredo, NAT64.
     *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "2002:7f00:1::", "2001:0:1::1"),
     *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe"),
@@ -69,6 +71,24 @@ def test_a_name_that_leads_inside_is_refused_before_a_connection(monkeypatch, co
     names(monkeypatch, addresses)
     with pytest.raises(NotPublic, match="not a public address"):
         BoundedBackend(within_s=5).connect_tcp("hooks.example", 443)
+    assert connected == []
+
+
+def test_each_checked_address_is_tried(monkeypatch, connected):
+    names(monkeypatch, ["2606:4700::1111", "8.8.8.8"])
+    with pytest.raises(httpcore.ConnectError, match="connects to nothing"):
+        BoundedBackend(within_s=5).connect_tcp("hooks.example", 443)
+    assert connected == ["2606:4700::1111", "8.8.8.8"]
+
+
+def test_a_slow_name_server_ends_at_the_deadline(monkeypatch, connected):
+    answered = threading.Event()
+    monkeypatch.setattr(public_address.socket, "getaddrinfo", lambda *_, **__: answered.wait(20))
+    started = time.monotonic()
+    with pytest.raises(httpcore.ConnectTimeout, match="not resolved in time"):
+        BoundedBackend(within_s=0.2).connect_tcp("hooks.example", 443)
+    answered.set()
+    assert time.monotonic() - started < 5
     assert connected == []
 
 
