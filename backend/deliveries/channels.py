@@ -106,8 +106,14 @@ def _record(act: Act, channel: Channel) -> None:
     is_mail = channel.kind == ChannelKind.MAIL
     address = channel.address
     host = address.rpartition("@")[2] if is_mail else urlsplit(address).hostname or ""
-    detail = {"kind": str(channel.kind), "host": host}
-    record(act, channel.workspace, subject=channel.name, subject_id=channel.pk, **detail)
+    record(
+        act,
+        channel.workspace,
+        subject=channel.name,
+        subject_id=channel.pk,
+        kind=str(channel.kind),
+        host=host,
+    )
 
 
 def _checked_kind(kind: str) -> str:

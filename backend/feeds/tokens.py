@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -82,14 +83,14 @@ def _stored(clear: str) -> FeedToken | None:
 
 
 @transaction.atomic
-def _revoke(token: FeedToken, **detail: bool) -> bool:
+def _revoke(token: FeedToken, **detail: Any) -> bool:
     is_deleted = bool(FeedToken.objects.filter(pk=token.pk).delete()[0])
     if is_deleted:
         _record(Act.FEED_TOKEN_REVOKED, token, **detail)
     return is_deleted
 
 
-def _record(act: Act, token: FeedToken, **detail: bool) -> None:
+def _record(act: Act, token: FeedToken, **detail: Any) -> None:
     record(act, token.workspace, subject=token.name, subject_id=token.pk, **detail)
 
 
