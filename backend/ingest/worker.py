@@ -40,9 +40,8 @@ def drain(*, is_stopping: Callable[[], bool] = lambda: False) -> None:
             if is_first:
                 queue.hint()
             is_first = False
-            beside = queue.Lease(*chain.from_iterable(groups))
-            for claims in groups:
-                _work_on_all(claims, beside)
+            for place, claims in enumerate(groups, start=1):
+                _work_on_all(claims, _lease_of(groups[place:]))
             if time.monotonic() > ends:
                 queue.hint()
                 return
@@ -52,11 +51,15 @@ def process(upload_id: UUID) -> None:
     """Read this upload if it is due, in both lanes where it must."""
     queue.requeue_abandoned()
     held = queue.claim_one(upload_id)
-    if held is not None and not _work_on(held, queue.Lease(held)):
+    if held is not None and not _work_on(held):
         process(upload_id)
 
 
-def _work_on_all(claims: Sequence[queue.Claim], beside: queue.Lease) -> None:
+def _lease_of(groups: Sequence[Sequence[queue.Claim]]) -> queue.Lease | None:
+    return queue.Lease(*chain.from_iterable(groups)) if groups else None
+
+
+def _work_on_all(claims: Sequence[queue.Claim], beside: queue.Lease | None = None) -> None:
     """Read them together. Where that fails, each alone: so it fails for the upload at fault.
 
     `beside` is kept meanwhile: the claims of other workspaces, whose turn is next.
@@ -75,7 +78,7 @@ def _work_on_all(claims: Sequence[queue.Claim], beside: queue.Lease) -> None:
         settle(held, fault)
 
 
-def _read_together(claims: Sequence[queue.Claim], beside: queue.Lease) -> Batch | None:
+def _read_together(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> Batch | None:
     log.info("uploads_claimed", extra={"uploads": len(claims)})
     try:
         return read_batch(claims, meanwhile=_watch(claims, beside))
@@ -95,12 +98,12 @@ def _record_together(batch: Batch) -> bool:
     return True
 
 
-def _work_on_each(claims: Sequence[queue.Claim], beside: queue.Lease) -> None:
+def _work_on_each(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> None:
     for held in claims:
         _work_on(held, beside)
 
 
-def _work_on(held: queue.Claim, beside: queue.Lease) -> bool:
+def _work_on(held: queue.Claim, beside: queue.Lease | None = None) -> bool:
     """Read one upload. False where it was too slow and is left to the slow lane."""
     with log_context.bound(upload=str(held.upload_id)):
         log.info("upload_claimed", extra={"attempt": held.attempt})
@@ -120,7 +123,7 @@ def _count_read(uploads: int, seconds: float) -> None:
         counters.observe("read_seconds", seconds)
 
 
-def _watch(claims: Sequence[queue.Claim], beside: queue.Lease) -> Callable[[], None]:
+def _watch(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> Callable[[], None]:
     """To be called while uploads are read: keeps the claims; raises ClaimLost and OutOfTime.
 
     Raises ParserFailed itself where no parser can be started.
@@ -129,8 +132,9 @@ def _watch(claims: Sequence[queue.Claim], beside: queue.Lease) -> Callable[[], N
 
     def renew() -> None:
         lease.renew()
-        with suppress(queue.ClaimLost):
-            beside.renew()
+        if beside is not None:
+            with suppress(queue.ClaimLost):
+                beside.renew()
 
     # The start of a parser is not the upload's time: the last upload may have ended the parser.
     sandbox().prepare(renew)

@@ -113,6 +113,9 @@ def drawn(**more):
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
 def test_a_drawn_request_gets_a_documented_answer(operation, scene, ids, application):
     def check(case):
+        if None in dict(case.query or {}).values():
+            # It is sent as the text "null", which a parameter of texts may be.
+            return
         for name, text in dict(case.path_parameters or {}).items():
             if name in ids and is_uuid(text):
                 case.path_parameters[name] = ids[name]

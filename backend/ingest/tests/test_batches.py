@@ -18,7 +18,7 @@ from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
 PLANTED = [sys.executable, "-m", "backend.ingest.tests.planted_child"]
-OWN = {"id", "run", "cell", "recorded_at"}
+OWN = {"id", "run", "cell", "recorded_at", "completed_at"}
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def planted(monkeypatch):
 def test_a_parser_that_crashes_counts_an_attempt_for_the_upload_it_read(tenant, planted):
     uploads = [make_upload(tenant, f"{order} it") for order in ("FINE", "SEGFAULT", "FINE")]
     (claims,) = claim_due()
-    worker._work_on_all(claims, queue.Lease(*claims))
+    worker._work_on_all(claims)
     assert states(uploads) == [State.FAILED, State.RECEIVED, State.RECEIVED]
     attempts = Upload.objects.order_by("received_at").values_list("attempts", "faults")
     assert list(attempts) == [(1, 0), (1, 0), (0, 0)]
@@ -109,7 +109,7 @@ def test_a_parser_that_hangs_sends_the_upload_it_read_to_the_slow_lane(
     monkeypatch.setattr(sys.modules["backend.ingest.sandbox"], "MEANWHILE_S", 0.1)
     uploads = [make_upload(tenant, f"{order} it") for order in ("FINE", "SPIN", "FINE")]
     (claims,) = claim_due()
-    worker._work_on_all(claims, queue.Lease(*claims))
+    worker._work_on_all(claims)
     rows = Upload.objects.order_by("received_at").values_list("state", "is_slow", "attempts")
     assert list(rows)[1:] == [(State.RECEIVED, True, 0), (State.RECEIVED, False, 0)]
     assert states(uploads)[0] == State.FAILED
@@ -165,7 +165,7 @@ def test_a_claim_that_is_lost_writes_nothing(tenant):
     uploads = [make_upload(tenant), make_upload(tenant)]
     (claims,) = claim_due()
     Upload.objects.filter(pk=uploads[0].pk).update(fence=99)
-    worker._work_on_all(claims, queue.Lease(*claims))
+    worker._work_on_all(claims)
     assert states(uploads) == [State.PARSING, State.PARSED]
     assert Run.objects.get().pk == uploads[1].pk
 
