@@ -118,10 +118,12 @@ def service(live_server, settings, tmp_path, reader, monkeypatch):
     build_pyz.build(settings.AGENT_FILES / "loadsheet.pyz", [HERE])
     programs = tmp_path / "bin"
     programs.mkdir()
-    write_program(programs / "python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    write_program(programs / "python3", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     agent = settings.AGENT_FILES / "loadsheet.pyz"
-    write_program(programs / "loadsheet", f'#!/bin/sh\nexec {sys.executable} {agent} "$@"\n')
-    write_program(programs / "fake-wrk", FAKE_WRK.format(python=sys.executable, report=REPORT))
+    write_program(programs / "loadsheet", f'#!/bin/sh\nexec "{sys.executable}" "{agent}" "$@"\n')
+    write_program(
+        programs / "fake-wrk", FAKE_WRK.format(python=programs / "python3", report=REPORT)
+    )
     environ = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     return {
         **environ,
