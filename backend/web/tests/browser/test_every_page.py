@@ -34,6 +34,9 @@ def named_routes(resolver, above=()):
     """The name of each route that is no answer for programs, with the names of its arguments."""
     for pattern in resolver.url_patterns:
         names = (*above, *pattern.pattern.regex.groupindex)
+        if isinstance(pattern, URLResolver) and pattern.app_name == "admin":
+            # Pages of Django's own.
+            continue
         if isinstance(pattern, URLResolver):
             yield from named_routes(pattern, names)
         elif pattern.name is None:
@@ -83,7 +86,12 @@ def arguments_of(lab):
         "pk": 1,
         # Of routes that only take a form.
         **dict.fromkeys(
-            ("id_", "user_id", "invitation_id", "merge_id", "correction_id"), SOMETHING
+            (
+                *("id_", "user_id", "invitation_id", "merge_id", "correction_id"),
+                # Their pages have tests of their own.
+                *("alert_id", "rule_id", "channel_id", "delivery_id", "feed_token_id"),
+            ),
+            SOMETHING,
         ),
     }
 
