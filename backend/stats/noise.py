@@ -27,8 +27,11 @@ from backend.stats.student import incomplete_beta
 CHANCE_OF_BLOCKS = 0.03
 # Two variances show too little of how much variances differ.
 LEAST_TO_MODERATE = 3
-# A variance is taken for one of the others unless chance gives so large a one on fewer pages.
-IMPLAUSIBLE = 0.5
+# A variance is drawn whole towards the others unless chance gives so large a one on fewer pages.
+IMPLAUSIBLE = 0.1
+# Their mean leaves out less: where noise is equal, a mean without its large variances is too small,
+# and every other interval of the page too narrow.
+IMPLAUSIBLE_IN_MEAN = 0.01
 # Variances are taken as one unless chance spreads equal ones so far on fewer pages.
 CHANCE_OF_UNLIKE = 0.02
 _LEAST_VARIANCE_SHARE = 1e-5
@@ -161,33 +164,38 @@ def moderate(variances: Sequence[Variance]) -> list[Variance]:
     prior = prior_freedom(variances) if count >= LEAST_TO_MODERATE else 0.0
     if not prior:
         return list(variances)
-    weights = _plausibilities(variances)
+    chances = _chances(variances)
     pooled = sum(freedom for _, freedom in variances)
-    mean = sum(
-        weight * freedom * variance
-        for weight, (variance, freedom) in zip(weights, variances, strict=True)
-    ) / sum(weight * freedom for weight, (_, freedom) in zip(weights, variances, strict=True))
+    mean = _mean(variances, [min(1.0, chance / IMPLAUSIBLE_IN_MEAN) for chance in chances])
     # The prior was estimated from so few variances: not all of its degrees are known.
     trust = 1.0 if prior == inf else 1 - 3 / count
     moderated = []
-    for weight, (variance, freedom) in zip(weights, variances, strict=True):
-        drawn = weight * min(prior, pooled - freedom)
+    for chance, (variance, freedom) in zip(chances, variances, strict=True):
+        drawn = min(1.0, chance / IMPLAUSIBLE) * min(prior, pooled - freedom)
         total = drawn + freedom
         moderated.append(((drawn * mean + freedom * variance) / total, freedom + trust * drawn))
     return moderated
 
 
-def _plausibilities(variances: Sequence[Variance]) -> list[float]:
-    """From 1 (plausible beside the others) to 0: by the chance of so large a ratio (F test)."""
-    squares = [variance * freedom for variance, freedom in variances]
+def _mean(variances: Sequence[Variance], weights: Sequence[float]) -> float:
+    """The mean of the variances by their degrees and weights."""
+    freedoms = [weight * freedom for weight, (_, freedom) in zip(weights, variances, strict=True)]
+    squares = [
+        freedom * variance for freedom, (variance, _) in zip(freedoms, variances, strict=True)
+    ]
+    return sum(squares) / sum(freedoms)
+
+
+def _chances(variances: Sequence[Variance]) -> list[float]:
+    """The chance that any series of the page has so large a variance beside the others (F test)."""
     pooled = sum(freedom for _, freedom in variances)
-    total = sum(squares)
-    weights = []
-    for (variance, freedom), square in zip(variances, squares, strict=True):
-        others = (total - square) / (pooled - freedom)
+    total = sum(variance * freedom for variance, freedom in variances)
+    chances = []
+    for variance, freedom in variances:
+        others = (total - variance * freedom) / (pooled - freedom)
         chance = _chance_of_ratio(variance, others, freedom, pooled - freedom)
-        weights.append(min(1.0, chance * len(variances) / IMPLAUSIBLE))
-    return weights
+        chances.append(chance * len(variances))
+    return chances
 
 
 def _chance_of_ratio(variance: float, others: float, above: float, below: float) -> float:

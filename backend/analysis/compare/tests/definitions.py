@@ -15,7 +15,7 @@ import numpy as np
 FEWEST_RUNS = 3
 RUN_SD = 0.03
 # A variance that chance makes so large in fewer pages keeps more of its own.
-IMPLAUSIBLE = 0.5
+IMPLAUSIBLE, IMPLAUSIBLE_IN_MEAN = 0.1, 0.01
 # Variances are one unless chance spreads equal ones so far in fewer pages.
 UNLIKE = 0.02
 FINE = np.linspace(-10, 10, 40_001)
@@ -191,9 +191,10 @@ def draw_together(variances):
     rest = degrees.sum() - degrees
     others = ((values * degrees).sum() - values * degrees) / rest
     chances = [f_above(*each) for each in zip(values / others, degrees, rest, strict=True)]
-    weights = np.minimum(1, np.array(chances) * count / IMPLAUSIBLE)
-    mean = (weights * degrees * values).sum() / (weights * degrees).sum()
-    drawn = weights * np.minimum(prior, rest)
+    chances = np.array(chances) * count
+    weights = np.minimum(1, chances / IMPLAUSIBLE_IN_MEAN) * degrees
+    mean = (weights * values).sum() / weights.sum()
+    drawn = np.minimum(1, chances / IMPLAUSIBLE) * np.minimum(prior, rest)
     moderated = (drawn * mean + degrees * values) / (drawn + degrees)
     trusted = drawn if prior == math.inf else drawn * (1 - 3 / count)
     return list(zip(moderated, degrees + trusted, strict=True))
