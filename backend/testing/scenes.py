@@ -150,9 +150,9 @@ def make_saved_view(workspace: Workspace, **fields: Any) -> SavedView:
     return SavedView.objects.create(workspace=workspace, **{"name": "secret-view", **fields})
 
 
-def make_alerts(scene: Scene) -> dict[str, uuid.UUID]:
-    """A rule with a new alert, a channel and a feed token of the owner, by their nouns."""
-    workspace = scene.own.workspace
+def make_alerts(tenant: Tenant, run: Run) -> dict[str, uuid.UUID]:
+    """A rule with a new alert, a channel and a feed token of the tenant, by their nouns."""
+    workspace = tenant.workspace
     rule = AlertRule.objects.create(
         workspace=workspace, name="secret-rule", kind=RuleKind.NOISY_HOST, threshold=0.05
     )
@@ -162,7 +162,7 @@ def make_alerts(scene: Scene) -> dict[str, uuid.UUID]:
         subject="host",
         state=AlertState.NEW,
         text="secret-alert",
-        first_run=scene.run,
+        first_run=run,
     )
     AlertChange.objects.create(alert=alert, state=AlertState.NEW)
     channel = Channel.objects.create(
@@ -172,7 +172,7 @@ def make_alerts(scene: Scene) -> dict[str, uuid.UUID]:
         address="https://secret-hook.example/",
         topics=["alerts"],
     )
-    make_token(workspace, scene.own.user, "secret-reader")
+    make_token(workspace, tenant.user, "secret-reader")
     feed_token = FeedToken.objects.get(workspace=workspace, name="secret-reader")
     return {
         "rule": rule.pk,

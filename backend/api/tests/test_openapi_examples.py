@@ -60,7 +60,7 @@ OPERATIONS = [result.ok() for result in schema.get_all_operations()]
 def ids(scene):
     """What stands in a path, by the name of its parameter."""
     shared = make_result_set(scene.own.workspace, Visibility.PUBLIC)
-    alerts = make_alerts(scene)
+    alerts = make_alerts(scene.own, scene.run)
     return {
         **{f"{noun}_id": str(alerts[noun]) for noun in ("alert", "rule", "channel")},
         "run_id": str(scene.run.pk),

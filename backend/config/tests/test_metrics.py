@@ -108,7 +108,8 @@ def test_uploads_are_told_while_they_wait_and_when_they_ended():
 
 
 def test_messages_that_wait_are_told():
-    make_alerts(make_scene())
+    scene = make_scene()
+    make_alerts(scene.own, scene.run)
     enqueue_for(Channel.objects.get(), Message("test", "a", "b", "http://127.0.0.1/"))
     assert samples()["loadsheet_deliveries_in_flight", (("state", "waiting"),)] == 1
     assert Delivery.objects.count() == 1

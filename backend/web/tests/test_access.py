@@ -56,7 +56,7 @@ def ids_of(scene):
         "viewer": scene.viewer.pk,
         "owner": scene.own.user.pk,
         "view": make_saved_view(scene.own.workspace).pk,
-        **make_alerts(scene),
+        **make_alerts(scene.own, scene.run),
         "token": Token.objects.get(workspace=scene.own.workspace).pk,
     }
 

@@ -34,7 +34,7 @@ def bearer(tenant, *scopes):
 
 
 def test_the_list_shows_open_alerts_with_their_range_and_chart(owner, scene):
-    ids = make_alerts(scene)
+    ids = make_alerts(scene.own, scene.run)
     html = html_of(owner.get(f"{W}/alerts"))
     assert "secret-alert" in html
     assert f"{W}/alerts/{ids['alert']}" in html
@@ -45,7 +45,7 @@ def test_the_list_shows_open_alerts_with_their_range_and_chart(owner, scene):
 
 
 def test_a_member_answers_and_the_page_says_who_and_when(member, scene):
-    ids = make_alerts(scene)
+    ids = make_alerts(scene.own, scene.run)
     page = f"{W}/alerts/{ids['alert']}"
     form = {"state": "acknowledged", "note": "<b>Looking</b> into it."}
     html = html_of(member.post(f"{page}/answer", form, follow=True))
@@ -59,7 +59,7 @@ def test_a_member_answers_and_the_page_says_who_and_when(member, scene):
 
 
 def test_a_viewer_reads_and_is_offered_no_answer(scene):
-    ids = make_alerts(scene)
+    ids = make_alerts(scene.own, scene.run)
     client = Client()
     client.force_login(scene.viewer)
     assert "Mark as fixed" not in html_of(client.get(f"{W}/alerts/{ids['alert']}"))
@@ -134,7 +134,7 @@ def test_a_member_adds_no_channel(member):
 
 
 def test_alerts_through_the_api(api, scene):
-    ids = make_alerts(scene)
+    ids = make_alerts(scene.own, scene.run)
     (listed,) = api.get("/api/v1/alerts?state=open").json()["alerts"]
     assert listed["id"] == str(ids["alert"])
     assert listed["runs"]["first"]["id"] == str(scene.run.pk)
@@ -149,7 +149,7 @@ def test_alerts_through_the_api(api, scene):
 
 
 def test_lists_are_paged(api, scene):
-    ids = make_alerts(scene)
+    ids = make_alerts(scene.own, scene.run)
     rule = AlertRule.objects.get()
     for n in range(3):
         Alert.objects.create(workspace=rule.workspace, rule=rule, subject=str(n), text=str(n))
@@ -225,7 +225,7 @@ def test_addresses_are_for_sessions_and_the_scope_admin(member, scene):
 
 
 def test_a_public_workspace_shows_strangers_no_alerts(scene, stranger):
-    ids = make_alerts(scene)
+    ids = make_alerts(scene.own, scene.run)
     scene.own.workspace.is_public = True
     scene.own.workspace.save()
     for path in ("alerts", f"alerts/{ids['alert']}", "alerts/rules", "channels", "alerts.atom"):

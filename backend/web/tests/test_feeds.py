@@ -31,7 +31,7 @@ def token(scene):
 
 
 def test_a_feed_reader_with_a_token_reads_the_feeds_of_its_workspace(scene, stranger, token):
-    ids = make_alerts(scene)
+    ids = make_alerts(scene.own, scene.run)
     private = make_result_set(scene.own.workspace, Visibility.PRIVATE)
     runs = read(stranger.get(f"{FEED}?token={token}"))
     assert {id_ for _, id_ in runs} == {

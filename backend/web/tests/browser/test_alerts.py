@@ -21,7 +21,7 @@ def scene(settings, tmp_path):
 
 
 def test_every_page_fits_both_widths_and_themes(open_page, live_server, scene):
-    ids = make_alerts(scene)
+    ids = make_alerts(scene.own, scene.run)
     make_saved_view(scene.own.workspace)
     make_result_set(scene.own.workspace, Visibility.PUBLIC)
     page = open_page("/w/own-lab/alerts", scene.own)

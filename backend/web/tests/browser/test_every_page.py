@@ -14,16 +14,16 @@ from backend.accounts import invitations
 from backend.accounts.models import Role
 from backend.ingest.storage import storage
 from backend.runs.models import Run
-from backend.testing.scenes import make_saved_view
+from backend.testing.scenes import make_alerts, make_saved_view
 from backend.web.tests.browser.page_audit import faults_of
 from backend.web.tests.browser.page_lab import make_page_lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # So that several processes share them.
 GROUPS = 6
-# Pages of a second factor, which nobody has here, and an answer for programs.
+# Pages of a second factor, which nobody has here, answers for programs, and a link that redirects.
 ABSENT = {
-    "oembed",
+    *("oembed", "metrics", "open-workspace"),
     *("mfa_remove_webauthn", "mfa_edit_webauthn", "mfa_deactivate_totp"),
     *("mfa_view_recovery_codes", "mfa_download_recovery_codes"),
 }
@@ -67,7 +67,7 @@ def lab(settings, tmp_path):
 def arguments_of(lab):
     """A value for each argument of the routes."""
     cell, workspace = lab["trial"].cell, lab["tenant"].workspace
-    view = make_saved_view(workspace)
+    alerting = make_alerts(lab["tenant"], lab["run"])
     return {
         "slug": "lab",
         "run_id": lab["run"].pk,
@@ -79,18 +79,15 @@ def arguments_of(lab):
         "workload_id": cell.series.workload_id,
         "host_id": lab["run"].server_host_id,
         "token_id": lab["token"].pk,
-        "view_id": view.pk,
+        "view_id": make_saved_view(workspace).pk,
+        **{f"{noun}_id": alerting[noun] for noun in ("alert", "rule", "channel")},
         "token": invitations.invite(lab["tenant"].user, workspace, Role.MEMBER),
         "uidb36": "1",
         "key": "nonsense",
         "pk": 1,
         # Of routes that only take a form.
         **dict.fromkeys(
-            (
-                *("id_", "user_id", "invitation_id", "merge_id", "correction_id"),
-                # Their pages have tests of their own.
-                *("alert_id", "rule_id", "channel_id", "delivery_id", "feed_token_id"),
-            ),
+            ("id_", "user_id", "invitation_id", "merge_id", "correction_id", "delivery_id"),
             SOMETHING,
         ),
     }
