@@ -6,7 +6,7 @@ class AlertsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from backend.alerts.pending import note_runs
+        from backend.alerts.noting import note_runs
         from backend.ingest.signals import runs_read
 
         runs_read.connect(note_runs, dispatch_uid="alerts")

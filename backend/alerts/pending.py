@@ -1,7 +1,6 @@
 """Runs that wait for the rules: the row is the queue.
 
-Notes are made in the transaction that stores the run, so no run is missed. A claim moves `due_at`
-ahead, so a run whose worker died is judged again later.
+A claim moves `due_at` ahead, so a run whose worker died is judged again later.
 """
 
 from __future__ import annotations
@@ -9,10 +8,8 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
@@ -20,8 +17,7 @@ from django.db.models.functions import Now
 
 from backend.alerts.announcing import announce_run
 from backend.alerts.evaluation import judge_run
-from backend.alerts.models import AlertRule, PendingRun
-from backend.deliveries.models import Channel, Topic
+from backend.alerts.models import PendingRun
 from backend.runs.models import Run
 
 log = logging.getLogger(__name__)
@@ -29,27 +25,6 @@ log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=120)
 MOST_ATTEMPTS = 3
 SHIFT_S = 30.0
-
-
-def note_runs(workspace_id: UUID, run_ids: Sequence[UUID], **_: Any) -> None:
-    """Remember that runs of a workspace were read. To be called in the transaction that stored
-    them.
-    """
-    if not _is_watched(workspace_id):
-        return
-    complete = Run.objects.filter(pk__in=run_ids, is_open=False).values_list("pk", flat=True)
-    PendingRun.objects.bulk_create(
-        [PendingRun(run_id=run_id, workspace_id=workspace_id, due_at=Now()) for run_id in complete],
-        update_conflicts=True,
-        unique_fields=["run"],
-        update_fields=["due_at", "attempts", "is_announced"],
-    )
-
-
-def _is_watched(workspace_id: UUID) -> bool:
-    rules = AlertRule.objects.filter(workspace=workspace_id, is_enabled=True)
-    channels = Channel.objects.filter(workspace=workspace_id, topics__contains=[Topic.RUNS.value])
-    return rules.exists() or channels.exists()
 
 
 def judge_due(*, is_stopping: Callable[[], bool] = lambda: False) -> int:

@@ -5,7 +5,9 @@ import os
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
+# Django's checks load every page; web processes and `manage.py` run them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
 app = Celery("loadsheet")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["backend.ingest", "backend.sharing", "backend.alerts"])
+app.autodiscover_tasks(["backend.accounts", "backend.alerts", "backend.ingest", "backend.sharing"])

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from backend.alerts import pending
 from backend.alerts.models import PendingRun
+from backend.alerts.noting import note_runs
 from backend.alerts.pending import judge_due
 from backend.alerts.rules import add_rule
 from backend.deliveries.channels import add_channel
@@ -57,7 +58,7 @@ def test_a_fault_is_tried_three_times_and_stops_no_other(tenant, monkeypatch):
     add_rule(tenant.workspace, author=None, kind="noisy_host", name="noise")
     bad, good = (make_run(tenant.workspace, CellSpec()) for _ in range(2))
     for run in (bad, good):
-        pending.note_runs(run.workspace_id, [run.pk])
+        note_runs(run.workspace_id, [run.pk])
     judged = []
 
     def judge(run):
@@ -78,8 +79,8 @@ def test_many_runs_of_a_workspace_hold_up_no_other(tenant, monkeypatch):
     for workspace in (flood, quiet):
         add_rule(workspace, author=None, kind="noisy_host", name="noise")
     for _ in range(30):
-        pending.note_runs(flood.pk, [make_run(flood, CellSpec()).pk])
-    pending.note_runs(quiet.pk, [make_run(quiet, CellSpec()).pk])
+        note_runs(flood.pk, [make_run(flood, CellSpec()).pk])
+    note_runs(quiet.pk, [make_run(quiet, CellSpec()).pk])
     judged = []
     monkeypatch.setattr(pending, "judge_run", lambda run: judged.append(run.workspace))
     # By lots of two, one of 20 is the other workspace's but for once in a million times.
