@@ -4,6 +4,9 @@ from __future__ import annotations
 
 # Quiet: on a full disk its banner cannot be written to the log, and would end it.
 CELERY = ("celery", "--quiet", "-A", "backend.config.celery")
+# Workers tell each other nothing through the broker. Telling it that they live, they would wait for
+# a broker that is gone, and end neither by a signal nor with their supervisor.
+_ALONE = ("--without-heartbeat", "--without-gossip", "--without-mingle")
 
 
 def web(*, bind: str = "", socket: int | None = None) -> list[str]:
@@ -14,7 +17,7 @@ def web(*, bind: str = "", socket: int | None = None) -> list[str]:
 
 def worker() -> list[str]:
     """The reader of uploads; nice, so that receiving goes before reading."""
-    return ["nice", "-n", "10", *CELERY, "worker", "--concurrency=2", "--loglevel=INFO"]
+    return ["nice", "-n", "10", *CELERY, "worker", "--concurrency=2", "--loglevel=INFO", *_ALONE]
 
 
 def beat() -> list[str]:

@@ -16,6 +16,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from backend.config import commands
 from backend.config.child import Child, Process
@@ -36,6 +37,7 @@ PORT_TIMEOUT_S = STOP_S + 15
 LOOK_AT_DISK_S = 1.0
 # Of a step of the start: a service may be killed meanwhile, as everything else.
 TRIES, PAUSE_S = 3, 2.0
+Answer = TypeVar("Answer")
 
 
 class Site:
@@ -62,7 +64,7 @@ class Site:
         self._listener = self._listen()
         self.environment = self._environment()
         say("Bringing the tables up to date")
-        self._try(lambda: self.manage("migrate", "--verbosity=0"))
+        self.attempt(lambda: self.manage("migrate", "--verbosity=0"))
         web = commands.web(socket=self._listener.fileno())
         for number in range(1, WEB_PROCESSES + 1):
             self._run(f"web-{number}", web, log="web", is_listening=True)
@@ -134,7 +136,7 @@ class Site:
                 child.start()
             service.wait(log)
 
-        self._try(start)
+        self.attempt(start)
 
     def _run(
         self, name: str, command: list[str], *, log: str = "", is_listening: bool = False
@@ -161,18 +163,16 @@ class Site:
                 preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
             )
 
-    def _try(self, step: Callable[[], object]) -> None:
+    def attempt(self, step: Callable[[], Answer]) -> Answer:
         """Take a step of the start, again if it fails; raises what the last try raised."""
         for _ in range(TRIES - 1):
             try:
-                step()
+                return step()
             except (StartFailed, EmbeddedFailed) as failed:
                 say(f"{self.folder.explain(failed)[:300]} Trying again")
-            else:
-                return
             with contextlib.suppress(EmbeddedFailed):
                 self._mend_services()
-        step()
+        return step()
 
     def _mend_services(self) -> None:
         """Return when the services answer, started again where they ended.

@@ -34,7 +34,7 @@ def main() -> int:
     try:
         site.start()
         if options.no_demo:
-            _show_first_owner_link(site)
+            show_first_owner_link(site)
         else:
             # First: the demo measures, and nothing may disturb it.
             load_library(site)
@@ -55,8 +55,14 @@ def main() -> int:
         site.stop()
 
 
-def _show_first_owner_link(site: Site) -> None:
-    link = site.manage("first_owner_link").strip()
+def show_first_owner_link(site: Site) -> None:
+    """Print it, if nobody has an account yet."""
+    try:
+        link = site.attempt(lambda: site.manage("first_owner_link")).strip()
+    except (StartFailed, EmbeddedFailed) as failed:
+        # No reason to end a site that runs.
+        say(f"{site.folder.explain(failed)} `manage.py first_owner_link` prints the link.")
+        return
     if link:
         say(f"Open this within 12 hours to make the first account:\n\n    {link}\n")
 

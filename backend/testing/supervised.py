@@ -122,6 +122,16 @@ class SupervisedSite:
         self.process.terminate()
         return self.process.wait(timeout=PATIENCE_S)
 
+    def left_behind(self) -> list[str]:
+        """The command lines of its processes that do not end after it, nor after a killed one."""
+        own = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.environ().get("DATA_DIR") == str(self.data):
+                    own.append(process)
+        _, alive = psutil.wait_procs(own, timeout=PATIENCE_S)
+        return [" ".join(process.cmdline()) for process in alive]
+
 
 def _running(processes: list[psutil.Process], program: str) -> Iterator[psutil.Process]:
     for process in processes:

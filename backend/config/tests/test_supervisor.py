@@ -5,15 +5,16 @@ import signal
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
 import psutil
 import psycopg
 import pytest
 
-from backend.config import embedded
+from backend.config import embedded, supervisor
 from backend.config.embedded import Postgres, free_port
 from backend.config.site import Site
-from backend.config.site_folder import StartFailed
+from backend.config.site_folder import SiteFolder, StartFailed
 from backend.testing.supervised import (
     PATIENCE_S,
     SupervisedSite,
@@ -139,7 +140,7 @@ def test_a_killed_supervisor_takes_its_children_along_and_starts_again(folder):
     port = free_port()
     first = SupervisedSite(folder / "data", port)
     first.wait()
-    children = first.children()
+    children = psutil.Process(first.process.pid).children(recursive=True)
 
     first.process.kill()
     first.process.wait()
@@ -188,7 +189,18 @@ def test_a_step_of_the_start_outlives_the_kill_of_the_database(folder):
             raise StartFailed(str(error)) from None
 
     try:
-        started._try(step)
+        started.attempt(step)
         assert len(tries) == 2
     finally:
         started.stop()
+
+
+def test_without_a_link_for_the_first_account_the_site_runs(monkeypatch, capsys):
+    class Broken:
+        folder = SiteFolder(Path())
+
+        def attempt(self, step):
+            raise StartFailed("manage.py first_owner_link failed: no connection")
+
+    supervisor.show_first_owner_link(Broken())
+    assert "`manage.py first_owner_link` prints the link." in capsys.readouterr().out

@@ -77,6 +77,7 @@ class Report:
     memory_kills: int
     verification: subprocess.CompletedProcess[str]
     took_s: float
+    left_behind: list[str] = field(default_factory=list)
 
 
 def run_campaign(plan: Plan) -> Report:
@@ -94,9 +95,11 @@ def run_campaign(plan: Plan) -> Report:
             site.wait()
             campaign = Campaign(plan, site, began)
             campaign.striker.disk, campaign.striker.clocks = disk, clocks
-            return campaign.run()
+            report = campaign.run()
         finally:
             site.stop()
+        report.left_behind = site.left_behind()
+        return report
 
 
 class Campaign:
@@ -238,4 +241,6 @@ def broken_promises(report: Report) -> list[str]:
         broken.append(f"{len(report.refused)} good uploads were refused")
     if report.verification.returncode:
         broken.append("manage.py verify found problems")
+    if report.left_behind:
+        broken.append("outlived the site: " + "; ".join(report.left_behind))
     return broken
