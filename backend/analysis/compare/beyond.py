@@ -37,7 +37,7 @@ def rows_beyond(
         Row(
             entrant=entrant,
             measure=entrant.measure(metric),
-            tier=None,
+            places=None,
             ratio=None,
             why=None,
             unranked=entrant.unranked(metric) or NOT_COMPARED,

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from backend.analysis import figures
 from backend.analysis.compare.capacity import is_unknown, why_over
-from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
+from backend.analysis.compare.ratios import BASELINE_ITSELF, Places, Yardstick, no_ratio
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, place_of
 from backend.analysis.query.field import Value
@@ -92,7 +92,7 @@ class Entrant:
 class Row:
     entrant: Entrant
     measure: Measure
-    tier: str | None
+    places: Places | None
     ratio: Ratio | None
     # Why there is no ratio.
     why: str | None
@@ -112,7 +112,7 @@ class Row:
             value=self.measure.value,
             low=self.measure.low,
             high=self.measure.high,
-            tier=self.tier,
+            tier=None if self.places is None else self.places.text,
             ratio=self._ratio(),
             significant=None if self.ratio is None else self.ratio.significant,
             relevant=None if self.ratio is None else self.ratio.relevant,
@@ -163,6 +163,10 @@ class Ranking:
     # Of the leader to each ranked row behind it; None where the ratio is unknown. To the baseline,
     # or of it, the ratio is that of the row; else within all pairs.
     leads: tuple[Lead | None, ...] = ()
+    # Whether the leader is ahead of the runner-up and of an asked baseline beyond noise and
+    # threshold, and surely ahead of every other ranked row. By how much it is ahead of those
+    # further behind may be open: that hides no winner.
+    is_led_beyond_doubt: bool = False
     # The series that are too many to be compared.
     beyond: tuple[Row, ...] = ()
 
@@ -203,21 +207,6 @@ class Ranking:
         """The series that may keep the limit or not, because their p99 is unknown."""
         return tuple(row.entrant for row in self.rows if row.entrant.is_limit_unknown)
 
-    @property
-    def is_led_beyond_doubt(self) -> bool:
-        """Whether the leader is ahead of the runner-up and of an asked baseline beyond noise and
-        threshold, and surely ahead of every other ranked row.
-
-        By how much it is ahead of those further behind may be open: that hides no winner.
-        """
-        contest = self.contest
-        if contest is None or contest.ratio.verdict != "improved":
-            return False
-        runner_up, *others = self.leads
-        if runner_up is None or runner_up.ratio.verdict != "improved":
-            return False
-        return all(lead is not None and lead.is_sure for lead in others)
-
     def to_record(self) -> figures.Ranking:
         return figures.Ranking(
             x=place_of(self.x),
@@ -252,11 +241,15 @@ def rank(
     ratios = _ratios(in_order, base, metric, yardstick)
     places, among_pairs = _places(in_order, metric, yardstick)
     leads = _leads(in_order, ratios, base, among_pairs)
+    is_asked_behind = baseline is not None and base in in_order[1 : len(leads) + 1]
+    is_led = _is_led(leads, ratios.get(in_order[0].series) if is_asked_behind else None)
+    if is_led:
+        places = _with_first_place(places, in_order[0].series)
     rows = [
         Row(
             entrant=entrant,
             measure=entrant.measure(metric),
-            tier=places.get(entrant.series),
+            places=places.get(entrant.series),
             ratio=ratios.get(entrant.series),
             why=_why_no_ratio(entrant, base, metric),
             unranked=entrant.unranked(metric),
@@ -265,7 +258,7 @@ def rank(
         for entrant in in_order
     ]
     base_row = next((row for row in rows if base and row.entrant.series == base.series), None)
-    return Ranking(x, metric, base_row, tuple(rows), baseline is not None, leads)
+    return Ranking(x, metric, base_row, tuple(rows), baseline is not None, leads, is_led)
 
 
 def in_rank_order(entrants: Iterable[Entrant], metric: str) -> list[Entrant]:
@@ -316,7 +309,7 @@ def _ratios(
 
 def _places(
     in_order: Sequence[Entrant], metric: str, yardstick: Yardstick
-) -> tuple[dict[str, str], tuple[Lead | None, ...]]:
+) -> tuple[dict[str, Places], tuple[Lead | None, ...]]:
     """The places that each series may have, and the leads of the first over each behind it.
 
     A ranked series whose figure has no logarithm may have any place among the others.
@@ -327,9 +320,9 @@ def _places(
     if not compared:
         return {}, unknown
     pairs = yardstick.pairs([sample for _, sample in compared])
-    texts = yardstick.rank_texts(pairs, unplaced=len(ranked) - len(compared))
+    ranges = yardstick.places(pairs, unplaced=len(ranked) - len(compared))
     indices = {series: index for index, (series, _) in enumerate(compared)}
-    places = dict(zip(indices, texts, strict=True))
+    places = dict(zip(indices, ranges, strict=True))
     first, *behind = (indices.get(entrant.series) for entrant in ranked)
     if first is None:
         return places, unknown
@@ -358,6 +351,23 @@ def _leads(
         None if lead is None else _as_in_row(lead, _row_ratio(first, entrant, ratios, base))
         for entrant, lead in zip(behind, among_pairs, strict=True)
     )
+
+
+def _is_led(leads: Sequence[Lead | None], to_asked: Ratio | None) -> bool:
+    """See `Ranking`. `to_asked`: the ratio of the leader to an asked baseline behind it."""
+    sure = [lead for lead in leads if lead is not None and lead.is_sure]
+    if not sure or len(sure) < len(leads) or sure[0].ratio.verdict != "improved":
+        return False
+    return to_asked is None or to_asked.verdict == "improved"
+
+
+def _with_first_place(places: Mapping[str, Places], leader: str) -> dict[str, Places]:
+    """The places where the first is the leader's beyond doubt, as the answer says.
+
+    Those of all pairs may leave it open: their intervals are wider than those against the best.
+    """
+    behind = {series: replace(own, first=max(own.first, 2)) for series, own in places.items()}
+    return {**behind, leader: Places(1, 1)}
 
 
 def _as_in_row(lead: Lead, ratio: Ratio | None) -> Lead:

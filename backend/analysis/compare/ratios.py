@@ -30,6 +30,19 @@ BASELINE_ITSELF = Ratio(
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """The places in a ranking that a series may have, from `first` to `last`."""
+
+    first: int
+    last: int
+
+    @property
+    def text(self) -> str:
+        """`2`, or `2–4`."""
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
 class Yardstick:
     """What every ratio of a page is held against.
 
@@ -96,10 +109,9 @@ class Yardstick:
             families=self.families,
         )
 
-    def rank_texts(self, pairs: AllPairs, *, unplaced: int = 0) -> list[str]:
-        """`2`, or `2–4`: the places that each sample of `pairs` may have; see `rank_sets`."""
-        places = rank_sets(pairs, better=self.better, unplaced=unplaced)
-        return [str(first) if first == last else f"{first}–{last}" for first, last in places]
+    def places(self, pairs: AllPairs, *, unplaced: int = 0) -> list[Places]:
+        """The places that each sample of `pairs` may have; see `rank_sets`."""
+        return [Places(*ends) for ends in rank_sets(pairs, better=self.better, unplaced=unplaced)]
 
     def is_behind(self, comparison: Comparison, *, rivals: int) -> bool:
         """Whether a rival is behind the base, which is the best of all; see `is_surely_behind`."""

@@ -94,11 +94,32 @@ def test_a_noisy_last_server_hides_no_winner_and_is_said_aside(lab):
     make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 900}), noisy)
     figures = ask(lab)
     told = figures["answer"]
-    assert figures["ranking"]["rows"][2]["tier"] == "1–3"
+    # All pairs leave the place of c open; beside the best, it is behind.
+    assert [row["tier"] for row in figures["ranking"]["rows"]] == ["1", "2–3", "2–3"]
     assert told["sentence"].startswith("Take a 23.0 at 64 connections: 1,000 req/s")
     assert told["margin"].startswith("a 23.0 serves 1.11×")
     assert told["aside"] == "c 23.0 is also behind, but too noisy to say by how much."
     assert not [each for each in told["trust"]["reasons"] if "noise" in each["text"]]
+
+
+@pytest.mark.parametrize("baseline", ["", "b", "c"])
+def test_a_server_that_is_taken_has_the_first_place_alone(lab, baseline):
+    """Of all pairs, noise would hide the place of each."""
+    rates = {"a": (1000.0, 1010.0, 990.0), "b": (955.0, 965.0, 945.0), "c": (880.0, 980.0, 860.0)}
+    make_run(lab, *(CellSpec(name, rates=each) for name, each in rates.items()))
+    series = {row["server"]: row["id"] for row in ask(lab)["series"]}
+    figures = ask(lab, f"baseline={series[baseline]}" if baseline else "")
+    first, *others = (row["tier"] for row in figures["ranking"]["rows"])
+    is_taken = figures["answer"]["sentence"].startswith("Take a 23.0")
+    assert is_taken == (first == "1")
+    assert is_taken == all(not tier.startswith("1") for tier in others)
+
+
+def test_a_tie_is_shown_as_a_tie(lab):
+    make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 1001}), *cells("c", {64: 700}))
+    figures = ask(lab)
+    assert figures["answer"]["sentence"].startswith("b 23.0 and a 23.0 are level")
+    assert [row["tier"] for row in figures["ranking"]["rows"]] == ["1–2", "1–2", "3"]
 
 
 def test_nobody_is_also_behind_where_the_lead_is_open(lab):

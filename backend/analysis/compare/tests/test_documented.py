@@ -150,5 +150,6 @@ def test_tiers():
         (1010.0, 1025.0, 990.0),
         (900.0, 910.0, 895.0),
     )
-    *first, last = YARDSTICK.rank_texts(YARDSTICK.pairs([sample(row) for row in rows]))
+    places = YARDSTICK.places(YARDSTICK.pairs([sample(row) for row in rows]))
+    *first, last = (each.text for each in places)
     assert is_documented(f"tiers {', '.join(first)} and {last}.")
