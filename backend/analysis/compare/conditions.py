@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from statistics import median
 
 from backend.analysis.compare.measured_factors import (
     keepalive_of,
@@ -12,6 +13,9 @@ from backend.analysis.compare.measured_factors import (
 )
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedHost
+
+# Headers such as Content-Length and the page's date make responses of one page differ by so much.
+ONE_SIZE = 0.05
 
 
 def conditions_of(points: Sequence[Point]) -> str:
@@ -26,7 +30,7 @@ def conditions_of(points: Sequence[Point]) -> str:
             "tools",
         ),
         _each(cells, lambda cell: cell.workload.name, "workloads"),
-        _each(cells, _payload, "payload sizes"),
+        _payloads(cells),
         _keepalives(cells),
         _each(cells, _loop, "loops"),
         _trials(points),
@@ -44,11 +48,38 @@ def _each(cells: Iterable[LoadedCell], read: Callable[[LoadedCell], str | None],
     return f"{len(texts)} {noun}: {', '.join(texts[:3])}{more}"
 
 
-def _payload(cell: LoadedCell) -> str | None:
-    if cell.workload.payload_bytes is not None:
-        return f"{cell.workload.payload_bytes} B"
-    size = measured_response_size(cell)
-    return None if size is None else f"payload unknown, {size_text(size)} per response"
+def _payloads(cells: Iterable[LoadedCell]) -> str:
+    """`13 B`, `about 81 B` for 80 and 82 B, `13 to 1024 B`; else what was received per response."""
+    declared, received = [], []
+    for cell in cells:
+        if cell.workload.payload_bytes is not None:
+            declared.append(cell.workload.payload_bytes)
+        elif (size := measured_response_size(cell)) is not None:
+            received.append(size)
+    known = _declared_text(declared) if declared else ""
+    if not received:
+        return known
+    each = f"{size_text(*_extremes(received))} per response"
+    if not known:
+        return f"payload unknown, {each}"
+    return f"{known}, and {each} where the payload is unknown"
+
+
+def _declared_text(sizes: Sequence[int]) -> str:
+    least, most = min(sizes), max(sizes)
+    if least == most:
+        return f"{most} B"
+    return size_text(median(sizes)) if _is_one_size(least, most) else f"{least} to {most} B"
+
+
+def _extremes(sizes: Sequence[float]) -> tuple[float, ...]:
+    """The smallest and the largest size; the median alone of sizes that are one."""
+    least, most = min(sizes), max(sizes)
+    return (median(sizes),) if _is_one_size(least, most) else (least, most)
+
+
+def _is_one_size(least: float, most: float) -> bool:
+    return most <= least * (1 + ONE_SIZE)
 
 
 def _keepalives(cells: Iterable[LoadedCell]) -> str:

@@ -103,10 +103,14 @@ def measured_response_size(cell: LoadedCell) -> float | None:
     return median(sizes) if sizes else None
 
 
-def size_text(size: float) -> str:
-    """About how many bytes, in two digits."""
+def size_text(*sizes: float) -> str:
+    """About how many bytes, in two digits: `about 120 B`, or of two sizes `about 120 to 470 B`."""
+    return f"about {' to '.join(map(_rounded, sizes))} B"
+
+
+def _rounded(size: float) -> str:
     digits = max(len(str(round(size))) - 2, 0)
-    return f"about {round(size, -digits):,.0f} B".replace(",", "\u202f")
+    return f"{round(size, -digits):,.0f}".replace(",", "\u202f")
 
 
 def _is_typical(trial: LoadedTrial, connections: int) -> bool:

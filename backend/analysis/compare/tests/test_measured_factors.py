@@ -7,6 +7,7 @@ from backend.analysis.compare.measured_factors import size_text
 from backend.analysis.figures import plain_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.worker import process
+from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +50,7 @@ def test_responses_of_another_size_forbid_a_ranking(tenant):
     assert figures["outcome"]["differing"] == ["server", "response_size"]
     (reason, *_) = figures["outcome"]["reasons"]
     assert reason == "response size differs: about 10\u202f000 B, about 120 B"
-    assert "payload unknown, about 10\u202f000 B per response" in figures["conditions"]
+    assert "payload unknown, about 120 to 10\u202f000 B per response" in figures["conditions"]
 
 
 def test_longer_headers_are_no_other_response(tenant):
@@ -59,7 +60,7 @@ def test_longer_headers_are_no_other_response(tenant):
     figures = ask(tenant)
     assert figures["outcome"]["differing"] == ["server"]
     assert figures["ranking"] is not None
-    assert "payload unknown, about 120 B per response" in figures["conditions"]
+    assert "payload unknown, about 120 to 470 B per response" in figures["conditions"]
 
 
 def test_a_declared_payload_is_believed_here(tenant):
@@ -85,3 +86,30 @@ def test_one_series_may_not_change_its_response_between_runs(tenant):
 )
 def test_sizes_have_two_digits(size, text):
     assert size_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("sizes", "text"),
+    [
+        ((80, 80, 80), "80 B"),
+        ((80, 82, 82), "about 82 B"),
+        ((80, 85, 90), "80 to 90 B"),
+        ((0, 13, 13), "0 to 13 B"),
+    ],
+)
+def test_payloads_within_five_percent_are_one_size(sizes, text):
+    lab = make_workspace("lab")
+    cells = [
+        CellSpec(f"server {number}", workload={**HELLO, "payload_bytes": size})
+        for number, size in enumerate(sizes)
+    ]
+    make_run(lab, *cells)
+    conditions = compare(CompareQuery.parse(""), workspace_ids=[lab.pk]).conditions
+    assert f" · {text} · " in conditions
+
+
+def test_payloads_of_which_some_are_unknown(tenant):
+    record(tenant, {"a": [report(requests=n) for n in (18000, 18010, 17990)]})
+    record(tenant, {"b": [report(requests=18020)]}, payload_bytes=13)
+    conditions = ask(tenant)["conditions"]
+    assert " · 13 B, and about 120 B per response where the payload is unknown · " in conditions
