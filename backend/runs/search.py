@@ -73,6 +73,11 @@ class RunSearch:
         }
         return replace(self, **named)
 
+    @property
+    def filter_count(self) -> int:
+        """How many fields select, beside the words of `q`."""
+        return sum(bool(getattr(self, field.name)) for field in fields(self) if field.name != "q")
+
     def query(self) -> str:
         """The fields that are not empty, as a query string sorted by name."""
         chosen = {field.name: getattr(self, field.name) for field in fields(self)}

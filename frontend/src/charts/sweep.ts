@@ -12,6 +12,7 @@ import {
   type Series,
 } from "../api/figures";
 import {
+  behindNumber,
   halfWidth,
   interval,
   inUnit,
@@ -328,7 +329,7 @@ export function pointText(
   const { y, low, high, step } = point;
   // In its own unit: "620 req/s" also beside a server of many thousands.
   const unit = unitFor(kind, [Math.max(y ?? 0, step ?? 0)]);
-  const suffix = y === null ? "" : unit.suffix + (kind === "rate" ? " req/s" : "");
+  const suffix = y === null ? "" : behindNumber(kind, unit);
   const value = `${inUnit(y, unit, halfWidth(low, high), step)}${suffix}`;
   const range = interval(low, high, unit);
   const notes = [

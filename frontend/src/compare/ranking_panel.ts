@@ -4,7 +4,7 @@ import { type RankingRow, type RankingView, rankingView } from "../charts/rankin
 import { colourClass, seriesSlots } from "../charts/style/series_style";
 import { button, h, svg } from "../site/dom";
 import { nameElement } from "../site/names";
-import { exact, kindOf, loadPoint, type Unit } from "../text/format";
+import { behindNumber, exact, kindOf, loadPoint } from "../text/format";
 import { swatch } from "./swatch";
 
 export interface RankingActions {
@@ -121,6 +121,7 @@ function rank(
   note: string,
 ): HTMLLIElement {
   const { chooseBaseline } = actions;
+  const kind = kindOf(unitName(figures));
   const inside = [
     h(
       "span",
@@ -140,8 +141,8 @@ function rank(
     plot(row, slot),
     h(
       "span",
-      { class: "absolute", title: exact(kindOf(unitName(figures)), row.exact) },
-      row.exact === null ? row.value : `${row.value}${rankUnit(figures, row.unit)}`,
+      { class: "absolute", title: exact(kind, row.exact) },
+      row.exact === null ? row.value : `${row.value}${behindNumber(kind, row.unit)}`,
     ),
     note ? h("span", { class: "remark" }, note) : null,
   ];
@@ -165,10 +166,6 @@ function rank(
 
 function unitName(figures: Figures): string {
   return figures.metrics.find((metric) => metric.id === figures.ranking?.metric)?.unit ?? "";
-}
-
-function rankUnit(figures: Figures, { suffix }: Unit): string {
-  return unitName(figures) === "req/s" ? `${suffix} req/s` : suffix;
 }
 
 /** A difference can fail twice: within noise, or too small to matter. A row says which. */

@@ -6,8 +6,15 @@ function isBlank(cell: Element): boolean {
   return !cell.textContent?.trim() && !cell.querySelector("input, button, a, select");
 }
 
+/** The name of a column without its unit: on a card, the unit stands behind the number. */
+function nameOf(head: HTMLTableCellElement): string {
+  const unit = head.querySelector(".unit")?.textContent ?? "";
+  const name = (head.textContent ?? "").replace(unit, "");
+  return name.replace(/\s+/g, " ").trim();
+}
+
 function nameColumn(table: HTMLTableElement, head: HTMLTableCellElement): void {
-  const label = (head.textContent ?? "").replace(/\s+/g, " ").trim();
+  const label = nameOf(head);
   const cells = rowsOf(table).map((row) => row.children[columnOf(head)]);
   for (const cell of cells) {
     if (!(cell instanceof HTMLTableCellElement) || cell.tagName !== "TD") continue;

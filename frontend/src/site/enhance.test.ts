@@ -19,6 +19,16 @@ describe("server-rendered numbers", () => {
     expect(document.querySelector(".unit")?.textContent).toBe(" ms");
   });
 
+  it("have the unit of their column at hand for cards, where the head stands elsewhere", () => {
+    document.body.innerHTML = `<table data-columns><thead><tr><th data-format="rate">Throughput<span class="unit"></span></th>
+      <th data-format="count">Requests</th></tr></thead><tbody>
+      <tr><td><data value="6000" data-format="rate"></data></td><td><data value="9" data-format="count"></data></td></tr>
+      <tr><td><data value="" data-format="rate"></data></td><td></td></tr></tbody></table>`;
+    formatNumbers();
+    const units = [...document.querySelectorAll("data")].map((each) => each.dataset.unit);
+    expect(units).toEqual(["k req/s", undefined, undefined]);
+  });
+
   it("share one unit over the columns of a group", () => {
     const head = '<th data-format="time" data-group="p99">p99<span class="unit"></span></th>';
     document.body.innerHTML = `<table data-columns><thead><tr>${head}${head}</tr></thead>

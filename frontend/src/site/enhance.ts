@@ -1,5 +1,6 @@
 // Server-rendered numbers get the same text as the charts: <data value data-format> and <time>.
 import {
+  behindNumber,
   exact,
   inUnit,
   type Kind,
@@ -37,6 +38,8 @@ function write(element: HTMLDataElement, kind: Kind, unit: Unit | null): void {
   element.title = value === null ? "" : exact(kind, value);
   if (value === null) element.textContent = UNKNOWN;
   element.classList.toggle("unknown", value === null);
+  // On a card, where the head of the column does not stand above the number.
+  if (unit && kind !== "count" && value !== null) element.dataset.unit = behindNumber(kind, unit);
 }
 
 function cellsOf(table: HTMLTableElement, header: HTMLTableCellElement): HTMLDataElement[] {

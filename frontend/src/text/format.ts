@@ -121,7 +121,12 @@ export function single(kind: Kind, value: Maybe, half?: Maybe, step?: Maybe): st
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
   if (kind === "count") return grouped(value);
   const unit = unitFor(kind, [Math.max(value, step ?? value)]);
-  return `${inUnit(value, unit, half, step)}${unit.suffix}${kind === "rate" ? " req/s" : ""}`;
+  return `${inUnit(value, unit, half, step)}${behindNumber(kind, unit)}`;
+}
+
+/** What stands behind a number in this unit: "k req/s", " ms". */
+export function behindNumber(kind: Kind, unit: Unit): string {
+  return unit.suffix + (kind === "rate" ? " req/s" : "");
 }
 
 export function grouped(value: number): string {

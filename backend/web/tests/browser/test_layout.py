@@ -94,6 +94,32 @@ def test_the_chart_is_on_the_first_screen(visit):
     assert chart["y"] + chart["height"] < NARROW["height"]
 
 
+def test_the_list_of_runs_begins_on_the_first_screen_of_a_phone(visit):
+    page = visit("/w/lab/runs", NARROW)
+    first, state = page.locator(".run-name a").first, page.get_by_label("State")
+    assert first.bounding_box()["y"] < NARROW["height"]
+    expect(state).to_be_hidden()
+    page.locator("summary", has_text="Filters").click()
+    state.select_option("failed")
+    page.get_by_role("search", name="Runs").get_by_role("button", name="Search").click()
+    expect(page.locator("summary", has_text="Filters (1)")).to_be_visible()
+    expect(page.locator(".count")).to_contain_text("0 of 1 run")
+    page.set_viewport_size(WIDE)
+    expect(page.get_by_label("State")).to_have_value("failed")
+    expect(page.get_by_label("State")).to_be_visible()
+    expect(page.locator("summary", has_text="Filters")).to_be_hidden()
+
+
+def test_a_card_has_the_unit_behind_its_number(visit):
+    page = visit("/w/lab/runs", NARROW)
+    cell = page.locator("td[data-label=Throughput]").first
+    unit = cell.locator("data").evaluate("e => getComputedStyle(e, '::after').content")
+    assert unit == '"k req/s"'
+    page.set_viewport_size(WIDE)
+    unit = cell.locator("data").evaluate("e => getComputedStyle(e, '::after').content")
+    assert unit == "none"
+
+
 def test_a_usual_comparison_is_short_and_every_tab_can_be_reached(visit):
     page = visit("/w/lab/compare")
     for name in ("latency", "errors", "saturation", "figures", "checks", "runs"):
