@@ -9,12 +9,15 @@ from backend.accounts.models import Token, TokenKind
 from backend.runs.models import Host, Run
 from backend.testing.rows import MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
+from backend.web.tests.browser.comparison.actions import press_until
 from backend.web.tests.browser.page_audit import violations
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 MANY = 12
 # Pixels: of the main chart, and of a whole page that nobody has to scroll for long.
 PLOT, LONGEST = 420, 2400
+# Presses of Tab to the chart for who takes no skip link; 41 once.
+MOST_TABS = 36
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -92,6 +95,19 @@ def test_the_chart_is_on_the_first_screen(visit):
     title, chart = box(page, "[data-slot=finding]"), box(page, "[data-slot=chart] canvas")
     assert title["y"] < chart["y"]
     assert chart["y"] + chart["height"] < NARROW["height"]
+
+
+def test_the_chart_is_reached_by_three_keys(visit):
+    page = visit("/w/lab/compare")
+    assert press_until(page, "Tab", "e.matches('a.skip[href=\"#chart\"]')") == 2
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-slot=chart]")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-slot=readout]")).to_contain_text("at 1 connection")
+    page.reload()
+    page.wait_for_selector("[data-compare].is-ready[aria-busy=false]")
+    # Who passes the skip link meets the menu, the toolbar and the tabs of the charts.
+    assert press_until(page, "Tab", "e.matches('[data-slot=chart]')") <= MOST_TABS
 
 
 def test_the_list_of_runs_begins_on_the_first_screen_of_a_phone(visit):

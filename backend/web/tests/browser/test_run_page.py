@@ -10,11 +10,13 @@ from backend.ingest.storage import storage
 from backend.ingest.worker import process
 from backend.runs.models import Run, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
+from backend.web.tests.browser.comparison.actions import press_until
 from backend.web.tests.browser.page_audit import faults_of, picture, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LONGEST = 1800
 SERVERS = ("caddy", "nginx", "gunicorn sync", "gunicorn gthread")
+PLAN = "\n".join(["repeats = 3", *(f"# step {number}" for number in range(80))])
 TABS = ("Results", "Trials", "Checks", "Hosts", "Reproduce")
 
 
@@ -30,6 +32,7 @@ def tenant(settings, tmp_path):
 def run(tenant):
     """48 trials of four servers at three loads, a quarter of them warm-ups."""
     envelope = make_envelope(48)
+    envelope["run"]["plan"] = PLAN
     for number, trial in enumerate(envelope["trials"]):
         trial["server"] = {"name": SERVERS[number % 4], "version": "1.27.1"}
         trial["load"]["connections"] = (1, 8, 64)[number // 4 % 3]
@@ -108,6 +111,18 @@ def test_tabs_work_by_keyboard_and_are_in_the_address(visit, run):
     expect(page.get_by_role("tab", name="Checks")).to_be_focused()
     page.reload()
     expect(page.get_by_role("tabpanel", name="Checks")).to_be_visible()
+
+
+def test_a_long_plan_is_reached_and_scrolled_by_keyboard(visit, run):
+    page = visit(f"/r/{run.pk}#reproduce")
+    plan = page.locator("#plan")
+    page.get_by_role("tab", name="Reproduce").focus()
+    press_until(page, "Tab", "e.id === 'plan'")
+    expect(plan).to_be_in_viewport()
+    page.keyboard.press("End")
+    page.wait_for_function("document.getElementById('plan').scrollTop > 0")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Copy the plan")).to_be_focused()
 
 
 def test_without_scripts_every_part_is_there(visit, run):

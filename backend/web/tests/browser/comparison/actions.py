@@ -34,11 +34,12 @@ def figures_of(page, base):
 
 
 def press_until(page, key, reached):
-    """Press a key until the focused element is the one: the way there is what is tested."""
-    for _ in range(150):
+    """Press a key until the focused element is the one: the way there is what is tested. Returns
+    how often it was pressed."""
+    for presses in range(1, 151):
         page.keyboard.press(key)
         if page.evaluate(f"(() => {{ const e = document.activeElement; return {reached}; }})()"):
-            return
+            return presses
     raise AssertionError(f"{key} never reached {reached}")
 
 
