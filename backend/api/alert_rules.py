@@ -25,7 +25,7 @@ from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
+from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 
@@ -117,9 +117,7 @@ class RuleList(APIView):
     def post(self, request: Request) -> Response:
         """Watch the runs of a saved view, the hosts or the agents."""
         actor = required_actor(request)
-        form = NewRuleSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = dict(form.validated_data)
+        asked = validated(NewRuleSerializer, request)
         workspace = writable_workspace(actor, asked.pop("workspace", None))
         rule = add_rule(workspace, author=author_of(actor), **asked)
         return Response(RuleSerializer(rule).data, status=status.HTTP_201_CREATED)
@@ -136,9 +134,7 @@ class RuleDetail(APIView):
     def patch(self, request: Request, rule_id: UUID) -> Response:
         """Change it, or turn it on or off. Another view or label starts a new baseline."""
         rule = _writable(request, rule_id)
-        form = RuleEditSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        change_rule(rule, **form.validated_data)
+        change_rule(rule, **validated(RuleEditSerializer, request))
         return Response(RuleSerializer(rule).data)
 
     @extend_schema(operation_id="alert_rule_delete", responses={204: None, **documented(401, 404)})

@@ -18,7 +18,7 @@ from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
+from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_workspace
 from backend.deliveries.channels import (
     MAX_ADDRESS,
@@ -144,9 +144,7 @@ class ChannelList(APIView):
     def post(self, request: Request) -> Response:
         """Add a channel; for admins. Nothing is sent before there is something to tell."""
         actor = required_actor(request)
-        form = NewChannelSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = dict(form.validated_data)
+        asked = validated(NewChannelSerializer, request)
         workspace = managed_workspace(actor, asked.pop("workspace", None))
         channel = add_channel(workspace, author=author_of(actor), **asked)
         body = ChannelSerializer(channel, context={"shows_addresses": True}).data

@@ -20,6 +20,7 @@ from backend.api.paging import PAGING, by_name
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
+from backend.api.strict import validated
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.sharing.models import SavedView
@@ -106,9 +107,7 @@ class ViewList(APIView):
     def post(self, request: Request) -> Response:
         """Save a comparison under a name."""
         actor = required_actor(request)
-        form = NewViewSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = dict(form.validated_data)
+        asked = validated(NewViewSerializer, request)
         workspace = writable_workspace(actor, asked.pop("workspace", None))
         author = actor.user if isinstance(actor, Token) else actor
         view = save_view(workspace, author=author, **asked)
@@ -126,9 +125,7 @@ class ViewDetail(APIView):
     def patch(self, request: Request, view_id: UUID) -> Response:
         """Rename it, change its query, or make it the default."""
         view = _writable(request, view_id)
-        form = ViewEditSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        change_view(view, **form.validated_data)
+        change_view(view, **validated(ViewEditSerializer, request))
         return Response(ViewSerializer(view).data)
 
     @extend_schema(operation_id="view_delete", responses={204: None, **documented(401, 404)})

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 
 def _is_integer(value: object) -> bool:
@@ -51,3 +52,10 @@ def _expected(field: serializers.Field[Any, Any, Any, Any], value: object) -> st
         if isinstance(field, kind):
             return None if value is None or fits(value) else expected
     return None
+
+
+def validated(form_class: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The body of a request by the form's fields. Raises ValidationError."""
+    form = form_class(data=request.data)
+    form.is_valid(raise_exception=True)
+    return dict(form.validated_data)

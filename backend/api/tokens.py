@@ -28,6 +28,7 @@ from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
+from backend.api.strict import validated
 from backend.api.workspaces import managed_workspace
 from backend.errors import NotFound, TooMany
 from backend.feeds.tokens import end_leaked as end_leaked_feed_token
@@ -125,9 +126,7 @@ class TokenList(APIView):
         """Make a token. Nobody gives a scope that they do not have; a token also passes on its end
         and its networks. The clear text is shown in this answer only. For admins and owners."""
         actor = required_actor(request)
-        form = NewTokenSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = dict(form.validated_data)
+        asked = validated(NewTokenSerializer, request)
         workspace = managed_workspace(actor, asked.pop("workspace", None))
         token, clear = make_token(actor, workspace, TokenRequest(**asked))
         body = MadeTokenSerializer(token, context={"clear": clear}).data
