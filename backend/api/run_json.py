@@ -8,9 +8,8 @@ from rest_framework import serializers
 
 from backend.ingest.envelope import PHASES
 from backend.ingest.limits import ENVELOPE_TRIALS
-from backend.runs.editing import MAX_NOTES
 from backend.runs.models import Correction
-from backend.runs.names import MAX_NAME
+from backend.runs.names import MAX_NAME, MAX_NOTES
 
 
 class ArtefactSerializer(serializers.Serializer[Any]):

@@ -32,6 +32,7 @@ PHASES = ("warmup", "measure", "search", "confirm")
 
 Name = Annotated[str, Meta(max_length=limits.NAME_LENGTH)]
 Text = Annotated[str, Meta(max_length=limits.TEXT_LENGTH)]
+Notes = Annotated[str, Meta(max_length=limits.NOTES_LENGTH)]
 Plan = Annotated[str, Meta(max_length=limits.PLAN_LENGTH)]
 Tail = Annotated[str, Meta(max_length=limits.TAIL_LENGTH)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -170,6 +171,7 @@ class RunPart(Section, frozen=True):
     seed: Count | None = None
     trials_planned: Small | None = None
     labels: Annotated[dict[Name, Any], Meta(max_length=limits.LABELS)] | None = None
+    notes: Notes | None = None
     session: Session | None = None
     events: Annotated[list[Event], Meta(max_length=limits.EVENTS)] | None = None
     max_rates: Annotated[list[MaxRate], Meta(max_length=limits.EVENTS)] | None = None

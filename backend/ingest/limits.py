@@ -8,7 +8,7 @@ from django.conf import settings
 
 from backend.ingest.archives import MAX_FILES as ARCHIVE_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
-from backend.runs.names import MAX_LABELS, MAX_NAME
+from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
 
 # A request without a valid token or session.
 ANONYMOUS_BYTES = 64 << 10
@@ -26,6 +26,7 @@ LABELS = MAX_LABELS
 MAP_MEMBERS = 1_000
 NAME_LENGTH = MAX_NAME
 TEXT_LENGTH = 2_000
+NOTES_LENGTH = MAX_NOTES
 PLAN_LENGTH = 200_000
 TAIL_LENGTH = 20_000
 EVENTS = 2_000
@@ -66,6 +67,7 @@ _FIXED = (
     Limit("map_members", MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
     Limit("name_length", NAME_LENGTH, "characters", "a name, and the key of a map", 400),
     Limit("text_length", TEXT_LENGTH, "characters", "a label, an event, an error, a path", 400),
+    Limit("notes_length", NOTES_LENGTH, "characters", "the notes of a run", 400),
     Limit("plan_length", PLAN_LENGTH, "characters", "a plan", 400),
     Limit(
         "tail_length",

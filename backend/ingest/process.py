@@ -37,7 +37,7 @@ SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")
 # Members of the envelope's run that mean the same in a RunInput; its defaults where left out.
 RUN_MEMBERS = (
     *("started_at", "finished_at", "interrupted", "plan", "plan_sha256"),
-    *("seed", "stopped", "trials_planned"),
+    *("seed", "stopped", "trials_planned", "notes"),
 )
 RUN_MEMBERS_AS_SENT = ("events", "max_rates", "session")
 

@@ -22,12 +22,11 @@ from backend.runs.corrections import (
     standing_corrections,
 )
 from backend.runs.models import Correction, FormerName, Run, Series, Trial
-from backend.runs.names import MAX_LABELS, MAX_NAME, clean_name, is_unknown
+from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, clean_name, is_unknown
 from backend.runs.registry import MODELS, current_name, lock_names
 from backend.runs.regrouping import regroup, write_columns
 from backend.runs.unused import remove_unused_series
 
-MAX_NOTES = 10_000
 # So that no time computed from it, such as the end of the run, is out of range.
 _FIRST_YEAR, _LAST_YEAR = 1970, 2100
 _FIELDS_OF_RUN_ALONE = (Field.STARTED_AT, Field.LABELS, Field.NOTES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 MAX_NAME = 200
 MAX_LABELS = 100
+MAX_NOTES = 10_000
 
 
 def is_unknown(value: object) -> bool:

@@ -20,9 +20,9 @@ from backend.errors import Conflict
 from backend.ingest.editing import edit_run, undo_edit
 from backend.links import run_link
 from backend.runs.corrections import TRIAL_FIELDS, standing_corrections
-from backend.runs.editing import MAX_NOTES, CorrectionRefused
+from backend.runs.editing import CorrectionRefused
 from backend.runs.models import Correction, Host, Run, Server, Trial, Workload
-from backend.runs.names import MAX_NAME
+from backend.runs.names import MAX_NAME, MAX_NOTES
 from backend.runs.registry import lock_names
 from backend.runs.shown import shown_rows
 from backend.web import visible

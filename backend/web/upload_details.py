@@ -15,10 +15,12 @@ _PLACES = {
     "runtime": ("server", "runtime"),
     "workload": ("workload", "name"),
 }
+# By field: the role of the host.
+_HOSTS = {"host": "server", "client_host": "client"}
 _SAME_HOST = {"yes": True, "no": False}
-DETAILS = (*_PLACES, "host", "same_host", "started", "labels")
+DETAILS = (*_PLACES, *_HOSTS, "same_host", "started", "labels", "notes")
 # Of outputs of several versions that were measured together.
-SHARED_DETAILS = ("server", "runtime", "workload", "host", "same_host", "labels")
+SHARED_DETAILS = ("server", "runtime", "workload", *_HOSTS, "same_host", "labels")
 
 
 class DetailRefused(InvalidInput):
@@ -31,8 +33,9 @@ def read_details(form: Mapping[str, str]) -> dict[str, Any] | None:
     for name, (part, key) in _PLACES.items():
         if text := _text(form, name):
             envelope.setdefault(part, {})[key] = text
-    if host := _text(form, "host"):
-        envelope["hosts"] = {"server": {"name": host}}
+    for name, role in _HOSTS.items():
+        if text := _text(form, name):
+            envelope.setdefault("hosts", {})[role] = {"name": text}
     if (same := _SAME_HOST.get(form.get("same_host", ""))) is not None:
         envelope["same_host"] = same
     if run := _read_run(form):
@@ -50,6 +53,8 @@ def _read_run(form: Mapping[str, str]) -> dict[str, Any]:
         run["started_at"] = _read_instant(started)
     if labels := _text(form, "labels"):
         run["labels"] = _read_labels(labels)
+    if notes := _text(form, "notes"):
+        run["notes"] = notes
     return run
 
 

@@ -25,6 +25,7 @@ from backend.ingest.repeats import EarlierUpload, find_earlier_uploads
 from backend.ingest.sandbox import ParserFailed
 from backend.links import link_to, run_link
 from backend.problems import seconds_to_wait
+from backend.runs.names import MAX_NOTES
 from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.previews import explain_refusal, preview_context, sent_files
@@ -157,6 +158,7 @@ def _form(
         "workspace": workspace,
         "nav": "runs",
         "given": {name: request.POST.get(name, request.GET.get(name, "")) for name in DETAILS},
+        "max_notes": MAX_NOTES,
         "curl_command": curl_command(),
         **preview_context(
             request, files=files, earlier=_earlier(workspace, files or ()), refused=refused

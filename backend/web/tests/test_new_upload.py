@@ -212,13 +212,21 @@ def test_reading_many_files_ends_in_time_and_says_so(owner, monkeypatch, before)
     assert now() == before
 
 
-def test_the_date_and_the_labels_of_the_form_are_those_of_the_run(owner):
-    details = {"started": "2026-10-01T08:30", "labels": "branch: main, url: http://a/b"}
+def test_the_details_of_the_form_are_those_of_the_run(owner):
+    details = {
+        "started": "2026-10-01T08:30",
+        "labels": "branch: main, url: http://a/b",
+        "notes": "The fan was loud.\r\nMeasured twice.",
+        "host": "bench-1",
+        "client_host": "bench-2",
+    }
     response = owner.post(URL, {"paste": WRK, "action": "save", **details})
     process(upload_id(response))
     run = Run.objects.get(upload=upload_id(response))
     assert run.started_at == datetime(2026, 10, 1, 8, 30, tzinfo=UTC)
     assert run.labels == {"branch": "main", "url": "http://a/b"}
+    assert run.notes.splitlines() == ["The fan was loud.", "Measured twice."]
+    assert (run.server_host.name, run.client_host.name) == ("bench-1", "bench-2")
 
 
 @pytest.mark.parametrize(
@@ -226,6 +234,7 @@ def test_the_date_and_the_labels_of_the_form_are_those_of_the_run(owner):
     [
         ({"started": "yesterday"}, "Measured at: got “yesterday”, expected a date and a time"),
         ({"labels": "main"}, "Labels: got “main”, expected names with values"),
+        ({"notes": "x" * 10_001}, "run.notes"),
     ],
 )
 def test_a_detail_that_is_not_understood_is_explained(owner, before, details, sentence):
