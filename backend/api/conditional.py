@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 
+from backend.api.preconditions import tag_of
 from backend.api.urls import is_api_path
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
-TAG_DIGITS = 32
 
 
 class ConditionalGet:
@@ -29,8 +28,7 @@ class ConditionalGet:
             return response
         assert isinstance(response, HttpResponse)
         if "ETag" not in response.headers:
-            digest = hashlib.sha256(response.content).hexdigest()[:TAG_DIGITS]
-            response.headers["ETag"] = f'"{digest}"'
+            response.headers["ETag"] = tag_of(response.content)
         answer = get_conditional_response(request, etag=response.headers["ETag"], response=response)
         return response if answer is None else answer
 

@@ -1,7 +1,7 @@
 """What every operation of the document has in common: a hook of drf-spectacular.
 
-Conditional requests, keys of creations, rates and their errors work for all operations of a kind,
-so they are described here and not at each view.
+Conditional reads and changes, keys of creations, rates and their errors work for all operations of
+a kind, so they are described here and not at each view.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 from backend.api.errors import CONTENT_TYPE
 from backend.api.idempotency import HEADER as KEY_HEADER
 from backend.api.idempotency import MAX_LENGTH
+from backend.api.preconditions import HEADER as CONDITION_HEADER
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
 # Creations whose views are `idempotent`; every other POST refuses a key.
@@ -28,6 +29,15 @@ _KEY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": "^[!-~]+$"},
     "description": "A text for this one creation: sent again within 24 hours, it creates nothing "
     "and gets the first answer",
+}
+# Changes whose views are `conditional`; every other one refuses the condition.
+CONDITIONAL_CHANGES = ("run_edit",)
+_IF_MATCH = {
+    "in": "header",
+    "name": CONDITION_HEADER,
+    "schema": {"type": "string"},
+    "description": "The ETag of the whole answer as it was read: 412 without a change if it has "
+    "another one now",
 }
 _ETAG = {"ETag": {"schema": {"type": "string"}, "description": "Names the bytes of the answer"}}
 
@@ -54,6 +64,9 @@ def _describe(method: str, operation: dict[str, Any]) -> None:
     if operation["operationId"] in CREATIONS:
         operation.setdefault("parameters", []).append(_KEY)
         _add_problem(responses, "409", "Conflict")
+    if operation["operationId"] in CONDITIONAL_CHANGES:
+        operation.setdefault("parameters", []).append(_IF_MATCH)
+        responses["200"]["headers"] = _ETAG
     operation["responses"] = dict(sorted(responses.items()))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from datetime import date
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -19,6 +21,7 @@ from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem
+from backend.api.preconditions import conditional, is_as_read, is_conditional, tag_of_answer
 from backend.api.run_json import (
     RunEditSerializer,
     RunSerializer,
@@ -27,6 +30,7 @@ from backend.api.run_json import (
 )
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
+from backend.api.strict import validated
 from backend.errors import NotFound
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
@@ -34,8 +38,10 @@ from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.trash import delete_run, trash_run
 from backend.links import link_to
+from backend.runs.editing import recorded_values
 from backend.runs.listing import RunRow, run_page
 from backend.runs.models import Run, Trial, TrialTimeline
+from backend.runs.registry import lock_names
 from backend.runs.run_order import DIRECTIONS, SORTS, RunOrder
 from backend.runs.search import STATES, RunSearch
 from backend.whole_numbers import whole_number
@@ -174,17 +180,26 @@ class RunDetail(APIView):
     @extend_schema(
         operation_id="run_edit",
         request=RunEditSerializer,
-        responses={200: RunSerializer, **documented(400, 401, 404)},
+        responses={200: RunSerializer, **documented(400, 401, 404, 412)},
     )
+    @conditional
     def patch(self, request: Request, run_id: UUID) -> Response:
-        """Correct what came wrong or not at all. The upload and frozen result sets stay."""
+        """Correct what came wrong or not at all. The upload and frozen result sets stay.
+
+        With `If-Match`, only a run that is as it was read is corrected; else the answer is 412 with
+        what the fields have now and which corrections they got.
+        """
         run = writable_run(request, run_id)
-        form = RunEditSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        values = dict(form.validated_data)
+        values = validated(RunEditSerializer, request)
         ordinals = values.pop("trials", None)
-        edit_run(run, values, ordinals=ordinals, author=author_of(required_actor(request)))
-        return Response(_run(request, run_id))
+        with transaction.atomic():
+            if is_conditional(request):
+                # As editing does, so that no other edit comes between this look and the saving.
+                lock_names(run.workspace, exclusive=True)
+                _refuse_overwriting(request, run, values, ordinals)
+            edit_run(run, values, ordinals=ordinals, author=author_of(required_actor(request)))
+        answer = _run(request, run_id)
+        return Response(answer, headers={"ETag": tag_of_answer(request, answer)})
 
     @extend_schema(
         operation_id="run_delete",
@@ -301,6 +316,24 @@ def writable_run(request: Request, run_id: UUID, *, with_trash: bool = False) ->
     if run is None or not access.may_write(actor, run.workspace_id):
         raise NotFound(NOT_FOUND)
     return run
+
+
+def _refuse_overwriting(
+    request: Request, run: Run, names: Collection[str], ordinals: Sequence[int] | None
+) -> None:
+    """Raise Problem 412 where `If-Match` does not name the run as it is now."""
+    answer = _run(request, run.pk)
+    if is_as_read(request, answer):
+        return
+    raise Problem(
+        412,
+        "Changed meanwhile",
+        "If-Match: the run has changed since it had that ETag. Nothing was saved.",
+        hint="Look at current and corrections, then send the change with the ETag of this answer.",
+        etag=tag_of_answer(request, answer),
+        current=recorded_values(run.pk, names, ordinals=ordinals),
+        corrections=[each for each in answer["corrections"] if each["field"] in names],
+    )
 
 
 def _run(request: Request, run_id: UUID) -> dict[str, Any]:

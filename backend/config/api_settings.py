@@ -12,6 +12,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": [
         "backend.api.scopes.HasScope",
         "backend.api.idempotency.RefuseUnusedKey",
+        "backend.api.preconditions.RefuseUnusedCondition",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["backend.api.parsing.JsonParser"],

@@ -147,6 +147,19 @@ def _chosen_trials(
     return trials
 
 
+def recorded_values(
+    run_id: UUID, names: Collection[str], *, ordinals: Sequence[int] | None = None
+) -> dict[str, list[Any]]:
+    """By field, the values that the run has, or its trials with these ordinals; each once.
+
+    `names`: of `Correction.Field`. Raises CorrectionRefused for an ordinal that the run lacks.
+    """
+    run = Run.objects.select_related("server_host", "client_host").get(pk=run_id)
+    fields = [Field(name) for name in names]
+    trials = _chosen_trials(run, ordinals, fields)
+    return {str(field): _values_now(run, field, trials) for field in fields}
+
+
 def _values_now(run: Run, field: Field, trials: Sequence[Trial]) -> list[Any]:
     """The values that the field has, each once."""
     if field not in TRIAL_FIELDS:
