@@ -63,11 +63,17 @@ export function isCategory(figures: Figures): boolean {
   return kind === "category" || values.some((value) => typeof value === "string");
 }
 
+const known = new WeakMap<Figures, readonly Metric[]>();
+
 /** Metrics with a value somewhere: the others would make empty columns and charts. */
 export function knownMetrics(figures: Figures): readonly Metric[] {
-  return figures.metrics.filter((metric) =>
+  const kept = known.get(figures);
+  if (kept) return kept;
+  const metrics = figures.metrics.filter((metric) =>
     everyValue(figures, metric.id).some((value) => value !== null),
   );
+  known.set(figures, metrics);
+  return metrics;
 }
 
 export function metricOf(figures: Figures, id: MetricId): Metric {

@@ -129,7 +129,7 @@ export class CompareView {
     if (this.#hooks.frozen || own || figures.metric === this.#metric) this.#drawFinding(figures);
     // The finding is of another metric than is drawn, until the answer comes.
     else slot(this.#root, "finding").classList.add("is-old");
-    this.#drawChart(figures);
+    this.#showChart(figures);
     this.#tabs.offer(evidenceTabs(this.#root, figures));
   }
 
@@ -153,7 +153,8 @@ export class CompareView {
     this.#drawLinks(figures);
     this.#drawRanking(figures);
     this.#drawNotRead(figures);
-    this.#drawChart(figures);
+    this.#showChart(figures);
+    slot(this.#root, "derived").replaceChildren(...saturationPanel(figures));
     this.#drawTables(figures);
     this.#drawEvidence(figures);
     this.#tabs.offer(evidenceTabs(this.#root, figures));
@@ -257,11 +258,6 @@ export class CompareView {
       metric: this.#metric,
       highlighted: this.#highlighted,
     };
-  }
-
-  #drawChart(figures: Figures): void {
-    this.#showChart(figures);
-    slot(this.#root, "derived").replaceChildren(...saturationPanel(figures));
   }
 
   #highlight(highlighted: ReadonlySet<string>): void {
