@@ -37,6 +37,18 @@ describe("rankingView", () => {
     expect(rows).toEqual(["93.5k", "620"]);
   });
 
+  it("keeps its values apart where an interval is many times as wide, and says so", () => {
+    const wide = (value: number, high: number) => ({ ...measure(value), low: value / 2, high });
+    const data = figures({
+      series: Object.entries({ a: wide(2_000, 80_000), b: wide(500, 900) }).map(([id, own], i) =>
+        series(id, i, [point(64, { metrics: { throughput: own } })]),
+      ),
+    });
+    const rows = rankingView(data)?.rows ?? [];
+    expect(rows.map((row) => row.dot)).toEqual([1, 0.25]);
+    expect(rows.map((row) => row.isCut)).toEqual([true, false]);
+  });
+
   it("is absent when the answer withholds it", () => {
     expect(rankingView(figures({ ranking: null }))).toBeNull();
   });

@@ -37,6 +37,8 @@ export interface RankingRow {
   readonly dot: number | null;
   readonly from: number | null;
   readonly to: number | null;
+  /** Whether the interval ends beyond the axis. */
+  readonly isCut: boolean;
   readonly baseline: boolean;
   readonly ratio: string;
   readonly ratioRange: string;
@@ -68,8 +70,7 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   );
   const kind = kindOf(metric.unit);
   const unit = unitFor(kind, allMeasures.map(shownSize));
-  const known = allMeasures.flatMap((measure) => [measure.value, measure.high]);
-  const top = niceTop(Math.max(0, ...known.filter((value) => value !== null)) || 1);
+  const top = niceTop(axisEnd(allMeasures) || 1);
   return {
     x: ranking.x,
     metric: metric.label,
@@ -87,6 +88,17 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
       ),
     ),
   };
+}
+
+/** How many times the largest value an interval may reach before the axis cuts it off. */
+const LONGEST = 3;
+
+/** The largest value, or the largest end of an interval that does not squeeze all values. */
+function axisEnd(measures: readonly Measure[]): number {
+  const largest = Math.max(0, ...measures.map(({ value }) => value ?? 0));
+  const ends = measures.map(({ high }) => high ?? 0);
+  const longest = largest > 0 ? largest * LONGEST : Number.POSITIVE_INFINITY;
+  return Math.max(largest, ...ends.filter((end) => end <= longest));
 }
 
 /** All rows, also those of series that are too many to be compared. */
@@ -129,6 +141,7 @@ function rankingRow(
     dot: share(measure.value),
     from: share(measure.low),
     to: share(measure.high),
+    isCut: (measure.high ?? 0) > top,
     baseline,
     ...(baseline ? BASELINE : ratioTexts(row)),
     significant: row.significant ?? null,

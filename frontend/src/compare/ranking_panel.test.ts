@@ -102,6 +102,19 @@ describe("ranking", () => {
     expect(tied).toEqual(["", "is-tied", "is-tied"]);
   });
 
+  it("shows where an interval goes on beyond the axis", () => {
+    const [first, ...others] = figures().series;
+    if (!first) throw new Error("a series");
+    const points = first.points.map((each) => {
+      const { throughput } = each.metrics;
+      return { ...each, metrics: { ...each.metrics, throughput: { ...throughput, high: 1e9 } } };
+    });
+    const data = figures({ series: [{ ...first, points }, ...others] } as Parameters<typeof figures>[0]);
+    document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
+    expect(document.querySelectorAll(".beyond").length).toBe(1);
+    expect(document.body.textContent).toContain("› = it ends beyond the axis.");
+  });
+
   it("stands once for each panel", () => {
     const actions = { chooseBaseline: null, override: null };
     document.body.append(...rankingPanel(panelled(), actions));

@@ -22,10 +22,9 @@ export function rankingPanel(figures: Figures, actions: RankingActions): HTMLEle
     section(panelFigures(figures, panel), panel.value),
   );
   const ranked = panelsOrWhole(figures).find((panel) => panel.ranking);
-  return [
-    h("div", { class: "ranking-parts" }, ...(sections ?? [section(figures, "")])),
-    ...(ranked ? [note(ranked, actions)] : []),
-  ];
+  const parts = h("div", { class: "ranking-parts" }, ...(sections ?? [section(figures, "")]));
+  const isCut = parts.querySelector(".beyond") !== null;
+  return [parts, ...(ranked ? [note(ranked, isCut, actions)] : [])];
 }
 
 function rankingOf(
@@ -196,7 +195,7 @@ function remarkLead(row: RankingRow): string {
 const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
 
 function plot(row: RankingRow, slot: number): SVGElement {
-  const { dot, from, to } = row;
+  const { dot, from, to, isCut } = row;
   const drawn = svg("svg", {
     class: `plot ${colourClass(slot)}`,
     width: "100%",
@@ -211,8 +210,16 @@ function plot(row: RankingRow, slot: number): SVGElement {
   if (from !== null && to !== null) {
     drawn.append(svg("line", { class: "span", x1: percent(from), x2: percent(to), y1: 7, y2: 7 }));
   }
+  if (isCut) drawn.append(arrow());
   if (dot !== null) drawn.append(svg("circle", { class: "dot", cx: percent(dot), cy: 7, r: 4.5 }));
   return drawn;
+}
+
+/** At the end of the axis: the interval goes on. */
+function arrow(): SVGElement {
+  const place = svg("svg", { x: "100%", overflow: "visible" });
+  place.append(svg("path", { class: "span beyond", fill: "none", d: "M-5 3 0 7-5 11" }));
+  return place;
 }
 
 function axis(view: RankingView): HTMLElement {
@@ -220,10 +227,11 @@ function axis(view: RankingView): HTMLElement {
   return h("div", { class: "rank-axis", "aria-hidden": "true" }, ...marks);
 }
 
-function note(figures: Figures, actions: RankingActions): HTMLElement {
+function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the ${interval}. ` : "";
-  const base = `${bars}Before each name is its place; 2–4 means that noise hides which.`;
+  const cut = isCut ? "› = it ends beyond the axis. " : "";
+  const base = `${bars}${cut}Before each name is its place; 2–4 means that noise hides which.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (×1)." : "";
   return h("p", { class: "hint" }, base + hint);
 }
