@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadsheet_agent.errors import NotInstalledError
+from loadsheet_agent.install.downloads import Downloads
 from loadsheet_agent.install.interpreters import Interpreter, find_interpreter
 from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.server_spec import ProgramSpec
@@ -25,6 +26,7 @@ LIMIT_S = 900.0
 LINE_LIMIT = 300
 LOG = "install.log"
 DONE = "installed.json"
+DOWNLOADS = "downloads"
 # Python 2 has no venv: its packages are in a folder, and this program puts them on its path.
 WRAPPER = '#!/bin/sh\nPYTHONPATH="{packages}${{PYTHONPATH:+:$PYTHONPATH}}" exec "{python}" "$@"\n'
 # Packages of a namespace, such as zope.interface, are found by the .pth files beside them only.
@@ -59,7 +61,7 @@ class Installer:
         problem = self.find_missing(spec)
         if problem is not None:
             raise NotInstalledError(problem)
-        if not (spec.interpreter or spec.install):
+        if not (spec.interpreter or spec.install or spec.source):
             return {}
         interpreter = find_interpreter(spec.interpreter) if spec.interpreter else None
         folder = self.cache / self._folder_name(spec, label, interpreter)
@@ -90,6 +92,7 @@ class Installer:
             "interpreter": interpreter and [interpreter.path, interpreter.version],
             "packages": spec.packages,
             "lock": lock and lock.read_text(encoding="utf-8"),
+            "source": [source.sha256 for source in spec.source],
             "install": spec.install,
             "environment": dict(spec.environment),
         }
@@ -114,6 +117,7 @@ class Installer:
     ) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+        Downloads(self.cache / DOWNLOADS).put_into(folder, spec.source)
         environ = {
             **program_environ(),
             **{name: placeholders.fill(text, words) for name, text in spec.environment.items()},
@@ -143,7 +147,9 @@ class Installer:
 
 
 def find_program(name: str) -> str | None:
-    """Path of a program, also of one that only root has on the PATH."""
+    """Path of a program, also of one that only root has on the PATH; a whole path is any file's."""
+    if name.startswith("/"):
+        return name if Path(name).exists() else None
     return shutil.which(name, path=program_environ()["PATH"])
 
 

@@ -17,6 +17,8 @@ from loadsheet_agent.plan.workload_spec import WorkloadSpec
 
 # The characters of a header's name (RFC 9110, 5.6.2).
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+DIGEST = re.compile(r"[0-9a-f]{64}")
+FILE_NAME = re.compile(r"\w[\w.+-]*")
 # The load tools write these themselves, each in its own way.
 STARTED_ONLY = ("environment", "setup", "teardown", "cwd", "user", "cpus", "ulimit", "templates")
 OWN_HEADERS = ("host", "connection", "content-length", "transfer-encoding")
@@ -164,6 +166,12 @@ def check_program(program: ProgramSpec) -> Iterator[str]:
     for package in program.packages:
         if "==" not in package:
             yield f"packages has {package!r}; give each its exact version, such as tornado==6.5.2."
+    for source in program.source:
+        if not DIGEST.fullmatch(source.sha256) or not FILE_NAME.fullmatch(source.label):
+            yield (
+                f"source has {source.url!r} with the SHA-256 {source.sha256!r}; give the address "
+                "of a file and 64 hexadecimal digits in lower case."
+            )
     for name in program.templates:
         if {"", ".."} & set(name.split("/")):
             yield f"templates has {name!r}; give the name of a file, which is written into {{run}}."

@@ -22,13 +22,34 @@ from loadsheet_agent.plan.keys import (
     Texts,
     key,
 )
-from loadsheet_agent.plan.toml_table import Subtable
+from loadsheet_agent.plan.toml_table import Subtable, Tables
 from loadsheet_agent.plan.workload_spec import PATH_LIMIT, WorkloadSpec
 
 # Name, variant and side.
 ServerKey = tuple[str, Optional[str], Optional[str]]
 # The limits of setrlimit(2) that decide how many connections a server holds.
 ULIMITS = ("nofile", "nproc", "stack", "as", "core", "memlock")
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """A file that a program is installed from and that is in no package: an archive or a jar."""
+
+    url: str = key(
+        Text(limit=1000, pattern="^https?://"),
+        "Address of the file.",
+        example='"https://example.org/server-1.0.tar.gz"',
+    )
+    sha256: str = key(
+        Text(limit=64, pattern="^[0-9a-f]{64}$"),
+        "SHA-256 of its bytes, in hexadecimal digits.",
+        example='"9f86d0…"',
+    )
+
+    @property
+    def label(self) -> str:
+        """Its file name, under which it is put into {install}."""
+        return self.url.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -48,15 +69,21 @@ class ProgramSpec:
         "File with every package and its SHA-256, as pip reads it with --require-hashes.",
         default=None,
     )
+    source: tuple[SourceSpec, ...] = key(
+        Tables(SourceSpec, example="[[servers.source]] url = …"),
+        "Files to download into {install}, each with its SHA-256. Without them, the server is "
+        "skipped.",
+        default=(),
+    )
     install: tuple[tuple[str, ...], ...] = key(
         Commands(),
-        "Commands that install the program into {install}, after `packages`.",
+        "Commands that install the program into {install}, after `source` and `packages`.",
         default=(),
     )
     programs: Mapping[str, str] = key(
         Texts(),
-        "Programs that must be on the PATH, each with how to get it. Without them, the server is "
-        "skipped.",
+        "Programs that must be on the PATH, or files by their whole path, each with how to get it. "
+        "Without them, the server is skipped.",
         default={},
     )
     unavailable: str | None = key(

@@ -1,0 +1,70 @@
+"""Files that servers are installed from, downloaded once and held against their SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import ssl
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from loadsheet_agent.errors import NotInstalledError
+from loadsheet_agent.plan.server_spec import SourceSpec
+
+TIMEOUT_S = 60.0
+LIMIT_BYTES = 200_000_000
+
+
+@dataclass(frozen=True)
+class Downloads:
+    """`folder` keeps each file under its SHA-256, so that it is downloaded once."""
+
+    folder: Path
+
+    def put_into(self, target: Path, sources: Iterable[SourceSpec]) -> None:
+        """Copy each file into `target` under its own name. Raises NotInstalledError."""
+        for source in sources:
+            shutil.copyfile(self._fetch(source), target / source.label)
+
+    def _fetch(self, source: SourceSpec) -> Path:
+        """Where the file is; it is downloaded unless it is there."""
+        path = self.folder / source.sha256
+        if path.exists():
+            return path
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        try:
+            digest = _download(source.url, part)
+        except (httpx.HTTPError, OSError) as error:
+            raise NotInstalledError(
+                f"{source.url} could not be downloaded ({error}); without a network, put the file "
+                f"at {path}"
+            ) from error
+        if digest != source.sha256:
+            part.unlink()
+            raise NotInstalledError(
+                f"{source.url} has the SHA-256 {digest}; expected {source.sha256}"
+            )
+        part.replace(path)
+        return path
+
+
+def _download(url: str, path: Path) -> str:
+    """Write the file, and return the SHA-256 of its bytes. Raises httpx.HTTPError or OSError."""
+    digest, size = hashlib.sha256(), 0
+    context = ssl.create_default_context()
+    with httpx.stream(
+        "GET", url, follow_redirects=True, timeout=TIMEOUT_S, verify=context
+    ) as answer:
+        answer.raise_for_status()
+        with path.open("wb") as file:
+            for block in answer.iter_bytes():
+                size += len(block)
+                if size > LIMIT_BYTES:
+                    raise OSError(f"it has more than {LIMIT_BYTES:,} bytes")
+                digest.update(block)
+                file.write(block)
+    return digest.hexdigest()
