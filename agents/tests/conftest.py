@@ -29,5 +29,6 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in [name for name in os.environ if name.startswith("LOADSHEET_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("LOADSHEET_CONFIG", str(tmp_path / "login.json"))
+    monkeypatch.setenv("LOADSHEET_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("LOADSHEET_SPOOL", str(tmp_path / "spool"))
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))

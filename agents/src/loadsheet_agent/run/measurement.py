@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from loadsheet_agent.errors import AgentError
+from loadsheet_agent.install.installer import cache_folder
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.installation import Installation
 from loadsheet_agent.run.live import Broadcast, Live, NotLive, reports_end
@@ -14,6 +15,7 @@ from loadsheet_agent.run.progress import Clock, choose_progress
 from loadsheet_agent.run.record import RunRecord
 from loadsheet_agent.run.runner import Runner
 from loadsheet_agent.run.session import Session
+from loadsheet_agent.run.timings import read_timings
 from loadsheet_agent.upload.api_client import ApiClient
 from loadsheet_agent.upload.connection import is_loopback
 from loadsheet_agent.upload.early_trials import EarlyTrials
@@ -40,9 +42,10 @@ class Measurement:
 
     def run(self, target: Target | None, session: Session | None) -> None:
         """Raises KeyboardInterrupt or PlanStoppedError with the finished trials in the spool."""
-        record, plan = self._record, self._record.plan
+        record = self._record
         ahead = self._steps[min(len(record.trials), len(self._steps)) :]
-        progress = choose_progress(ahead, rest_s=plan.rest_s)
+        timings = read_timings(record.plan)
+        progress = choose_progress(ahead, timings)
         record.trials_planned = len(self._steps)
         live = NotLive() if target is None else self._broadcast(target, progress.clock)
         runner = Runner(
@@ -56,6 +59,7 @@ class Measurement:
         try:
             with _terminates_like_interrupt(), progress, reports_end(live):
                 runner.run()
+            timings.save(cache_folder())
         except OSError as error:
             raise AgentError(
                 f"the run stopped: {error.strerror or error} ({self._entry.directory}); the "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
 from loadsheet_agent.plan.steps import MEASURE, Step
+from loadsheet_agent.run.timings import Timings
 from loadsheet_agent.tools import Glance
 
 
@@ -35,65 +37,67 @@ class Progress(Protocol):
     def drop(self, step: Step) -> None: ...
 
 
-# Assumed for a trial with a number of requests.
-GUESS_S = 10.0
+# A trial takes longer than its duration by so much, until one was measured.
+EXTRA_S = 0.5
 
 
 class Clock:
-    """Time left: the planned time of the remaining steps, scaled by measured ÷ planned so far.
+    """Time left: what the remaining steps will take, by those that have ended and by earlier runs.
 
     An adaptive plan counts with its first repeats, until these have fixed how many follow.
     """
 
-    def __init__(self, steps: tuple[Step, ...], rest_s: float) -> None:
-        self._rest_s = rest_s
-        self.total = sum(map(self._length, steps))
+    def __init__(self, steps: tuple[Step, ...], timings: Timings) -> None:
         self.count = len(steps)
         self.finished = 0
-        self._has_durations = all(step.duration_s is not None for step in steps)
-        self._done = 0.0
-        self._began = time.monotonic()
-        self._step_began = self._began
-        self._step_length = 0.0
-
-    def _length(self, step: Step) -> float:
-        return (GUESS_S if step.duration_s is None else step.duration_s) + self._rest_s
+        self._timings = timings
+        self._ahead = Counter(map(_shape, steps))
+        self._steps = {_shape(step): step for step in steps}
+        self._began = self._step_began = self._ended = time.monotonic()
+        self._current: Step | None = None
+        self._ahead_s = self._seconds_ahead()
 
     def extend(self, steps: Sequence[Step]) -> None:
         """More steps will follow than were planned."""
         self.count += len(steps)
-        self.total += sum(map(self._length, steps))
+        self._ahead.update(map(_shape, steps))
+        self._steps.update({_shape(step): step for step in steps})
+        self._ahead_s = self._seconds_ahead()
 
     def drop(self, step: Step) -> None:
         """A planned step will not be made."""
         self.count -= 1
-        self.total -= self._length(step)
+        self._take_off(step)
 
     def begin(self, step: Step) -> None:
         self._step_began = time.monotonic()
-        self._step_length = self._length(step)
-        if self.finished >= self.count:
-            self.count += 1
-            self.total += self._step_length
+        self._current = step
+        self.count = max(self.count, self.finished + 1)
+        self._take_off(step)
 
     def end(self) -> None:
-        self._done += self._step_length
-        self._step_length = 0.0
+        now = time.monotonic()
+        if self._current is not None:
+            self._timings.add(self._current, now - self._ended)
+        self._ended, self._current = now, None
         self.finished += 1
+        self._ahead_s = self._seconds_ahead()
 
     def position(self) -> float:
-        """Planned seconds of the steps so far, of `total`."""
-        return self._done + min(time.monotonic() - self._step_began, self._step_length)
+        """Seconds since the first step."""
+        return time.monotonic() - self._began
+
+    def total(self) -> float:
+        """Seconds of all steps, as far as they are known."""
+        return self.position() + (self.left_s() or 0.0)
 
     def left_s(self) -> float | None:
-        """None while no trial with a number of requests has ended."""
-        elapsed = time.monotonic() - self._began
-        if not self._done and not self._has_durations:
+        """None while nothing like one of the remaining trials was measured."""
+        if self._ahead_s is None:
             return None
-        stretch = elapsed / self._done if self._done else 1.0
-        if self._has_durations:
-            stretch = max(stretch, 1.0)
-        return max(self.total - self.position(), 0.0) * stretch
+        current = self._current and self._seconds(self._current)
+        elapsed = time.monotonic() - self._ended
+        return self._ahead_s + max((current or 0.0) - elapsed, 0.0)
 
     def left(self) -> str:
         seconds = self.left_s()
@@ -101,6 +105,40 @@ class Clock:
 
     def step_seconds(self) -> float:
         return time.monotonic() - self._step_began
+
+    def _take_off(self, step: Step) -> None:
+        """A search takes other rates than were planned: then another step of the server goes."""
+        shapes = [_shape(step), *(shape for shape in self._ahead if _is_alike(shape, step))]
+        taken = next((shape for shape in shapes if self._ahead[shape] > 0), None)
+        if taken is not None:
+            self._ahead[taken] -= 1
+            self._ahead_s = self._seconds_ahead()
+
+    def _seconds_ahead(self) -> float | None:
+        total = 0.0
+        for shape in +self._ahead:
+            seconds = self._seconds(self._steps[shape])
+            if seconds is None:
+                return None
+            total += self._ahead[shape] * seconds
+        return total
+
+    def _seconds(self, step: Step) -> float | None:
+        seconds = self._timings.seconds(step)
+        if seconds is None and step.duration_s is not None:
+            return step.duration_s + EXTRA_S
+        return seconds
+
+
+def _shape(step: Step) -> tuple[object, ...]:
+    """The same for steps that take equally long."""
+    load = (step.connections, step.rate_rps, step.duration_s, step.requests, step.is_warmup)
+    return (step.server.key, step.workload.name, *load)
+
+
+def _is_alike(shape: tuple[object, ...], step: Step) -> bool:
+    """Whether a step of that shape is of the same server and workload."""
+    return shape[:2] == (step.server.key, step.workload.name)
 
 
 def describe(step: Step) -> str:
@@ -135,8 +173,8 @@ def glance_text(glance: Glance) -> str:
 class PlainProgress:
     """One line per trial on stderr; stdout stays free for results."""
 
-    def __init__(self, steps: tuple[Step, ...], *, rest_s: float) -> None:
-        self.clock = Clock(steps, rest_s)
+    def __init__(self, steps: tuple[Step, ...], timings: Timings) -> None:
+        self.clock = Clock(steps, timings)
 
     def __enter__(self) -> PlainProgress:
         return self
@@ -169,11 +207,11 @@ class PlainProgress:
 class LiveProgress:
     """One bar on stderr, drawn four times a second at most."""
 
-    def __init__(self, steps: tuple[Step, ...], *, rest_s: float) -> None:
-        self.clock = Clock(steps, rest_s)
+    def __init__(self, steps: tuple[Step, ...], timings: Timings) -> None:
+        self.clock = Clock(steps, timings)
         self._bar = _rich_bar()
         self._task = self._bar.add_task(
-            "starting", total=self.clock.total, count="", left="", last=""
+            "starting", total=self.clock.total(), count="", left="", last=""
         )
         self._next_tick = 0.0
 
@@ -191,7 +229,7 @@ class LiveProgress:
             self._task,
             description=describe(step),
             count=count,
-            total=self.clock.total,
+            total=self.clock.total(),
         )
 
     def drop(self, step: Step) -> None:
@@ -236,7 +274,7 @@ def _rich_bar() -> Any:
     )
 
 
-def choose_progress(steps: tuple[Step, ...], *, rest_s: float) -> Progress:
+def choose_progress(steps: tuple[Step, ...], timings: Timings) -> Progress:
     if sys.stderr.isatty():
-        return LiveProgress(steps, rest_s=rest_s)
-    return PlainProgress(steps, rest_s=rest_s)
+        return LiveProgress(steps, timings)
+    return PlainProgress(steps, timings)

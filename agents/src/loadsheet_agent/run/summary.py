@@ -9,6 +9,7 @@ from loadsheet_agent.plan.plan import SIDES, Plan
 from loadsheet_agent.plan.schedule import first_repeats
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.progress import clock_text, describe
+from loadsheet_agent.run.timings import read_timings
 from loadsheet_agent.tools import FoundTool
 
 
@@ -49,8 +50,8 @@ def as_json(
         "trials_least": _measured(steps),
         "trials_most": _measured(most),
         "warmups_least": len(steps) - _measured(steps),
-        "seconds_least": planned_seconds(plan, steps),
-        "seconds_most": planned_seconds(plan, most),
+        "seconds_least": expected_seconds(plan, steps),
+        "seconds_most": expected_seconds(plan, most),
         "tool": None if tool is None else tool.tool.name,
         "tool_version": None if tool is None else tool.version,
         "steps": [
@@ -95,10 +96,19 @@ def _with_tool(tool: FoundTool | None) -> str:
     return f" with {tool.tool.name} {tool.version or '(version unknown)'}"
 
 
+def expected_seconds(plan: Plan, steps: tuple[Step, ...]) -> float | None:
+    """How long the trials take, by earlier runs on this machine, else by their durations.
+
+    None where they have a number of requests and nothing like them was measured here.
+    """
+    learned = read_timings(plan).total(steps)
+    return planned_seconds(plan, steps) if learned is None else learned
+
+
 def _time(plan: Plan, steps: tuple[Step, ...], most: tuple[Step, ...]) -> str:
-    least_s, most_s = planned_seconds(plan, steps), planned_seconds(plan, most)
+    least_s, most_s = expected_seconds(plan, steps), expected_seconds(plan, most)
     if least_s is None or most_s is None:
-        return "time unknown (trials have a number of requests, not a duration)"
+        return "time unknown until it was run here (trials have a number of requests, no duration)"
     if round(least_s) == round(most_s):
         return f"about {clock_text(least_s)}"
     return f"about {clock_text(least_s)} to {clock_text(most_s)}"
