@@ -87,7 +87,7 @@ def clean_archive(source: Path, target: Path, *, limit_bytes: int) -> bool:
 def _clean_zip(packed: BinaryIO, target: Path, *, limit_bytes: int) -> bool:
     archive = open_zip(packed)
     infos = zip_members(archive, packed, limit_bytes=limit_bytes)
-    files = [_measured(info.filename, zip_pieces(packed, info)) for info in infos]
+    files = [_measured(info.filename, zip_pieces(archive, info)) for info in infos]
     if not (
         any(file.is_masked for file in files)
         or _holds_secret_beside_files(archive)
@@ -100,7 +100,7 @@ def _clean_zip(packed: BinaryIO, target: Path, *, limit_bytes: int) -> bool:
             written.compress_type, written.external_attr = info.compress_type, info.external_attr
             written.file_size = file.size_bytes
             with rewritten.open(written, "w") as member:
-                for piece in _cleaned(info.filename, zip_pieces(packed, info), REDACTOR.scan()):
+                for piece in _cleaned(info.filename, zip_pieces(archive, info), REDACTOR.scan()):
                     member.write(piece)
     return True
 

@@ -26,8 +26,10 @@ from backend.ingest.decompress import (
     unpacked,
 )
 
-# More than any load tool writes for one trial.
+# More than any load tool writes for one trial. To reach a file of a tar, all before it are read.
 MAX_FILES = 100
+# A directory leads to each file of a zip, so a results tree of hundreds of files is read as well.
+MAX_ZIP_FILES = 500
 ZIP_MAGIC = b"PK\x03\x04"
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 # How packed files begin.
@@ -82,13 +84,19 @@ def files_of(name: str, open_packed: Open, *, limit_bytes: int) -> list[RawArtef
 
 
 def _zip_files(open_packed: Open, *, limit_bytes: int) -> list[RawArtefact]:
-    with open_packed() as packed:
-        infos = zip_members(open_zip(packed), packed, limit_bytes=limit_bytes)
+    # Open as long as a file of it may be read; its directory is read once.
+    packed = open_packed()
+    archive = open_zip(packed)
+    infos = zip_members(archive, packed, limit_bytes=limit_bytes)
     names = _short_names([info.filename for info in infos])
     return [
-        RawArtefact(name, partial(_stream, zip_pieces, open_packed, info))
+        RawArtefact(name, partial(_zip_stream, archive, info))
         for name, info in zip(names, infos, strict=True)
     ]
+
+
+def _zip_stream(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
+    return stream_of(zip_pieces(archive, info))
 
 
 def open_zip(packed: BinaryIO) -> zipfile.ZipFile:
@@ -107,7 +115,7 @@ def zip_members(
     Raises DecompressionRefused.
     """
     infos = [info for info in archive.infolist() if not info.is_dir()]
-    _check_count(len(infos))
+    _check_count(len(infos), "zip", MAX_ZIP_FILES)
     # No member gives more than the size it is said to have.
     size = packed.seek(0, io.SEEK_END)
     check_growth(size, sum(info.file_size for info in infos), limit_bytes)
@@ -121,10 +129,10 @@ def zip_members(
     return infos
 
 
-def zip_pieces(packed: BinaryIO, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """The bytes of one file. Raises DecompressionRefused."""
     try:
-        with zipfile.ZipFile(packed) as archive, archive.open(info) as member:
+        with archive.open(info) as member:
             while piece := member.read(BLOCK_BYTES):
                 yield piece
     except BROKEN_ZIP as broken:
@@ -150,9 +158,9 @@ def tar_members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, tarfile.Tar
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for at, info in enumerate(archive):
                 # Links and devices are not followed; headers alone cost time as well.
-                _check_count(at, most=10 * MAX_FILES)
+                _check_count(at // 10, "tar", MAX_FILES)
                 count += info.isreg()
-                _check_count(count)
+                _check_count(count, "tar", MAX_FILES)
                 if info.issparse():
                     # Its holes are not in the archive: they would pass the limit uncounted.
                     raise DecompressionRefused("The tar archive has sparse files. Pack it without.")
@@ -193,11 +201,13 @@ def _stream(pieces: Callable[..., Iterator[bytes]], opened: Open, member: object
     return stream_of(pieces(opened(), member))
 
 
-def _check_count(count: int, *, most: int = MAX_FILES) -> None:
+def _check_count(count: int, kind: str, most: int) -> None:
     if count > most:
+        instead = f", or a zip archive of up to {MAX_ZIP_FILES}" if kind == "tar" else ""
         raise DecompressionRefused(
-            f"The archive has more than {MAX_FILES} files. Upload the files of one trial. A larger "
-            "results tree of TechEmpower or HttpArena is uploaded by `loadsheet import`."
+            f"The {kind} archive has more than {most} files. Upload the files of one trial"
+            f"{instead}. A larger results tree of TechEmpower or HttpArena is uploaded by "
+            "`loadsheet import`."
         )
 
 

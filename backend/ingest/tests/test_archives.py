@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backend.formats import FormatError, parse
-from backend.ingest.archives import MAX_FILES, files_of
+from backend.ingest.archives import MAX_FILES, MAX_ZIP_FILES, files_of
 from backend.ingest.decompress import FREE_BYTES, DecompressionRefused
 from backend.ingest.worker import process
 from backend.runs.models import Trial
@@ -104,10 +104,28 @@ def test_a_file_that_is_no_archive_is_itself():
     assert contents(b"") == {"results": b""}
 
 
-@pytest.mark.parametrize("pack", PACKERS.values(), ids=PACKERS)
-def test_too_many_files_are_refused(pack):
-    with pytest.raises(DecompressionRefused, match=f"more than {MAX_FILES} files"):
-        unpack(pack({f"file-{number}": b"x" for number in range(MAX_FILES + 1)}))
+@pytest.mark.parametrize("name", PACKERS)
+def test_too_many_files_are_refused(name):
+    most = MAX_ZIP_FILES if name == "zip" else MAX_FILES
+    files = {f"file-{number}": b"x" for number in range(most + 1)}
+    with pytest.raises(DecompressionRefused, match=f"more than {most} files"):
+        unpack(PACKERS[name](files))
+    files.popitem()
+    assert len(unpack(PACKERS[name](files))) == most
+
+
+def test_the_directory_of_a_zip_is_read_once(monkeypatch):
+    data = zipped({f"file-{number}": b"%d" % number for number in range(MAX_ZIP_FILES)})
+    opened, real = [], zipfile.ZipFile
+    monkeypatch.setattr(
+        "backend.ingest.archives.zipfile.ZipFile", lambda file: opened.append(1) or real(file)
+    )
+    files = unpack(data)
+    # In any order, and again.
+    for file in (*files[::-1], *files):
+        with file.open() as stream:
+            assert stream.read() == file.name.removeprefix("file-").encode()
+    assert len(opened) == 1
 
 
 @pytest.mark.parametrize("pack", PACKERS.values(), ids=PACKERS)
