@@ -10,7 +10,10 @@ import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import psycopg
+try:
+    import psycopg
+except ImportError:
+    import psycopg2 as psycopg  # the one of Python 2
 from flask import Flask, Response, jsonify, render_template_string
 
 import pages
@@ -26,7 +29,8 @@ TABLE = (
 def connect():
     """One connection for each thread or greenlet of a worker."""
     if not hasattr(local, "connection"):
-        local.connection = psycopg.connect(os.environ["DATABASE"], autocommit=True)
+        local.connection = psycopg.connect(os.environ["DATABASE"])
+        local.connection.autocommit = True
     return local.connection
 
 

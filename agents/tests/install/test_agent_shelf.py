@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import shutil
+import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from loadsheet_agent.exits import Exit
 from loadsheet_agent.install.interpreters import Interpreter, find_interpreter
 from loadsheet_agent.plan.expansion import expand
 from loadsheet_agent.plan.reading import parse_plan, read_plan
-from loadsheet_agent.plan.shelf import APPS, Shelf, ShelfEntry
+from loadsheet_agent.plan.shelf import APPS, CURRENT, Shelf, ShelfEntry
 from loadsheet_agent.run.installation import find_available
 
 AGENTS = Path(__file__).resolve().parents[2]
@@ -53,6 +53,7 @@ def test_every_version_makes_a_plan_with_hashes_for_its_packages(entry: ShelfEnt
         if argument.startswith(str(SHELF.folder)) and "." in Path(argument).name:
             assert Path(argument).exists(), argument
     assert bool(server.packages) == (server.lock is not None)
+    assert all(source.url.startswith("https://") for source in server.source)
     if server.lock is not None:
         locked = Path(server.lock).read_text().lower().replace("_", "-")
         for package in server.packages:
@@ -104,14 +105,29 @@ def test_an_interpreter_is_found_by_its_version_in_the_folder_of_pyenv(tmp_path:
     assert find_interpreter("3.99", environ) == Interpreter("/real/python", "3.99.1")
 
 
+def system_servers() -> list[str]:
+    """Servers whose current version comes with the system: nothing is downloaded for them."""
+    current = [entry for entry in AVAILABLE if CURRENT in entry.versions]
+    return [
+        entry.name
+        for entry in current
+        if not {"packages", "source"} & entry.server_table(CURRENT).keys()
+    ]
+
+
 @pytest.mark.processes
-@pytest.mark.parametrize("name", ["nginx", "node"])
+@pytest.mark.parametrize("name", system_servers())
 def test_a_server_of_the_system_checks_out(name: str):
-    if shutil.which(name) is None:
-        pytest.skip(f"{name} is not installed")
-    done = run_agent("servers", "check", name)
-    assert done.returncode == Exit.OK, done.stdout
-    assert f"✓ {name}@current: version " in done.stdout
+    done = run_agent("servers", "check", name, "--json")
+    (row,) = json.loads(done.stdout)["servers"]
+    if row["state"] == "skipped":
+        pytest.skip(row["text"])
+    assert done.returncode == Exit.OK, row["text"]
+    assert row["text"].startswith("version ")
+
+
+def test_the_servers_of_the_system_are_known():
+    assert {"nginx", "node", "tomcat", "jetty", "webrick", "mod-php"} <= set(system_servers())
 
 
 @pytest.mark.processes
@@ -125,9 +141,7 @@ def test_what_the_machine_lacks_is_skipped_with_its_reason():
 @pytest.mark.processes
 def test_the_shelf_is_listed():
     listed = run_agent("servers", "list").stdout
-    assert "gunicorn               Gunicorn, sync worker: current, rest" in listed or (
-        "gunicorn               Gunicorn, sync worker: rest, current" in listed
-    )
+    assert "gunicorn               Gunicorn, sync worker: rest, rest-19.6.0, current\n" in listed
     assert "friendlyflow           FriendlyFlow: cannot be had: " in listed
 
 

@@ -14,6 +14,9 @@ class Page(web.RequestHandler):
         self.set_header("Content-Type", kind)
         self.write(body)
 
+    def head(self, path):
+        self.get(path)
+
 
 def listen(server, port, backlog):
     """Tornado 0.2 has its own socket, with a backlog of 128; newer ones take ours."""
