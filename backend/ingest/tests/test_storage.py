@@ -12,6 +12,7 @@ from moto.server import ThreadedMotoServer
 
 from backend.ingest import preview as previewing
 from backend.ingest.storage import FileStorage, S3Storage, StorageAway
+from backend.testing.s3_server import BUCKET, MISSING, S3Server, find_program
 
 TEXT = b"Requests/sec: 6000\n" * 1000
 
@@ -35,11 +36,36 @@ def s3(s3_server, monkeypatch):
     return S3Storage(bucket, s3_server)
 
 
-@pytest.fixture(params=["files", "s3"])
+@pytest.fixture(scope="module")
+def versitygw(tmp_path_factory):
+    if find_program() is None:
+        pytest.skip(MISSING)
+    server = S3Server(tmp_path_factory.mktemp("s3"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def real_s3(versitygw, monkeypatch):
+    """A server that is no imitation, as `scripts/bench scale` uses it; its bucket is emptied."""
+    for name, value in versitygw.variables.items():
+        monkeypatch.setenv(name, value)
+    # It keeps the credentials that it was made with.
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    store = S3Storage(BUCKET, versitygw.url)
+    yield store
+    for entry in store.list():
+        store.remove(entry.name)
+    for part in store.list_parts():
+        store.remove_part(part.name)
+
+
+@pytest.fixture(params=["files", "s3", "real_s3"])
 def store(request, tmp_path):
     if request.param == "files":
         return FileStorage(tmp_path / "artefacts")
-    return request.getfixturevalue("s3")
+    return request.getfixturevalue(request.param)
 
 
 def test_what_is_put_is_read_back(store):

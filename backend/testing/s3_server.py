@@ -1,0 +1,100 @@
+"""A real S3 server over a folder, for tests and benches: versitygw, where it is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import boto3
+
+from backend.config.embedded import EmbeddedFailed, ends_with_parent, free_port
+
+INSTALL = "go install github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+MISSING = f"versitygw is not installed; install it with: {INSTALL}"
+BUCKET = "artefacts"
+KEY_ID, SECRET = "loadsheet", "only for tests and benches"
+START_TIMEOUT_S = 30
+
+
+def find_program() -> str | None:
+    """On the PATH, or where Go installs programs."""
+    folders = [os.environ.get("PATH", ""), os.environ.get("GOBIN", ""), "~/go/bin"]
+    searched = os.pathsep.join(os.path.expanduser(folder) for folder in folders if folder)
+    return shutil.which("versitygw", path=searched)
+
+
+class S3Server:
+    """versitygw on a free loopback port, with one empty bucket."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "objects"
+        self.log = folder / "s3.log"
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What makes a site store its artefacts here."""
+        return {
+            "S3_BUCKET": BUCKET,
+            "S3_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": KEY_ID,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
+    def start(self) -> None:
+        """Start the server and make the bucket; raises EmbeddedFailed."""
+        program = find_program()
+        if program is None:
+            raise EmbeddedFailed(MISSING)
+        self.folder.mkdir(parents=True)
+        listen = ["--port", f"127.0.0.1:{self.port}", "--health", "/health", "--quiet"]
+        with self.log.open("ab") as out:
+            self.process = subprocess.Popen(
+                [program, *listen, "posix", str(self.folder)],
+                env={**os.environ, "ROOT_ACCESS_KEY_ID": KEY_ID, "ROOT_SECRET_ACCESS_KEY": SECRET},
+                stdout=out,
+                stderr=out,
+                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  exec follows at once
+            )
+        self._wait()
+        boto3.client(
+            "s3",
+            endpoint_url=self.url,
+            aws_access_key_id=KEY_ID,
+            aws_secret_access_key=SECRET,
+            region_name="us-east-1",
+        ).create_bucket(Bucket=BUCKET)
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"{self.url}/health", timeout=2):  # noqa: S310  our own URL
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.05)
+        raise EmbeddedFailed(f"versitygw did not start; the reason is at the end of {self.log}.")
+
+    def stored(self) -> tuple[int, int]:
+        """How many objects there are, and their bytes."""
+        sizes = [
+            place.stat().st_size for place in (self.folder / BUCKET).rglob("*") if place.is_file()
+        ]
+        return len(sizes), sum(sizes)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(timeout=30)
