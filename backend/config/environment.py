@@ -109,9 +109,11 @@ def mail_server(name: str, meaning: str) -> dict[str, object]:
     }
 
 
-def database(name: str, meaning: str) -> dict[str, object]:
-    """Django's description of the database a postgresql:// URL names."""
-    url = text(name, meaning)
+def database(name: str, meaning: str, *, default: str | None = None) -> dict[str, object]:
+    """Django's description of the database a postgresql:// URL names; empty where there is none."""
+    url = text(name, meaning, default=default)
+    if not url:
+        return {}
     parts = urlsplit(url)
     if parts.scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured(

@@ -33,6 +33,7 @@ Sums = Mapping[str, Mapping[tuple[str, ...], float]]
 # By the name in `counters`: the labels and the help.
 COUNTERS: dict[str, tuple[Sequence[str], str]] = {
     "requests": (("route", "method", "status"), "Requests answered"),
+    "comparisons_computed": (("database",), "Comparisons that were computed, and not kept"),
     "uploads_ended": (("state",), "Uploads that were read or given up"),
     "deliveries_ended": (("kind", "state"), "Messages that arrived or were given up"),
     "delivery_attempts_failed": (("kind",), "Attempts to send a message that failed"),

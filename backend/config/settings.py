@@ -6,6 +6,7 @@ from csp.constants import NONE, SELF
 
 from backend.config import environment as env
 from backend.config.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
+from backend.config.databases import databases
 from backend.config.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -32,22 +33,8 @@ if TRUST_PROXY:
 
 # Services
 
-DATABASES = {
-    "default": {
-        **env.database("DATABASE_URL", "the PostgreSQL to use, postgresql://user@host/name"),
-        "CONN_MAX_AGE": 60,
-        "CONN_HEALTH_CHECKS": True,
-    }
-}
-DATABASES["default"]["OPTIONS"] = {
-    "options": (
-        "-c statement_timeout=30s -c lock_timeout=5s -c idle_in_transaction_session_timeout=60s"
-    ),
-    # The same statements come again and again: the database plans each once for a connection.
-    "server_side_binding": True,
-    "prepare_threshold": 3,
-    **DATABASES["default"]["OPTIONS"],  # type: ignore[dict-item]
-}
+DATABASES = databases()
+DATABASE_ROUTERS = ["backend.runs.read_router.ReadRouter"]
 REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use as broker, redis://host:port/0")
 # To connect, and to wait for an answer.
 REDIS_TIMEOUT_S = 0.5

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from django.db import connection
 
 from backend.analysis.loading.rows import as_text
 from backend.analysis.loading.selection import Selection, require_recorded, select
@@ -23,6 +22,7 @@ from backend.analysis.query.compare_query import MAX_LENGTH, CompareQuery
 from backend.analysis.query.field import UNKNOWN, Field
 from backend.analysis.query.fields import FIELDS, FILTERS, LOADS
 from backend.analysis.query.natural_order import natural
+from backend.runs.read_router import reading_connection
 from backend.runs.transactions import repeatable_read
 
 MAX_VALUES = 100
@@ -139,7 +139,7 @@ def _count(query: CompareQuery, selection: Selection, run_ids: list[str]) -> Cou
         series="TRUE" if chosen is None else "series_id = ANY(%(chosen)s)",
         load=load,
     )
-    with connection.cursor() as cursor:
+    with reading_connection().cursor() as cursor:
         # A plan for any parameters would look for each row's id along the whole list, each time.
         cursor.execute("SET LOCAL plan_cache_mode = force_custom_plan")
         given = {"runs": run_ids, "labelled": labelled, "chosen": chosen, **values}

@@ -18,6 +18,7 @@ from backend.analysis.loading.series_cache import load_settings
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.query.compare_query import CompareQuery
 from backend.broker import CACHE
+from backend.runs.replica import Versions, compute_near
 
 KEPT_S = 3600
 MAX_KEPT_BYTES = 4 << 20
@@ -33,11 +34,12 @@ def get_or_compute_json(
 
     Raises TooManyComparisons.
     """
-    key = _key(kind, query, workspace_ids)
+    versions = {each.id: each.data_version for each in load_settings(workspace_ids)}
+    key = _key(kind, query, versions)
     if (cached := _get(key)) is not None:
         return zlib.decompress(cached)
     with comparison_slot(workspace_ids):
-        fresh = compute()
+        fresh = compute_near(versions, compute)
     _put(key, zlib.compress(fresh, 1))
     return fresh
 
@@ -51,11 +53,9 @@ def get_or_compute_bytes(key: str, compute: Callable[[], bytes]) -> bytes:
     return fresh
 
 
-def _key(kind: str, query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> str:
-    versions = [
-        f"{workspace.id}={workspace.data_version}" for workspace in load_settings(workspace_ids)
-    ]
-    text = "\n".join((__version__, kind, query.canonical(), *versions))
+def _key(kind: str, query: CompareQuery, versions: Versions) -> str:
+    listed = [f"{workspace_id}={version}" for workspace_id, version in versions.items()]
+    text = "\n".join((__version__, kind, query.canonical(), *listed))
     return f"answer:{hashlib.sha256(text.encode()).hexdigest()}"
 
 

@@ -1,0 +1,46 @@
+"""From which database this thread reads: the primary, or for a while the replica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Model
+
+REPLICA = "replica"
+_alias: ContextVar[str] = ContextVar("database_to_read", default=DEFAULT_DB_ALIAS)
+
+
+class ReadRouter:
+    """Django's router: reads where `reading_connection` leads, writes on the primary."""
+
+    def db_for_read(self, model: type[Model], **hints: Any) -> str:
+        return _alias.get()
+
+    def db_for_write(self, model: type[Model], **hints: Any) -> str:
+        return DEFAULT_DB_ALIAS
+
+    def allow_relation(self, first: Model, second: Model, **hints: Any) -> bool:
+        return True
+
+    def allow_migrate(self, database: str, app_label: str, **hints: Any) -> bool:
+        return database != REPLICA
+
+
+def reading_connection() -> BaseDatabaseWrapper:
+    """The connection that this thread reads through now."""
+    return connections[_alias.get()]
+
+
+@contextmanager
+def reading_replica() -> Iterator[None]:
+    """In the block, everything is read from the replica."""
+    before = _alias.set(REPLICA)
+    try:
+        yield
+    finally:
+        _alias.reset(before)
