@@ -35,6 +35,7 @@ from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMi
 from backend.ingest.plain_json import JsonRefused, JsonTooLarge
 from backend.ingest.quota import WorkspaceFull
 from backend.ingest.receive import UploadConflict, UploadTrashed
+from backend.ingest.retention import RawOutputRemoved
 from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.slots import RETRY_AFTER_S, Busy
@@ -150,6 +151,10 @@ ANSWERS: dict[type[Exception], Answer] = {
     CannotClean: Answer(422, "Cannot be cleaned", "Send it uncompressed, or in pieces."),
     CleanerInterrupted: _away("Busy", 5),
     ParserFailed: Answer(503, "Busy", "Try again in a minute.", 60),
+    # What is asked for and gone
+    RawOutputRemoved: Answer(
+        410, "Raw output removed", "The figures that were read from it are kept, with its SHA-256."
+    ),
     # What a query asks for
     QueryError: Answer(
         400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT

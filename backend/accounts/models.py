@@ -37,6 +37,8 @@ class Workspace(models.Model):
     # Which facts of the hosts must match (ids of the comparison's factors). None: the workspace
     # chose nothing, and the comparison's defaults hold.
     must_match = models.JSONField(null=True, blank=True, default=None)
+    # Days that raw output is kept after it was received (ingest/retention.py). None: for ever.
+    raw_kept_days = models.PositiveIntegerField(null=True, blank=True)
     # Deleted for good: nobody is a member any more, and its data are being removed.
     deleted_at = models.DateTimeField(null=True, editable=False)
 
@@ -220,6 +222,7 @@ class Act(models.TextChoices):
     RUN_TRASHED = "run.trashed", "Run moved to the trash"
     RUN_RESTORED = "run.restored", "Run restored"
     RUN_DELETED = "run.deleted", "Run deleted for good"
+    RAW_OUTPUT_REMOVED = "raw_output.removed", "Raw output removed, as the settings say"
     MERGE_MADE = "merge.made", "Names merged"
     MERGE_UNDONE = "merge.undone", "Merge undone"
     SHARE_CREATED = "share.created", "Result set created"

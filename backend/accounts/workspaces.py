@@ -15,6 +15,9 @@ from backend.errors import InvalidInput
 
 # One person cannot fill the service with empty workspaces.
 MOST_OWNED = 20
+# Bounds of two settings: the smallest relevant difference, and the trials per load point.
+LARGEST_SHARE = 0.5
+MIN_TRIALS = range(2, 51)
 # Parts of addresses that would read as pages of Loadsheet.
 RESERVED_SLUGS = frozenset({"new", "loadsheet"})
 

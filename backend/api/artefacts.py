@@ -32,16 +32,17 @@ class ArtefactRaw(APIView):
         operation_id="artefact_read",
         responses={
             (200, "text/plain"): OpenApiResponse(OpenApiTypes.BINARY, "The bytes as received"),
-            **documented(401, 404, 503),
+            **documented(401, 404, 410, 503),
         },
     )
     def get(self, request: Request, artefact_id: UUID) -> FileResponse:
-        """The bytes of the file, as they were sent."""
+        """The bytes of the file, as they were sent. 410 where the workspace keeps raw output for a
+        number of days and they are over."""
         workspaces = access.workspace_ids_of(required_actor(request))
         rows = Artefact.objects.filter(
             pk=artefact_id, upload__workspace__in=workspaces, upload__is_in_trash=False
         )
-        artefact = rows.first()
+        artefact = rows.select_related("upload").first()
         if artefact is None:
             raise NotFound(NOT_FOUND)
         try:

@@ -21,6 +21,13 @@ class ArtefactSerializer(serializers.Serializer[Any]):
     raw_url = serializers.CharField(help_text="The bytes as received")
     size_bytes = serializers.IntegerField()
     sha256 = serializers.CharField()
+    removed_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the workspace's setting had its bytes removed; null: they are there",
+    )
+    kept_days = serializers.IntegerField(
+        allow_null=True, help_text="For how many days its bytes were kept, where they were removed"
+    )
 
 
 class TrialSerializer(serializers.Serializer[Any]):

@@ -37,6 +37,7 @@ NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "token-list": {"GET": ADMIN, "POST": ADMIN},
     "token": {"DELETE": ADMIN},
     "audit-list": {"GET": ADMIN},
+    "workspace-settings-api": {"GET": READ_OR_ADMIN, "PATCH": ADMIN},
     "session-meet": {"POST": AGENT},
     "heartbeat": {"POST": AGENT},
     "observations": {"POST": AGENT},

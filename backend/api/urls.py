@@ -30,6 +30,7 @@ from backend.api import (
     trash,
     trial_files,
     uploads,
+    workspace_settings,
 )
 
 # Answers below it are JSON, also where no route fits.
@@ -119,6 +120,11 @@ urlpatterns = [
     ),
     path("views", saved_views.ViewList.as_view(), name="view-list"),
     path("views/<uuid:view_id>", saved_views.ViewDetail.as_view(), name="view"),
+    path(
+        "workspaces/<slug:slug>",
+        workspace_settings.WorkspaceDetail.as_view(),
+        name="workspace-settings-api",
+    ),
     path("tokens", tokens.TokenList.as_view(), name="token-list"),
     path("tokens/<uuid:token_id>", tokens.TokenDetail.as_view(), name="token"),
     path("audit", audit.AuditList.as_view(), name="audit-list"),

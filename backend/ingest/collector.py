@@ -153,9 +153,9 @@ def unnamed_artefacts(before_s: float, *, is_forced: bool = False) -> list[Liste
 
 
 def _unnamed(sha256s: Sequence[str]) -> list[str]:
-    named = set(
-        Artefact.objects.filter(sha256__in=sha256s).values_list("sha256", flat=True).distinct()
-    )
+    # An artefact whose bytes were removed for their age names none (retention.py).
+    rows = Artefact.objects.filter(sha256__in=sha256s, upload__raw_removed_at=None)
+    named = set(rows.values_list("sha256", flat=True).distinct())
     return [sha256 for sha256 in sha256s if sha256 not in named]
 
 

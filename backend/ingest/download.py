@@ -7,6 +7,7 @@ import re
 from django.http import FileResponse, HttpResponse
 
 from backend.ingest.models import Artefact
+from backend.ingest.retention import refuse_removed
 from backend.ingest.storage import open_artefact
 from backend.runs.models import Run
 
@@ -14,7 +15,11 @@ _UNSAFE_IN_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
 
 
 def download(artefact: Artefact) -> FileResponse:
-    """The bytes as received, never as a page. Raises FileNotFoundError and StorageAway."""
+    """The bytes as received, never as a page.
+
+    Raises RawOutputRemoved, FileNotFoundError and StorageAway.
+    """
+    refuse_removed(artefact.upload)
     response = FileResponse(
         open_artefact(artefact.sha256),
         as_attachment=True,

@@ -19,7 +19,8 @@ def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
     through = Artefact.trials.through
     links = through.objects.filter(trial__run_id=run_id).order_by("artefact__position")
     by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for link in links.select_related("artefact"):
+    rows = links.select_related("artefact__upload").defer("artefact__upload__envelope")
+    for link in rows:
         by_trial[str(link.trial_id)].append(listed(link.artefact))
     return by_trial
 
@@ -48,6 +49,8 @@ def listed(artefact: Artefact) -> dict[str, Any]:
         "raw_url": link_to("artefact-raw", artefact.pk),
         "size_bytes": artefact.size_bytes,
         "sha256": artefact.sha256,
+        "removed_at": artefact.upload.raw_removed_at,
+        "kept_days": artefact.upload.raw_kept_days,
     }
 
 

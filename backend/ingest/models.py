@@ -72,6 +72,9 @@ class Upload(models.Model):
     # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
     fence = models.PositiveIntegerField(default=0)
     parser_version = models.CharField(max_length=40, default="")
+    # Its artefacts have no bytes since then, and how many days they were kept (retention.py).
+    raw_removed_at = models.DateTimeField(null=True)
+    raw_kept_days = models.PositiveIntegerField(null=True)
     # Its run is in the trash: then the upload and its artefacts are shown nowhere.
     is_in_trash = models.BooleanField(default=False, db_default=False)
 
@@ -98,6 +101,17 @@ class Upload(models.Model):
     @property
     def is_ended(self) -> bool:
         return self.state in END_STATES
+
+    @property
+    def removal_note(self) -> str:
+        """When the raw output was removed and why, as a sentence; empty while it is kept."""
+        if self.raw_removed_at is None:
+            return ""
+        days = f"{self.raw_kept_days} day{'' if self.raw_kept_days == 1 else 's'}"
+        return (
+            f"Raw output removed on {self.raw_removed_at:%Y-%m-%d}, kept {days} by this "
+            "workspace's setting."
+        )
 
     @property
     def result_run_id(self) -> uuid.UUID | None:

@@ -61,6 +61,8 @@ def provenance_of(trial: Trial) -> Provenance:
     artefacts = list(trial.artefacts.select_related("upload").order_by("position")[:MAX_ARTEFACTS])
     if not artefacts:
         return Provenance((), {}, "No raw output is kept for this trial.")
+    if note := artefacts[0].upload.removal_note:
+        return Provenance((), {}, note)
     entry = _entry_of(trial, artefacts)
     answer = _cached_trace(artefacts, entry)
     if "refused" in answer:

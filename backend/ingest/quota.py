@@ -30,7 +30,8 @@ SHARES = 16
 # What counts: statements that give a workspace_id and size_bytes. A package above adds its own.
 COUNTED = [
     "SELECT upload.workspace_id, artefact.size_bytes FROM ingest_artefact artefact"
-    " JOIN ingest_upload upload ON upload.id = artefact.upload_id",
+    " JOIN ingest_upload upload ON upload.id = artefact.upload_id"
+    " WHERE upload.raw_removed_at IS NULL",
     "SELECT workspace_id, envelope_bytes FROM ingest_upload",
     "SELECT workspace_id, octet_length(packed) FROM runs_observation",
 ]
@@ -85,7 +86,7 @@ def add(workspace_id: UUID, size_bytes: int) -> None:
 
 def bytes_of_uploads(upload_ids: Collection[UUID]) -> int:
     """What counts of these uploads: their files and envelopes."""
-    artefacts = Artefact.objects.filter(upload__in=upload_ids)
+    artefacts = Artefact.objects.filter(upload__in=upload_ids, upload__raw_removed_at=None)
     files = artefacts.aggregate(total=Coalesce(Sum("size_bytes"), 0))["total"]
     uploads = Upload.objects.filter(pk__in=upload_ids)
     envelopes = uploads.aggregate(total=Coalesce(Sum("envelope_bytes"), 0))["total"]

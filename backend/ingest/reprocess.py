@@ -24,6 +24,7 @@ from backend.ingest.process import (
     read_upload,
     run_input_of,
 )
+from backend.ingest.retention import refuse_removed
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.worker import process
 from backend.noise.record import refresh_noise
@@ -38,19 +39,22 @@ class NotEnded(WorkFailed):
 
 
 def outdated() -> QuerySet[Upload]:
-    """Uploads that another version of the parser read last, and uploads that none could read."""
-    ended = Upload.objects.filter(state__in=[State.PARSED, State.FAILED])
+    """Uploads with raw output that another version of the parser read last, or that none could
+    read."""
+    ended = Upload.objects.filter(state__in=[State.PARSED, State.FAILED], raw_removed_at=None)
     return ended.exclude(parser_version=PARSER_VERSION).order_by("received_at")
 
 
 def reprocess(upload_id: UUID) -> Rereading:
     """Read an upload again and exchange its result; what changed.
 
-    Raises Upload.DoesNotExist, and NotEnded for an upload that the workers have not finished.
+    Raises Upload.DoesNotExist, NotEnded for an upload that the workers have not finished, and
+    RawOutputRemoved: then the figures stay as they are.
     """
     upload = Upload.objects.select_related("workspace", "author").get(pk=upload_id)
     if not upload.is_ended:
         raise NotEnded(str(upload_id))
+    refuse_removed(upload)
     return _exchange(upload) if upload.state == State.PARSED else _read_first(upload)
 
 

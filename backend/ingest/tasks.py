@@ -11,6 +11,7 @@ from backend.ingest import queue, worker
 from backend.ingest.collector import collect_in_turn
 from backend.ingest.polling import Poller
 from backend.ingest.purging import purge_deleted_workspaces
+from backend.ingest.retention import remove_due_output
 from backend.ingest.trash import remove_expired_runs
 
 COLLECT_TASK = "ingest.collect"
@@ -25,10 +26,11 @@ def drain() -> None:
 
 @shared_task(name=COLLECT_TASK)  # type: ignore[untyped-decorator]
 def collect() -> None:
-    """Remove runs that were in the trash for long enough, the data of deleted workspaces, and
-    bytes that nothing names."""
+    """Remove runs that were in the trash for long enough, the data of deleted workspaces, raw
+    output that is older than its workspace keeps it, and bytes that nothing names."""
     remove_expired_runs()
     purge_deleted_workspaces()
+    remove_due_output()
     collect_in_turn()
 
 

@@ -49,6 +49,7 @@ def verify(*, is_hashing: bool = False) -> Iterator[Check]:
     yield _check_results()
     yield _check_waiting()
     yield _check_rows_have_bytes(is_hashing=is_hashing)
+    yield _count_removed()
     yield _check_bytes_have_rows()
 
 
@@ -105,7 +106,8 @@ def _check_waiting() -> Check:
 def _check_rows_have_bytes(*, is_hashing: bool) -> Check:
     sizes = {bytes.fromhex(entry.name): entry.size_bytes for entry in storage().list()}
     check = Check("artefacts with their bytes" + (" and SHA-256" if is_hashing else ""))
-    rows = Artefact.objects.order_by("sha256").values_list("sha256").annotate(Max("size_bytes"))
+    kept = Artefact.objects.filter(upload__raw_removed_at=None)
+    rows = kept.order_by("sha256").values_list("sha256").annotate(Max("size_bytes"))
     for sha256, size_bytes in rows.iterator(ROWS_AT_ONCE):
         check.count += 1
         problem = _size_problem(sha256, size_bytes, sizes.get(bytes.fromhex(sha256)))
@@ -116,11 +118,18 @@ def _check_rows_have_bytes(*, is_hashing: bool) -> Check:
     return check
 
 
+def _count_removed() -> Check:
+    """Artefacts whose bytes were removed for their age: they are missing nowhere."""
+    removed = Artefact.objects.exclude(upload__raw_removed_at=None)
+    return Check("artefacts removed for their age", removed.count())
+
+
 def _size_problem(sha256: str, size_bytes: int, stored_bytes: int | None) -> str:
     """Empty where the bytes are there, all of them."""
     if stored_bytes is None:
         # Come or gone since the storage was listed: looked at once more.
-        is_there = storage().has(sha256) or not Artefact.objects.filter(sha256=sha256).exists()
+        named = Artefact.objects.filter(sha256=sha256, upload__raw_removed_at=None)
+        is_there = storage().has(sha256) or not named.exists()
         return "" if is_there else f"{sha256} is missing"
     if stored_bytes != size_bytes:
         return f"{sha256} has {stored_bytes} bytes, its row says {size_bytes}"

@@ -7,8 +7,11 @@ class SharingConfig(AppConfig):
 
     def ready(self) -> None:
         from backend.ingest.quota import COUNTED
+        from backend.ingest.retention import HELD_RUNS
+        from backend.sharing.cited_runs import cited_run_ids
 
         COUNTED.append(
             "SELECT workspace_id, octet_length(snapshot) FROM sharing_resultset"
             " WHERE snapshot IS NOT NULL"
         )
+        HELD_RUNS.append(cited_run_ids)

@@ -25,6 +25,7 @@ from backend.errors import InvalidInput
 from backend.ingest.quota import add_later, check_quota
 from backend.runs.identity import canonical_json
 from backend.runs.transactions import repeatable_read
+from backend.sharing.cited_runs import cite_runs
 from backend.sharing.document import document_of
 from backend.sharing.drawing_queue import request_drawing
 from backend.sharing.models import Kind, ResultSet, Visibility
@@ -72,6 +73,7 @@ def freeze(
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
         check_quota(workspace.pk, len(result_set.snapshot))
         result_set.save(force_insert=True)
+        cite_runs(result_set, document)
         add_later(workspace.pk, len(result_set.snapshot))
         _record(result_set)
         transaction.on_commit(lambda: request_drawing(result_set.pk))

@@ -154,7 +154,9 @@ class ResultSet(models.Model):
         return result_set_link(self.link)
 
     def frozen_snapshot(self) -> dict[str, Any]:
-        """The frozen document. Raises ValueError for a live result set."""
+        """The frozen document; its ids are those of this workspace. Raises ValueError for a live
+        result set.
+        """
         if self.snapshot is None:
             raise ValueError(f"result set {self.pk} is live")
         snapshot: dict[str, Any] = orjson.loads(bytes(self.snapshot))
@@ -165,6 +167,22 @@ class ResultSet(models.Model):
         return OPENNESS.index(Visibility(other.visibility)) >= OPENNESS.index(
             Visibility(self.visibility)
         )
+
+
+class CitedRun(models.Model):
+    """A run that a frozen result set cites. Its raw output stays while the set is not withdrawn."""
+
+    result_set = models.ForeignKey(
+        ResultSet, on_delete=models.CASCADE, related_name="cited_runs", db_index=False
+    )
+    # No foreign key: a run can be deleted, and the snapshot still names it.
+    run = models.UUIDField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["result_set", "run"], name="run_cited_once")]
+
+    def __str__(self) -> str:
+        return f"{self.run} in {self.result_set_id}"
 
 
 class Drawing(models.Model):

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from backend.ingest.download import download
 from backend.ingest.models import Artefact
 from backend.ingest.preview import preview
+from backend.ingest.retention import refuse_removed
 from backend.links import link_to
 from backend.web import visible
 from backend.web.errors import message
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 def artefact(request: HttpRequest, artefact_id: UUID) -> HttpResponse:
     """The artefact as text; only its beginning where it is long."""
     artefact = visible.artefact_or_404(request, artefact_id)
+    refuse_removed(artefact.upload)
     try:
         shown = preview(artefact.sha256)
     except FileNotFoundError:

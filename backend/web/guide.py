@@ -30,6 +30,7 @@ ORDER = (
     "sharing",
     "result-sets",
     "access",
+    "exports",
     "alerts",
     "checks",
     "statistics",

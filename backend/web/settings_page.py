@@ -14,15 +14,12 @@ from django.views.decorators.http import require_http_methods
 from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.accounts.workspace_links import is_unlisted
-from backend.accounts.workspaces import change_settings
-from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS
+from backend.accounts.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settings
+from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.errors import InvalidInput
 from backend.ingest.quota import stored_bytes
 from backend.web import visible
 from backend.whole_numbers import whole_number
-
-LARGEST_SHARE = 0.5
-MIN_TRIALS = range(2, 51)
 
 
 class NotSaved(InvalidInput):
@@ -75,20 +72,19 @@ def _trials(text: str) -> int:
 
 
 def _factors(given: list[str]) -> list[str] | None:
-    """The ids of the chosen factors; None for the defaults, which may change with the project."""
+    """As `chosen_factors`. Raises NotSaved."""
     for name in given:
         if name not in HOST_FACTORS:
             raise NotSaved(
                 f"There is no fact “{name[:40]}”; expected some of {', '.join(HOST_FACTORS)}."
             )
-    chosen = [name for name in HOST_FACTORS if name in given]
-    return None if set(chosen) == set(DEFAULT_MUST_MATCH) else chosen
+    return chosen_factors(given)
 
 
 def settings_form(
     request: HttpRequest, workspace: Workspace, *, refused: Mapping[str, str]
 ) -> HttpResponse:
-    """The page with its three forms. `refused`: why, by the form: rename, settings or delete.
+    """The page with its forms. `refused`: why, by the form: rename, settings, raw_output or delete.
 
     A refused form keeps what was typed into it.
     """
@@ -102,6 +98,7 @@ def settings_form(
             "name": request.POST.get("name", workspace.name),
             "slug": request.POST.get("slug", workspace.slug),
             "confirm": request.POST.get("confirm", ""),
+            "days": request.POST.get("days", workspace.raw_kept_days or ""),
         },
         "is_public": (sent.get("is_public") == "1") if sent is not None else workspace.is_public,
         "is_unlisted": is_unlisted(workspace),

@@ -6,7 +6,7 @@ for, such as a request header or a kernel, is a line in the tables here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from backend.analysis.query.field import Field, Rule, reader_of
@@ -163,3 +163,11 @@ REMEDIES = {
     **{factor.id: factor.short for factor in TESTED},
     **dict.fromkeys(MACHINE, "host"),
 }
+
+
+def chosen_factors(given: Collection[str]) -> list[str] | None:
+    """The ids among `given` as a workspace stores them; None for the defaults, which may change
+    with the project.
+    """
+    chosen = [name for name in HOST_FACTORS if name in given]
+    return None if set(chosen) == set(DEFAULT_MUST_MATCH) else chosen

@@ -153,6 +153,8 @@ def asked_requests(scene):
         "channel_test": ("post", f"/channels/{channel.pk}/test", {}),
         "delivery_list": ("get", f"/channels/{channel.pk}/deliveries", None),
         "explore": ("get", "/explore", None),
+        "workspace_read": ("get", f"/workspaces/{workspace.slug}", None),
+        "workspace_edit": ("patch", f"/workspaces/{workspace.slug}", {"raw_kept_days": 90}),
         "leaked_token_report": ("post", "/leaked-tokens", [leak]),
         "token_create": ("post", "/tokens", token),
         "token_list": ("get", "/tokens", None),

@@ -161,6 +161,7 @@ ROWS = {
     "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
     "search": Row("/w/own-lab/search?q=secre", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
+    "raw-output": Row("/w/own-lab/settings/raw-output", OWNERS_FORM, "post", {"days": "3650"}),
     "merge-server": Row("/w/own-lab/servers/{server}/merge", WRITERS_PAGE, "post", INTO),
     # 400: a writer, but there is no other of these.
     "merge-host": Row("/w/own-lab/hosts/{host}/merge", REFUSED_WRITERS, "post", INTO),
@@ -177,6 +178,13 @@ ROWS = {
     # The token of the test is an agent's, without the scope admin.
     "token-list": Row("/api/v1/tokens?workspace=own-lab", expected(401, 404, 404, 200, 403, 403)),
     "token": Row("/api/v1/tokens/{token}", expected(401, 404, 404, 204, 403, 403), "delete"),
+    "workspace-settings-api": Row(
+        "/api/v1/workspaces/own-lab",
+        expected(401, 404, 404, 200, 403, 403),
+        "patch",
+        {"name": "ignored"},
+        json=True,
+    ),
     "audit": Row("/w/own-lab/audit", OWNERS_PAGE),
     "audit-list": Row("/api/v1/audit?workspace=own-lab", expected(401, 404, 404, 200, 403, 403)),
     "leaked-token-list": Row("/api/v1/leaked-tokens", NOTHING_SAID, "post", json=True),
@@ -319,6 +327,8 @@ ROWS = {
 # What takes an admin or an owner: a member gets what a viewer gets.
 ADMIN_ONLY = {
     "settings",
+    "raw-output",
+    "workspace-settings-api",
     "audit",
     "channel-page",
     "test-channel",

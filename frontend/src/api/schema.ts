@@ -166,6 +166,13 @@ export interface components {
             readonly raw_url: string;
             readonly size_bytes: number;
             readonly sha256: string;
+            /**
+             * Format: date-time
+             * @description When the workspace's setting had its bytes removed; null: they are there
+             */
+            readonly removed_at: string | null;
+            /** @description For how many days its bytes were kept, where they were removed */
+            readonly kept_days: number | null;
         };
         /** @description What a workload asks for. Null is unknown. */
         readonly Asked: {
@@ -1202,6 +1209,25 @@ export interface components {
             /** @description Whether Compare in the menu opens it; at most one view is default */
             readonly is_default?: boolean;
         };
+        /** @description The settings to change; what is left out stays. */
+        readonly PatchedWorkspaceEdit: {
+            /**
+             * Format: double
+             * @description Differences below this share are called not relevant
+             */
+            readonly relevant_share?: number;
+            /** @description With fewer trials per load point, a comparison warns */
+            readonly min_trials?: number;
+            /** @description Facts of the hosts that must match; null: the defaults */
+            readonly must_match?: readonly ("cpu" | "cores" | "virtualisation" | "client_cpu" | "client_cores" | "same_host" | "kernel" | "os" | "memory" | "host" | "client_kernel" | "governor" | "client_governor" | "client_host")[] | null;
+            /** @description Days that raw output is kept after it came; null: for ever */
+            readonly raw_kept_days?: number | null;
+            /**
+             * @description Needed where raw_kept_days removes raw output now
+             * @default false
+             */
+            readonly is_confirmed: boolean;
+        };
         /**
          * @description * `warmup` - warmup
          *     * `measure` - measure
@@ -2046,6 +2072,25 @@ export interface components {
             readonly name: string;
             readonly url: string;
         };
+        /** @description A workspace and its settings. */
+        readonly WorkspaceSettings: {
+            /** @description Slug */
+            readonly workspace: string;
+            readonly name: string;
+            /** @description Whether everyone may read its runs */
+            readonly is_public: boolean;
+            /**
+             * Format: double
+             * @description Differences below this share are called not relevant
+             */
+            readonly relevant_share: number;
+            /** @description With fewer trials per load point, a comparison warns */
+            readonly min_trials: number;
+            /** @description Facts of the hosts that must match; null: the defaults */
+            readonly must_match: readonly string[];
+            /** @description Days that raw output is kept after it came; null: for ever */
+            readonly raw_kept_days: number | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -2162,6 +2207,7 @@ export type PatchedEdit = components['schemas']['PatchedEdit'];
 export type PatchedRuleEdit = components['schemas']['PatchedRuleEdit'];
 export type PatchedRunEdit = components['schemas']['PatchedRunEdit'];
 export type PatchedViewEdit = components['schemas']['PatchedViewEdit'];
+export type PatchedWorkspaceEdit = components['schemas']['PatchedWorkspaceEdit'];
 export type PhaseEnum = components['schemas']['PhaseEnum'];
 export type Place = components['schemas']['Place'];
 export type Point = components['schemas']['Point'];
@@ -2228,3 +2274,4 @@ export type Withdraw = components['schemas']['Withdraw'];
 export type WorkloadPage = components['schemas']['WorkloadPage'];
 export type WorkloadRow = components['schemas']['WorkloadRow'];
 export type Workspace = components['schemas']['Workspace'];
+export type WorkspaceSettings = components['schemas']['WorkspaceSettings'];

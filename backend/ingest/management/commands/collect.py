@@ -1,18 +1,21 @@
 """`manage.py collect`: remove expired trash, and stored bytes that nothing names."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from backend.ingest.collector import TooManyUnnamed, collect
+from backend.ingest.collector import Collected, TooManyUnnamed, collect
+from backend.ingest.retention import DueOutput, list_due_output, remove_due_output
 from backend.ingest.storage import StorageAway
 from backend.ingest.trash import remove_expired_runs
 
 
 class Command(BaseCommand):
     help = (
-        "Delete runs that were in the trash for 30 days. Remove stored bytes older than "
+        "Delete runs that were in the trash for 30 days. Remove raw output that is older than its "
+        "workspace keeps it. Remove stored bytes older than "
         "COLLECT_AFTER_S that no row names: of refused uploads, deleted runs and killed processes; "
         "and parts whose upload never came."
     )
@@ -26,12 +29,19 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, dry_run: bool, force: bool, **_: Any) -> None:
+        due = list_due_output()
         if not dry_run:
             remove_expired_runs()
+            remove_due_output()
         try:
             figures = collect(is_dry_run=dry_run, is_forced=force)
         except (TooManyUnnamed, StorageAway) as reason:
             raise CommandError(str(reason)) from None
         self.stdout.write("would be removed:" if dry_run else "removed:")
-        for each in figures:
+        for each in [_figures_of(due), *figures]:
             self.stdout.write(f"{each.count:>10}  {each.kind:<26} {each.size_bytes:>16} bytes")
+
+
+def _figures_of(due: Sequence[DueOutput]) -> Collected:
+    files, size_bytes = sum(each.files for each in due), sum(each.size_bytes for each in due)
+    return Collected("raw files past their days", files, size_bytes)

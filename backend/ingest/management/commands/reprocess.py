@@ -13,9 +13,11 @@ from django.core.management.base import BaseCommand, CommandError
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import Rereading, Upload
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
+from backend.ingest.retention import RawOutputRemoved
 
 MAX_SHOWN = 20
-OUTCOMES = ("changed", "unchanged", "refused", "stopped", "left to the workers")
+NO_RAW_OUTPUT = "without raw output"
+OUTCOMES = ("changed", "unchanged", "refused", "stopped", "left to the workers", NO_RAW_OUTPUT)
 
 
 class Command(BaseCommand):
@@ -45,6 +47,10 @@ class Command(BaseCommand):
             except NotEnded:
                 outcomes["left to the workers"] += 1
                 self.stdout.write(f"{head}: not read yet; a worker will read it")
+                continue
+            except RawOutputRemoved as removed:
+                outcomes[NO_RAW_OUTPUT] += 1
+                self.stdout.write(f"{head}: not read, the figures stay: {removed}")
                 continue
             outcomes[rereading.outcome] += 1
             self._print(head, rereading)

@@ -1,0 +1,142 @@
+"""The settings of a workspace: reading and changing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.accounts.models import Token, User, Workspace
+from backend.accounts.workspaces import (
+    LARGEST_SHARE,
+    MIN_TRIALS,
+    change_settings,
+    current_slug,
+)
+from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
+from backend.api.auth import required_actor
+from backend.api.errors import Problem
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer
+from backend.api.workspaces import managed_workspace
+from backend.ingest.retention import DAYS, count_due_output
+
+_SHARE = "Differences below this share are called not relevant"
+_TRIALS = "With fewer trials per load point, a comparison warns"
+_MATCH = "Facts of the hosts that must match; null: the defaults"
+_KEPT = "Days that raw output is kept after it came; null: for ever"
+
+
+class WorkspaceSettingsSerializer(serializers.Serializer[Workspace]):
+    """A workspace and its settings."""
+
+    workspace = serializers.CharField(source="slug", help_text="Slug")
+    name = serializers.CharField()
+    is_public = serializers.BooleanField(help_text="Whether everyone may read its runs")
+    relevant_share = serializers.FloatField(help_text=_SHARE)
+    min_trials = serializers.IntegerField(help_text=_TRIALS)
+    must_match = serializers.SerializerMethodField(help_text=_MATCH)
+    raw_kept_days = serializers.IntegerField(allow_null=True, help_text=_KEPT)
+
+    def get_must_match(self, workspace: Workspace) -> list[str]:
+        chosen = workspace.must_match
+        return list(DEFAULT_MUST_MATCH if chosen is None else chosen)
+
+
+class WorkspaceEditSerializer(StrictSerializer):
+    """The settings to change; what is left out stays."""
+
+    relevant_share = serializers.FloatField(
+        required=False, min_value=0, max_value=LARGEST_SHARE, help_text=_SHARE
+    )
+    min_trials = serializers.IntegerField(
+        required=False,
+        min_value=MIN_TRIALS.start,
+        max_value=MIN_TRIALS.stop - 1,
+        help_text=_TRIALS,
+    )
+    must_match = serializers.ListField(
+        child=serializers.ChoiceField(list(HOST_FACTORS)),
+        required=False,
+        allow_null=True,
+        max_length=len(HOST_FACTORS),
+        help_text=_MATCH,
+    )
+    raw_kept_days = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=DAYS.start,
+        max_value=DAYS.stop - 1,
+        help_text=_KEPT,
+    )
+    is_confirmed = serializers.BooleanField(
+        default=False, help_text="Needed where raw_kept_days removes raw output now"
+    )
+
+
+class WorkspaceDetail(APIView):
+    """The settings of one workspace."""
+
+    @extend_schema(
+        operation_id="workspace_read",
+        responses={200: WorkspaceSettingsSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The settings. For members."""
+        workspace = _readable(required_actor(request), slug)
+        return Response(WorkspaceSettingsSerializer(workspace).data)
+
+    @extend_schema(
+        operation_id="workspace_edit",
+        request=WorkspaceEditSerializer,
+        responses={200: WorkspaceSettingsSerializer, **documented(400, 401, 404, 409)},
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change settings. For admins and owners.
+
+        Where fewer days remove raw output now, the answer is 409 and says how much, and nothing is
+        changed. Send it once more with `is_confirmed: true`.
+        """
+        workspace = managed_workspace(required_actor(request), slug)
+        form = WorkspaceEditSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        fields = dict(form.validated_data)
+        if not fields.pop("is_confirmed"):
+            _refuse_unconfirmed(workspace, fields.get("raw_kept_days"))
+        if fields.get("must_match") is not None:
+            fields["must_match"] = chosen_factors(fields["must_match"])
+        if fields:
+            change_settings(workspace, fields)
+            workspace.refresh_from_db()
+        return Response(WorkspaceSettingsSerializer(workspace).data)
+
+
+def _readable(actor: Token | User, slug: str) -> Workspace:
+    """Raises NotFound. A token that administers without reading runs may read the settings."""
+    own = access.workspaces_of(actor).filter(slug=current_slug(slug)).first()
+    return own or managed_workspace(actor, slug)
+
+
+def _refuse_unconfirmed(workspace: Workspace, days: int | None) -> None:
+    """Raise Problem 409 where so many days remove raw output now."""
+    due = count_due_output(workspace, days) if days is not None else None
+    if due is None or not due.files:
+        return
+    raise Problem(
+        409,
+        "Raw output would go",
+        f"{due.files} files of {due.uploads} uploads ({due.size_bytes} bytes) came more than "
+        f"{days} days ago; they would be removed for good. Nothing was changed.",
+        hint="If they may go, send the request once more with is_confirmed: true.",
+        field="raw_kept_days",
+        **_members(due),
+    )
+
+
+def _members(due: Any) -> dict[str, int]:
+    return {"uploads": due.uploads, "files": due.files, "size_bytes": due.size_bytes}

@@ -1,0 +1,150 @@
+"""Removing raw output that is older than its workspace keeps it. The figures stay.
+
+Age counts from when the upload was received. Uploads that wait or are being read keep their raw
+output, and so do those of runs that a package above holds: frozen result sets cite raw files by
+their hashes.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet, Sum, TextField
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Cast, Coalesce, Lower
+from django.utils import timezone
+
+from backend.accounts.audit import record
+from backend.accounts.models import Act, Workspace
+from backend.errors import Refused
+from backend.ingest.collector import remove_unnamed_later
+from backend.ingest.models import END_STATES, Artefact, Upload
+from backend.ingest.quota import add
+
+log = logging.getLogger(__name__)
+
+# A hundred years: "for ever" is no number.
+DAYS = range(1, 36_501)
+UPLOADS_AT_ONCE = 200
+# Of one turn of the collector; the next turn goes on.
+BUDGET_S = 20.0
+
+# The ids, as text, of the runs of a workspace whose raw output stays. A package above adds its own.
+HELD_RUNS: list[Callable[[UUID], QuerySet[Any]]] = []
+
+
+class RawOutputRemoved(Refused):
+    """The raw output was removed for its age; the message says when."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueOutput:
+    """What a number of days would remove now: uploads, their files and bytes."""
+
+    uploads: int
+    files: int
+    size_bytes: int
+
+
+def count_due_output(workspace: Workspace, days: int) -> DueOutput:
+    """What would be removed now if the workspace kept raw output for `days`."""
+    due = due_uploads(workspace.pk, days)
+    files = Artefact.objects.filter(upload__in=due.values("pk"))
+    counts = files.aggregate(
+        uploads=Count("upload", distinct=True),
+        files=Count("pk"),
+        size_bytes=Coalesce(Sum("size_bytes"), 0),
+    )
+    return DueOutput(**{name: int(count) for name, count in counts.items()})
+
+
+def list_due_output() -> list[DueOutput]:
+    """What the settings of all workspaces remove now, for each workspace that has one."""
+    return [
+        count_due_output(workspace, workspace.raw_kept_days)
+        for workspace in _limited_workspaces()
+        if workspace.raw_kept_days is not None
+    ]
+
+
+def _limited_workspaces() -> QuerySet[Workspace]:
+    return Workspace.objects.filter(deleted_at=None, raw_kept_days__isnull=False)
+
+
+def due_uploads(workspace_id: UUID, days: int) -> QuerySet[Upload]:
+    """The ended uploads of a workspace with raw output that is older than `days`."""
+    rows = Upload.objects.filter(
+        workspace=workspace_id,
+        received_at__lt=timezone.now() - timedelta(days=days),
+        raw_removed_at=None,
+        state__in=END_STATES,
+    )
+    # The upload of a single trial names its run in the envelope only.
+    in_envelope = KeyTextTransform("id", KeyTransform("run", "envelope"))
+    rows = rows.annotate(named_run=Coalesce(Cast("run", TextField()), Lower(in_envelope)))
+    for held_runs in HELD_RUNS:
+        rows = rows.filter(Q(named_run=None) | ~Q(named_run__in=held_runs(workspace_id)))
+    return rows
+
+
+def remove_due_output(budget_s: float = BUDGET_S) -> int:
+    """Remove what is due in all workspaces; how many files."""
+    deadline = time.monotonic() + budget_s
+    return sum(_remove_of(workspace, deadline) for workspace in _limited_workspaces())
+
+
+def _remove_of(workspace: Workspace, deadline: float) -> int:
+    totals: Counter[str] = Counter()
+    after: datetime | None = None
+    while time.monotonic() < deadline:
+        # The uploads before `after` were looked at in this turn.
+        after, counts = _remove_some(workspace, after)
+        totals.update(counts)
+        if after is None:
+            break
+    if totals["files"]:
+        # One event for a turn: thousands of files would hide what people did.
+        days = workspace.raw_kept_days
+        record(Act.RAW_OUTPUT_REMOVED, workspace, kept_days=days, **totals)
+        log.info("raw_output_removed", extra={"workspace": str(workspace.pk), **totals})
+    return totals["files"]
+
+
+def _remove_some(
+    workspace: Workspace, after: datetime | None
+) -> tuple[datetime | None, dict[str, int]]:
+    """When the last upload that was looked at had come, None at the end; and what was removed."""
+    with transaction.atomic():
+        # The setting of now: somebody may have lengthened it since the turn began.
+        days = Workspace.objects.values_list("raw_kept_days", flat=True).get(pk=workspace.pk)
+        if days is None:
+            return None, {}
+        due = due_uploads(workspace.pk, days).order_by("received_at")
+        if after is not None:
+            due = due.filter(received_at__gte=after)
+        locked = due.select_for_update(skip_locked=True)
+        received = dict(locked.values_list("pk", "received_at")[:UPLOADS_AT_ONCE])
+        if not received:
+            return None, {}
+        files = list(Artefact.objects.filter(upload__in=received).values("sha256", "size_bytes"))
+        size_bytes = sum(file["size_bytes"] for file in files)
+        rows = Upload.objects.filter(pk__in=received)
+        rows.update(raw_removed_at=timezone.now(), raw_kept_days=days)
+        add(workspace.pk, -size_bytes)
+    remove_unnamed_later([file["sha256"] for file in files])
+    counts = {"uploads": len(received), "files": len(files), "size_bytes": size_bytes}
+    return max(received.values()), counts
+
+
+def refuse_removed(upload: Upload) -> None:
+    """Raises RawOutputRemoved where the raw output of the upload is gone for its age."""
+    if upload.removal_note:
+        raise RawOutputRemoved(upload.removal_note)
