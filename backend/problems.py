@@ -54,6 +54,7 @@ from backend.sharing.directory import BadSearch
 from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.edits import EditRefused
 from backend.sharing.freezing import NothingToFreeze
+from backend.transfer.exporting import ExportRefused
 
 SCHEMA_HINT = "See /api/v1/openapi.json for what this endpoint takes."
 NOT_FOUND_HINT = "Check the link, and that the token or session belongs to the right workspace."
@@ -154,6 +155,9 @@ ANSWERS: dict[type[Exception], Answer] = {
     # What is asked for and gone
     RawOutputRemoved: Answer(
         410, "Raw output removed", "The figures that were read from it are kept, with its SHA-256."
+    ),
+    ExportRefused: Answer(
+        409, "Not now", "Follow the export under /api/v1/exports.", page_hint="Go back and reload."
     ),
     # What a query asks for
     QueryError: Answer(

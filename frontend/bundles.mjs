@@ -6,6 +6,7 @@ const root = dirname(fileURLToPath(import.meta.url));
 const PAGES = [
   "compare",
   "embed",
+  "exports",
   "introduction",
   "new_upload",
   "run",

@@ -47,6 +47,17 @@ def create(owner: User, *, name: str, slug: str) -> Workspace:
     return workspace
 
 
+def create_without_owner(*, name: str, slug: str, **settings: Any) -> Workspace:
+    """A new workspace that nobody is a member of yet. `settings`: by the names of their columns.
+
+    Raises WorkspaceRefused. Call it in a transaction that records who made it.
+    """
+    workspace = Workspace(name=_checked_name(name), slug=_free_slug(slug), **settings)
+    _check(workspace)
+    _save(workspace)
+    return workspace
+
+
 @transaction.atomic
 def rename(workspace: Workspace, *, name: str, slug: str) -> None:
     """Give the workspace another name and address; links with the former slug lead on.

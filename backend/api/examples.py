@@ -14,6 +14,7 @@ _OTHERS: dict[str, Any] = {
     "text/csv": "server,version,connections,throughput_rps\r\nnginx,1.27,64,9120\r\n",
     "application/toml": '[load]\nconnections = [1, 8, 64]\n\n[[servers]]\nname = "nginx"\n',
     "application/vnd.apache.parquet": "PAR1…",
+    "application/zip": "PK…",
     "multipart/form-data": {"file": ["the bytes of ab.txt"], "tool": "ab"},
     "application/octet-stream": "the bytes of the part",
 }

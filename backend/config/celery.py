@@ -10,4 +10,6 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
 app = Celery("loadsheet")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["backend.accounts", "backend.alerts", "backend.ingest", "backend.sharing"])
+app.autodiscover_tasks(
+    [f"backend.{name}" for name in ("accounts", "alerts", "ingest", "sharing", "transfer")]
+)

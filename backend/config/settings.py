@@ -88,6 +88,9 @@ COLLECT_AFTER_S = env.whole(
     "age in seconds from which bytes that nothing names are removed",
     default=86400,
 )
+EXPORT_KEPT_DAYS = env.whole(
+    "EXPORT_KEPT_DAYS", "days that the archive of a workspace can be downloaded", default=7
+)
 MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quarantined", default=3)
 UPLOADS_PER_MINUTE = env.whole(
     "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000
@@ -163,6 +166,7 @@ INSTALLED_APPS = [
     "backend.deliveries",
     "backend.alerts",
     "backend.feeds",
+    "backend.transfer",
     "backend.library",
     "backend.api",
     "backend.web",
@@ -366,6 +370,7 @@ CELERY_BEAT_SCHEDULE = {
     "collect": {"task": "ingest.collect", "schedule": float(COLLECT_INTERVAL_S)},
     "canary": {"task": "config.canary", "schedule": 30.0},
     "alerts": {"task": "alerts.tend", "schedule": 300.0},
+    "exports": {"task": "transfer.write", "schedule": 60.0},
     "verify": {"task": "config.verify", "schedule": 24 * 3600.0},
 }
 

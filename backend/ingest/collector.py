@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
@@ -35,6 +35,10 @@ LISTED_AT_ONCE = 1000
 # A database that names almost none of the stored artefacts probably belongs to another storage.
 FEW = 100
 SHARE_THAT_MAY_GO = 0.5
+
+
+# Which of some artefacts a package above names. It adds its own function.
+NAMED_ELSEWHERE: list[Callable[[Sequence[str]], set[str]]] = []
 
 
 class TooManyUnnamed(WorkFailed):
@@ -156,6 +160,8 @@ def _unnamed(sha256s: Sequence[str]) -> list[str]:
     # An artefact whose bytes were removed for their age names none (retention.py).
     rows = Artefact.objects.filter(sha256__in=sha256s, upload__raw_removed_at=None)
     named = set(rows.values_list("sha256", flat=True).distinct())
+    for named_elsewhere in NAMED_ELSEWHERE:
+        named |= named_elsewhere(sha256s)
     return [sha256 for sha256 in sha256s if sha256 not in named]
 
 

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from backend.ingest.archives import MAX_FILES, MAX_ZIP_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
+from backend.ingest.plain_json import JSON_BRACKETS, JSON_INTEGER_BITS, JSON_LEVELS
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
 
 # A request without a valid token or session.
@@ -15,10 +16,6 @@ ANONYMOUS_BYTES = 64 << 10
 # A form without files, and what stands beside the files of an upload.
 FORM_BYTES = 16 << 20
 JSON_BYTES = 16 << 20
-JSON_LEVELS = 50
-# Each list or object takes about a hundred bytes of memory, however short it is written.
-JSON_BRACKETS = 250_000
-JSON_INTEGER_BITS = 64
 ENVELOPE_BYTES = 4 << 20
 ENVELOPE_TRIALS = 5_000
 LABELS = MAX_LABELS

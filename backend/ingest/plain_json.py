@@ -1,4 +1,7 @@
-"""JSON that strangers sent: limited by size and depth, and without what cannot be stored."""
+"""JSON that strangers sent: limited by size and depth, and without what cannot be stored.
+
+It imports no Django, because the child that reads archives uses it too.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ import msgspec
 import orjson
 
 from backend.errors import InvalidInput
-from backend.ingest.limits import JSON_BRACKETS, JSON_INTEGER_BITS, JSON_LEVELS
 
+JSON_LEVELS = 50
+# Each list or object takes about a hundred bytes of memory, however short it is written.
+JSON_BRACKETS = 250_000
+JSON_INTEGER_BITS = 64
 # \u0000 as JSON writes it; the backslash of \\u0000 is a plain one.
 NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.links import link_to, result_set_link
+from backend.sharing.moved_ids import moved_document
 
 
 class Visibility(models.TextChoices):
@@ -76,6 +77,10 @@ class ResultSet(models.Model):
     # The very bytes of /s/<id>.json: kept as bytes so that no JSON library can reorder them.
     snapshot = models.BinaryField(null=True, editable=False)
     sha256 = models.CharField(max_length=64, default="", editable=False)
+
+    # Where it was imported from an archive: the namespaces of its ids (moved_ids.py), in turn. The
+    # snapshot keeps its bytes, and so the ids of the workspace it was frozen in.
+    moved_through = models.JSONField(default=list, editable=False)
 
     superseded_by = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="supersedes"
@@ -160,7 +165,7 @@ class ResultSet(models.Model):
         if self.snapshot is None:
             raise ValueError(f"result set {self.pk} is live")
         snapshot: dict[str, Any] = orjson.loads(bytes(self.snapshot))
-        return snapshot
+        return moved_document(snapshot, self.moved_through) if self.moved_through else snapshot
 
     def may_name(self, other: ResultSet) -> bool:
         """Whether readers of this set may learn the link of `other`: it is at least as open."""

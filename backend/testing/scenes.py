@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils import timezone
+
 from backend.accounts.models import Membership, Role, User, Workspace
 from backend.alerts.models import Alert, AlertChange, AlertRule, AlertState, RuleKind
 from backend.analysis.figures import plain_figures
@@ -27,6 +29,7 @@ from backend.runs.record import RunInput, record_run
 from backend.sharing.models import ResultSet, SavedView, Visibility
 from backend.testing.figures import make_figures
 from backend.testing.uploads import WRK, Tenant, make_tenant
+from backend.transfer.models import Export, ExportState
 
 PARSED = ParsedTrial(
     tool="wrk",
@@ -180,6 +183,19 @@ def make_alerts(tenant: Tenant, run: Run) -> dict[str, uuid.UUID]:
         "channel": channel.pk,
         "feed_token": feed_token.pk,
     }
+
+
+def make_export(workspace: Workspace) -> Export:
+    """An archive of the workspace that is done; its bytes are no zip."""
+    stored = storage().put([b"secret-archive"])
+    return Export.objects.create(
+        workspace=workspace,
+        state=ExportState.DONE,
+        finished_at=timezone.now(),
+        files_total=0,
+        sha256=stored.sha256,
+        size_bytes=stored.size_bytes,
+    )
 
 
 def make_changes(scene: Scene) -> dict[str, uuid.UUID]:

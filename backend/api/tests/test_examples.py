@@ -31,6 +31,7 @@ from backend.sharing.models import Visibility
 from backend.testing.openapi import list_operations, read_document
 from backend.testing.scenes import (
     make_changes,
+    make_export,
     make_measured_run,
     make_result_set,
     make_saved_view,
@@ -153,6 +154,9 @@ def asked_requests(scene):
         "channel_test": ("post", f"/channels/{channel.pk}/test", {}),
         "delivery_list": ("get", f"/channels/{channel.pk}/deliveries", None),
         "explore": ("get", "/explore", None),
+        "export_create": ("post", "/exports", {"workspace": workspace.slug}),
+        "export_list": ("get", "/exports", None),
+        "export_read": ("get", f"/exports/{make_export(workspace).pk}", None),
         "workspace_read": ("get", f"/workspaces/{workspace.slug}", None),
         "workspace_edit": ("patch", f"/workspaces/{workspace.slug}", {"raw_kept_days": 90}),
         "leaked_token_report": ("post", "/leaked-tokens", [leak]),

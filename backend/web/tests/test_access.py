@@ -17,7 +17,13 @@ from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.scenes import make_alerts, make_changes, make_result_set, make_saved_view
+from backend.testing.scenes import (
+    make_alerts,
+    make_changes,
+    make_export,
+    make_result_set,
+    make_saved_view,
+)
 from backend.testing.uploads import WRK
 from backend.web.tests.access_rows import MEMBERS_API, ROWS, SHARED, VISITORS
 
@@ -57,6 +63,7 @@ def ids_of(scene):
         "owner": scene.own.user.pk,
         "view": make_saved_view(scene.own.workspace).pk,
         **make_alerts(scene.own, scene.run),
+        "export": make_export(scene.own.workspace).pk,
         "token": Token.objects.get(workspace=scene.own.workspace).pk,
     }
 

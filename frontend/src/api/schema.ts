@@ -509,6 +509,51 @@ export interface components {
                 readonly [key: string]: string;
             }[];
         };
+        /** @description An archive of a workspace, and how far it is. */
+        readonly Export: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly author?: string | null;
+            readonly state?: components["schemas"]["ExportStateEnum"];
+            /** Format: date-time */
+            readonly requested_at: string;
+            /** Format: date-time */
+            readonly finished_at?: string | null;
+            /** @description Rows written so far */
+            readonly rows_done: number;
+            /** @description Large raw files written so far */
+            readonly files_done: number;
+            /** @description How many there are; null while rows are written */
+            readonly files_total: number | null;
+            /** @description Null until it is done */
+            readonly size_bytes: number | null;
+            /** @description Of the archive; empty until it is done */
+            readonly sha256: string;
+            /**
+             * Format: date-time
+             * @description When it is removed
+             */
+            readonly expires_at: string | null;
+            /** @description Why it failed */
+            readonly reason: string;
+            /** @description The archive; empty until it is done */
+            readonly file_url: string;
+        };
+        /** @description One page of exports. */
+        readonly ExportPage: {
+            readonly exports: readonly components["schemas"]["Export"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
+        /**
+         * @description * `waiting` - Waiting
+         *     * `writing` - Writing
+         *     * `done` - Done
+         *     * `failed` - Failed
+         * @enum {string}
+         */
+        readonly ExportStateEnum: "waiting" | "writing" | "done" | "failed";
         readonly Facet: {
             readonly id: string;
             readonly label: string;
@@ -935,6 +980,11 @@ export interface components {
             readonly address: string;
             /** @description Left out: alerts */
             readonly topics?: readonly components["schemas"]["TopicsEnum"][];
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+        };
+        /** @description The archive to write. */
+        readonly NewExport: {
             /** @description Slug; a token has its own */
             readonly workspace?: string;
         };
@@ -2145,6 +2195,9 @@ export type DryFile = components['schemas']['DryFile'];
 export type DryRefusal = components['schemas']['DryRefusal'];
 export type DryRun = components['schemas']['DryRun'];
 export type DryTrial = components['schemas']['DryTrial'];
+export type Export = components['schemas']['Export'];
+export type ExportPage = components['schemas']['ExportPage'];
+export type ExportStateEnum = components['schemas']['ExportStateEnum'];
 export type Facet = components['schemas']['Facet'];
 export type FacetValue = components['schemas']['FacetValue'];
 export type Facets = components['schemas']['Facets'];
@@ -2184,6 +2237,7 @@ export type MergeRequest = components['schemas']['MergeRequest'];
 export type Metric = components['schemas']['Metric'];
 export type MetricsEnum = components['schemas']['MetricsEnum'];
 export type NewChannel = components['schemas']['NewChannel'];
+export type NewExport = components['schemas']['NewExport'];
 export type NewRule = components['schemas']['NewRule'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewView = components['schemas']['NewView'];

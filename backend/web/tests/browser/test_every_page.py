@@ -14,7 +14,7 @@ from backend.accounts import invitations
 from backend.accounts.models import Role
 from backend.ingest.storage import storage
 from backend.runs.models import Run
-from backend.testing.scenes import make_alerts, make_saved_view
+from backend.testing.scenes import make_alerts, make_export, make_saved_view
 from backend.web.tests.browser.page_audit import faults_of
 from backend.web.tests.browser.page_lab import make_page_lab
 
@@ -80,6 +80,7 @@ def arguments_of(lab):
         "host_id": lab["run"].server_host_id,
         "token_id": lab["token"].pk,
         "view_id": make_saved_view(workspace).pk,
+        "export_id": make_export(workspace).pk,
         **{f"{noun}_id": alerting[noun] for noun in ("alert", "rule", "channel")},
         "token": invitations.invite(lab["tenant"].user, workspace, Role.MEMBER),
         "uidb36": "1",

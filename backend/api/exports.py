@@ -1,0 +1,164 @@
+"""Archives of a workspace: asking for one, following it, downloading and deleting it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from uuid import UUID
+
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.accounts.models import Token
+from backend.api.auth import required_actor
+from backend.api.compare import AnyFormat
+from backend.api.errors import NOT_FOUND, Problem
+from backend.api.idempotency import idempotent
+from backend.api.runs import LIMIT, limit_asked
+from backend.api.schema import documented
+from backend.api.tokens import WORKSPACE
+from backend.api.workspaces import managed_workspace
+from backend.errors import NotFound
+from backend.links import link_to
+from backend.runs.cursors import page_by_time
+from backend.transfer.exporting import delete_export, download, exports_of, request_export
+from backend.transfer.models import Export
+
+log = logging.getLogger(__name__)
+
+
+class NewExportSerializer(serializers.Serializer[Any]):
+    """The archive to write."""
+
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+
+
+class ExportSerializer(serializers.ModelSerializer[Export]):
+    """An archive of a workspace, and how far it is."""
+
+    workspace = serializers.CharField(source="workspace.slug")
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
+    rows_done = serializers.IntegerField(help_text="Rows written so far")
+    files_done = serializers.IntegerField(help_text="Large raw files written so far")
+    files_total = serializers.IntegerField(
+        allow_null=True, help_text="How many there are; null while rows are written"
+    )
+    size_bytes = serializers.IntegerField(allow_null=True, help_text="Null until it is done")
+    sha256 = serializers.CharField(help_text="Of the archive; empty until it is done")
+    expires_at = serializers.DateTimeField(allow_null=True, help_text="When it is removed")
+    reason = serializers.CharField(help_text="Why it failed")
+    file_url = serializers.SerializerMethodField(help_text="The archive; empty until it is done")
+
+    class Meta:
+        model = Export
+        fields = ["id", "workspace", "author", "state", "requested_at", "finished_at"]
+        fields += ["rows_done", "files_done", "files_total", "size_bytes", "sha256"]
+        fields += ["expires_at", "reason", "file_url"]
+
+    def get_file_url(self, export: Export) -> str:
+        return link_to("export-file-api", export.pk) if export.sha256 else ""
+
+
+class ExportPageSerializer(serializers.Serializer[Any]):
+    """One page of exports."""
+
+    exports = ExportSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class ExportList(APIView):
+    """The archives of a workspace; asking for one."""
+
+    @extend_schema(
+        operation_id="export_list",
+        parameters=[WORKSPACE, LIMIT, OpenApiParameter("after", str, description="From next")],
+        responses={200: ExportPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """The newest first. For admins and owners."""
+        given = request.query_params.dict()
+        workspace = managed_workspace(required_actor(request), given.get("workspace"))
+        limit, after = limit_asked(request), given.get("after", "")
+        page, cursor = page_by_time(exports_of(workspace), "requested_at", after=after, limit=limit)
+        following = link_to("export-list", query={**given, "after": cursor}) if cursor else None
+        return Response(ExportPageSerializer({"exports": page, "next": following}).data)
+
+    @extend_schema(
+        operation_id="export_create",
+        request=NewExportSerializer,
+        responses={202: ExportSerializer, **documented(400, 401, 404, 409)},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Write an archive of everything in the workspace, in the background. For admins and
+        owners. 409 while one is being written."""
+        actor = required_actor(request)
+        form = NewExportSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        workspace = managed_workspace(actor, form.validated_data.get("workspace"))
+        author = actor.user if isinstance(actor, Token) else actor
+        export = request_export(workspace, author=author)
+        return Response(ExportSerializer(export).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ExportDetail(APIView):
+    """One archive."""
+
+    @extend_schema(
+        operation_id="export_read", responses={200: ExportSerializer, **documented(401, 404)}
+    )
+    def get(self, request: Request, export_id: UUID) -> Response:
+        """Its state and progress."""
+        return Response(ExportSerializer(_managed(request, export_id)).data)
+
+    @extend_schema(operation_id="export_delete", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, export_id: UUID) -> Response:
+        """Remove it now, or stop writing it."""
+        delete_export(_managed(request, export_id))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ExportFile(APIView):
+    """The archive as a file."""
+
+    content_negotiation_class = AnyFormat
+
+    @extend_schema(
+        operation_id="export_file",
+        responses={
+            (200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The archive"),
+            **documented(401, 404, 409, 503),
+        },
+    )
+    def get(self, request: Request, export_id: UUID) -> FileResponse:
+        """The archive, a zip; `manage.py import_workspace` makes a workspace of it. 409 until it is
+        done."""
+        export = _managed(request, export_id)
+        try:
+            return download(export)
+        except FileNotFoundError:
+            log.exception("archive_missing", extra={"export": str(export.pk)})
+            raise Problem(
+                500,
+                "File missing",
+                "The bytes of this archive are not in the storage.",
+                hint="Delete it and ask for another one.",
+            ) from None
+
+
+def _managed(request: Request, export_id: UUID) -> Export:
+    """Raises NotFound, also for an export of a workspace that the actor does not administer."""
+    actor = required_actor(request)
+    rows = Export.objects.select_related("workspace", "author")
+    export = rows.filter(pk=export_id, workspace__deleted_at=None).first()
+    if export is None or not access.may_administer(actor, export.workspace_id):
+        raise NotFound(NOT_FOUND)
+    return export

@@ -1,0 +1,243 @@
+"""Asking for an archive, writing it in the background, and removing it after some days.
+
+The Export row is the queue. One archive is written at a time in the whole service, so that exports
+leave the workers to the uploads. A workspace keeps one archive: a newer one replaces it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from celery import current_app
+from django.conf import settings
+from django.db import Error, IntegrityError, connection, transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+from django.http import FileResponse
+from django.utils import timezone
+
+from backend.accounts.audit import record
+from backend.accounts.models import Act, User, Workspace
+from backend.broker import BROKER
+from backend.errors import Conflict
+from backend.ingest.collector import remove_unnamed_later
+from backend.ingest.storage import StorageAway, open_artefact, storage
+from backend.transfer.archive import NotWritten, OutputGone, Progress, archive_pieces
+from backend.transfer.models import UNFINISHED, Export, ExportState
+
+log = logging.getLogger(__name__)
+
+WRITE_TASK = "transfer.write"
+# Of the advisory lock on who writes.
+LOCK_KEY = 0x10AD_5EE7_0038
+# Renewed while pieces are written; a store takes its time after the last one.
+LEASE = timedelta(minutes=15)
+BEAT_S = 2.0
+MAX_ATTEMPTS = 3
+
+
+class ExportRefused(Conflict):
+    """An archive cannot be asked for or read now; the message says why."""
+
+
+def request_export(workspace: Workspace, *, author: User | None) -> Export:
+    """Ask for an archive of the workspace. Raises ExportRefused while one is being written."""
+    try:
+        with transaction.atomic():
+            # What failed before is told no more.
+            exports_of(workspace).filter(state=ExportState.FAILED).delete()
+            export = Export.objects.create(workspace=workspace, author=author)
+            record(Act.EXPORT_REQUESTED, workspace, subject_id=export.pk)
+    except IntegrityError:
+        raise ExportRefused("An archive of this workspace is being written already.") from None
+    transaction.on_commit(hint, robust=True)
+    return export
+
+
+def hint() -> None:
+    """Wake a worker. A lost hint costs a minute: the workers also look by themselves."""
+    BROKER.call(lambda: current_app.send_task(WRITE_TASK, retry=False), otherwise=None)
+
+
+def write_due() -> int:
+    """Write the archives that wait, one after the other; how many were worked on."""
+    count = 0
+    while (export := claim()) is not None:
+        _work_on(export)
+        count += 1
+    return count
+
+
+def claim() -> Export | None:
+    """Take the export that waits longest; None where none waits, or one is being written."""
+    is_held = Q(state=ExportState.WRITING, lease_until__gt=Now())
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
+        if Export.objects.filter(is_held).exists():
+            return None
+        due = Export.objects.filter(state__in=UNFINISHED, workspace__deleted_at=None)
+        rows = due.select_related("workspace").order_by("requested_at")
+        export = rows.select_for_update(skip_locked=True, of=("self",)).first()
+        if export is None:
+            return None
+        export.attempts += 1
+        export.fence += 1
+        Export.objects.filter(pk=export.pk).update(
+            state=ExportState.WRITING,
+            attempts=export.attempts,
+            fence=export.fence,
+            lease_until=Now() + LEASE,
+        )
+    return export
+
+
+def _work_on(export: Export) -> None:
+    if export.attempts > MAX_ATTEMPTS:
+        _fail(export, f"Writing it was interrupted {MAX_ATTEMPTS} times.")
+        return
+    try:
+        _write(export)
+    except (OutputGone, StorageAway, Error) as passing:
+        log.warning("export_interrupted", extra={"export": str(export.pk), "reason": str(passing)})
+        _give_back(export, str(passing))
+    except NotWritten as refused:
+        _fail(export, str(refused))
+    except Exception as fault:  # a fault of ours must not stop the others
+        log.exception("export_fault", extra={"export": str(export.pk)})
+        _fail(export, f"A fault of Loadsheet stopped it ({type(fault).__name__}).")
+
+
+def _write(export: Export) -> None:
+    with _beats(export) as beat:
+        stored = storage().put(archive_pieces(export.workspace, beat))
+    with transaction.atomic():
+        held = _held(export).update(
+            state=ExportState.DONE,
+            sha256=stored.sha256,
+            size_bytes=stored.size_bytes,
+            finished_at=Now(),
+            lease_until=None,
+            reason="",
+            **_counts(beat.progress),
+        )
+        if held:
+            older = Export.objects.filter(workspace=export.workspace_id, state=ExportState.DONE)
+            older.exclude(pk=export.pk).delete()
+    if not held:
+        # Another worker took it over, or it was deleted.
+        remove_unnamed_later([stored.sha256])
+    log.info("exported", extra={"export": str(export.pk), "size_bytes": stored.size_bytes})
+
+
+class _beats:  # noqa: N801  used as a function
+    """Tells the row how far the archive is, over a connection of its own.
+
+    The archive is read in one long transaction, in which nobody else would see the progress.
+    """
+
+    def __init__(self, export: Export) -> None:
+        self._export = export
+        self._told_at = -float("inf")
+        self.progress = Progress()
+
+    def __enter__(self) -> _beats:
+        self._connection = connection.copy()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def __call__(self, progress: Progress) -> None:
+        self.progress = progress
+        if time.monotonic() - self._told_at < BEAT_S:
+            return
+        self._told_at = time.monotonic()
+        with self._connection.cursor() as cursor:
+            cursor.execute(
+                """
+                UPDATE transfer_export SET rows_done = %s, files_done = %s, files_total = %s,
+                    lease_until = statement_timestamp() + %s
+                WHERE id = %s AND fence = %s
+                """,
+                [*_counts(progress).values(), LEASE, self._export.pk, self._export.fence],
+            )
+
+
+def _counts(progress: Progress) -> dict[str, Any]:
+    return {
+        "rows_done": progress.rows_done,
+        "files_done": progress.files_done,
+        "files_total": progress.files_total,
+    }
+
+
+def _held(export: Export) -> QuerySet[Export]:
+    return Export.objects.filter(pk=export.pk, state=ExportState.WRITING, fence=export.fence)
+
+
+def _give_back(export: Export, reason: str) -> None:
+    if export.attempts >= MAX_ATTEMPTS:
+        _fail(export, reason)
+        return
+    _held(export).update(state=ExportState.WAITING, lease_until=None)
+
+
+def _fail(export: Export, reason: str) -> None:
+    _held(export).update(
+        state=ExportState.FAILED, reason=reason, finished_at=Now(), lease_until=None
+    )
+    log.warning("export_failed", extra={"export": str(export.pk), "reason": reason})
+
+
+def remove_expired() -> int:
+    """Remove archives, and notes of failed exports, after EXPORT_KEPT_DAYS; how many."""
+    before = timezone.now() - timedelta(days=settings.EXPORT_KEPT_DAYS)
+    return Export.objects.filter(finished_at__lt=before).delete()[0]
+
+
+def delete_export(export: Export) -> None:
+    """Remove an archive now, or stop writing it."""
+    with transaction.atomic():
+        record(Act.EXPORT_DELETED, export.workspace, subject_id=export.pk)
+        export.delete()
+
+
+def download(export: Export) -> FileResponse:
+    """The archive as a file; the download is recorded.
+
+    Raises ExportRefused before it is done, FileNotFoundError and StorageAway.
+    """
+    if export.state != ExportState.DONE:
+        raise ExportRefused(f"The archive is not there: the export is {export.state}.")
+    source = open_artefact(export.sha256)
+    record(Act.EXPORT_DOWNLOADED, export.workspace, subject_id=export.pk, sha256=export.sha256)
+    name = f"loadsheet-{export.workspace.slug}-{export.finished_at:%Y-%m-%d}.zip"
+    response = FileResponse(
+        source, as_attachment=True, filename=name, content_type="application/zip"
+    )
+    response["Content-Length"] = str(export.size_bytes)
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def exports_of(workspace: Workspace) -> QuerySet[Export]:
+    """The exports of a workspace, the newest first."""
+    return Export.objects.filter(workspace=workspace).select_related("workspace", "author")
+
+
+def named_archives(sha256s: Sequence[str]) -> set[str]:
+    """Those of the stored bytes that are archives of exports."""
+    return set(Export.objects.filter(sha256__in=sha256s).values_list("sha256", flat=True))
+
+
+def remove_archive(sender: type[Export], instance: Export, **_: Any) -> None:
+    """The bytes go once the deletion of the row is committed."""
+    if instance.sha256:
+        transaction.on_commit(partial(remove_unnamed_later, [instance.sha256]), robust=True)

@@ -1,0 +1,227 @@
+"""Archives are written in the background, one at a time, and kept for a bounded time."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from backend.accounts.models import Act, AuditEvent, Workspace
+from backend.accounts.scopes import Scope
+from backend.accounts.token_making import TokenRequest, make_token
+from backend.ingest.collector import collect
+from backend.ingest.purging import purge_deleted_workspaces
+from backend.ingest.storage import StorageAway, storage
+from backend.ingest.tests.test_collector import make_old
+from backend.sharing.workspace_deletion import delete_workspace
+from backend.testing.scenes import make_scene
+from backend.testing.uploads import make_tenant
+from backend.transfer import exporting
+from backend.transfer.archive import OutputGone, Progress
+from backend.transfer.exporting import ExportRefused, claim, request_export, write_due
+from backend.transfer.models import Export, ExportState
+from backend.transfer.tasks import write
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def scene():
+    return make_scene()
+
+
+@pytest.fixture
+def done(scene):
+    request_export(scene.own.workspace, author=scene.own.user)
+    assert write_due() == 1
+    return Export.objects.get()
+
+
+@pytest.fixture
+def owner(scene):
+    client = Client()
+    client.force_login(scene.own.user)
+    return client
+
+
+def later(export, **difference):
+    finished_at = timezone.now() - timedelta(**difference)
+    Export.objects.filter(pk=export.pk).update(finished_at=finished_at)
+
+
+def test_an_archive_is_asked_for_written_and_downloaded_by_page(owner, scene):
+    page = "/w/own-lab/exports"
+    assert owner.post(page).status_code == 302
+    html = owner.get(page).content.decode()
+    assert "data-export-url=" in html
+    assert "Create an archive" not in html
+    write()
+    export = Export.objects.get()
+    assert (export.state, export.files_total) == (ExportState.DONE, export.files_done)
+    html = owner.get(page).content.decode()
+    assert f'href="/w/own-lab/exports/{export.pk}/file"' in html
+    answer = owner.get(f"/w/own-lab/exports/{export.pk}/file")
+    assert len(b"".join(answer.streaming_content)) == export.size_bytes
+    assert answer["Content-Type"] == "application/zip"
+    acts = AuditEvent.objects.order_by("at").values_list("act", "actor_name")
+    assert list(acts)[-2:] == [
+        (Act.EXPORT_REQUESTED, "own-lab"),
+        (Act.EXPORT_DOWNLOADED, "own-lab"),
+    ]
+
+
+def test_an_archive_is_asked_for_written_and_downloaded_by_api(scene):
+    asked = TokenRequest("Exports", [Scope.ADMIN])
+    _, clear = make_token(scene.own.user, scene.own.workspace, asked)
+    api = Client(headers={"authorization": f"Bearer {clear}"})
+    answer = api.post("/api/v1/exports", {}, content_type="application/json")
+    assert answer.status_code == 202
+    path = f"/api/v1/exports/{answer.json()['id']}"
+    assert api.get(path).json()["state"] == "waiting"
+    assert api.get(f"{path}/file").status_code == 409
+    again = api.post("/api/v1/exports", {}, content_type="application/json")
+    assert (again.status_code, again.json()["detail"]) == (
+        409,
+        "An archive of this workspace is being written already.",
+    )
+    write()
+    body = api.get(path).json()
+    assert (body["state"], body["files_done"]) == ("done", body["files_total"])
+    assert [each["id"] for each in api.get("/api/v1/exports").json()["exports"]] == [body["id"]]
+    content = b"".join(api.get(body["file_url"]).streaming_content)
+    assert len(content) == body["size_bytes"]
+    assert api.delete(path).status_code == 204
+    assert api.get(path).status_code == 404
+
+
+def test_one_archive_is_written_at_a_time(scene):
+    request_export(scene.own.workspace, author=None)
+    request_export(scene.foreign.workspace, author=None)
+    first = claim()
+    assert first.workspace == scene.own.workspace
+    assert claim() is None
+    Export.objects.filter(pk=first.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert claim().pk == first.pk
+
+
+def test_a_newer_archive_replaces_the_older(scene, done, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        request_export(scene.own.workspace, author=None)
+        write_due()
+    newer = Export.objects.get()
+    assert newer.pk != done.pk
+    assert not storage().has(done.sha256)
+    assert storage().has(newer.sha256)
+
+
+def test_the_collector_leaves_archives_until_they_expire(
+    scene, done, files, settings, django_capture_on_commit_callbacks
+):
+    settings.COLLECT_AFTER_S = 0
+    make_old(files)
+    collect()
+    assert storage().has(done.sha256)
+    later(done, days=6)
+    write()
+    assert Export.objects.exists()
+    later(done, days=8)
+    with django_capture_on_commit_callbacks(execute=True):
+        write()
+    assert not Export.objects.exists()
+    assert not storage().has(done.sha256)
+
+
+def test_an_archive_goes_with_its_workspace(scene, done, django_capture_on_commit_callbacks):
+    delete_workspace(scene.own.workspace)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert purge_deleted_workspaces() == 1
+    assert not storage().has(done.sha256)
+
+
+def test_a_storage_that_is_away_costs_an_attempt_and_the_third_is_the_last(scene, monkeypatch):
+    def away(*_):
+        raise StorageAway("the disk is gone")
+
+    request_export(scene.own.workspace, author=None)
+    monkeypatch.setattr(exporting, "archive_pieces", away)
+    assert write_due() == 3
+    export = Export.objects.get()
+    assert (export.state, export.reason) == (ExportState.FAILED, "the disk is gone")
+    monkeypatch.undo()
+    request_export(scene.own.workspace, author=None)
+    write_due()
+    assert Export.objects.get().state == ExportState.DONE
+
+
+def test_raw_output_that_went_meanwhile_is_left_out_by_the_next_attempt(scene):
+    storage().remove(scene.artefact.sha256)
+    pieces = exporting.archive_pieces(scene.own.workspace, lambda _: None)
+    with pytest.raises(OutputGone):
+        list(pieces)
+    scene.upload.raw_removed_at = timezone.now()
+    scene.upload.save()
+    assert list(exporting.archive_pieces(scene.own.workspace, lambda _: None))
+
+
+def test_an_archive_that_was_deleted_while_it_was_written_leaves_no_bytes(scene, monkeypatch):
+    export = request_export(scene.own.workspace, author=None)
+    real = exporting.archive_pieces
+
+    def pieces(*arguments):
+        yield from real(*arguments)
+        Export.objects.filter(pk=export.pk).delete()
+
+    before = {entry.name for entry in storage().list()}
+    monkeypatch.setattr(exporting, "archive_pieces", pieces)
+    write_due()
+    assert not Export.objects.exists()
+    assert {entry.name for entry in storage().list()} == before
+
+
+def test_a_fault_of_ours_is_told_and_stops_no_other(scene, monkeypatch):
+    real = exporting.archive_pieces
+
+    def pieces(workspace, beat):
+        if workspace == scene.own.workspace:
+            raise KeyError("x")
+        return real(workspace, beat)
+
+    monkeypatch.setattr(exporting, "archive_pieces", pieces)
+    for workspace in (scene.own.workspace, scene.foreign.workspace):
+        request_export(workspace, author=None)
+    assert write_due() == 2
+    states = dict(Export.objects.values_list("workspace__slug", "state"))
+    assert states == {"own-lab": "failed", "foreign-lab": "done"}
+    assert "A fault of Loadsheet stopped it" in Export.objects.get(state="failed").reason
+
+
+def test_an_archive_that_is_not_done_cannot_be_read(scene, owner):
+    export = request_export(scene.own.workspace, author=None)
+    with pytest.raises(ExportRefused, match="the export is waiting"):
+        exporting.download(export)
+    assert owner.get(f"/w/own-lab/exports/{export.pk}/file").status_code == 409
+
+
+@pytest.mark.django_db(transaction=True)
+def test_others_see_the_progress_while_it_is_written(monkeypatch):
+    workspace = make_tenant("busy-lab").workspace
+    export = request_export(workspace, author=None)
+    seen = []
+
+    def look():
+        seen.append(Export.objects.get(pk=export.pk).rows_done)
+        connection.close()
+
+    def pieces(_, beat):
+        beat(Progress(rows_done=41))
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        yield b"an archive"
+
+    monkeypatch.setattr(exporting, "archive_pieces", pieces)
+    write_due()
+    assert seen == [41]
+    assert Workspace.objects.get(pk=workspace.pk).exports.get().rows_done == 41
