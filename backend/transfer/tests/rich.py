@@ -37,7 +37,7 @@ def make_rich_scene() -> Scene:
     """The scene, with everything in its own workspace that a member can make."""
     scene = make_scene()
     workspace, user = scene.own.workspace, scene.own.user
-    make_alerts(scene)
+    make_alerts(scene.own, scene.run)
     make_changes(scene)
     _measure(scene)
     _edit(scene)
