@@ -6,6 +6,7 @@ what judges.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -13,7 +14,6 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models.functions import Now
-from psycopg.types.json import Jsonb
 
 from backend.alerts.models import AlertRule, PendingRun
 from backend.deliveries.models import Channel, Topic
@@ -38,7 +38,7 @@ def note_runs(workspace_id: UUID, run_ids: Sequence[UUID], **_: Any) -> None:
 def _is_watched(workspace_id: UUID) -> bool:
     """Asked for every batch of uploads, so in one statement."""
     with connection.cursor() as cursor:
-        cursor.execute(_watched(), [workspace_id, workspace_id, Jsonb([Topic.RUNS.value])])
+        cursor.execute(_watched(), [workspace_id, workspace_id, json.dumps([Topic.RUNS])])
         (is_watched,) = cursor.fetchone()
     return bool(is_watched)
 
@@ -50,5 +50,5 @@ def _watched() -> str:
     )
     return f"""
         SELECT EXISTS (SELECT FROM {rules} WHERE workspace_id = %s AND is_enabled)
-            OR EXISTS (SELECT FROM {channels} WHERE workspace_id = %s AND topics @> %s)
+            OR EXISTS (SELECT FROM {channels} WHERE workspace_id = %s AND topics @> %s::jsonb)
         """  # noqa: S608  names of our own models

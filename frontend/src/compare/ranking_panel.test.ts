@@ -109,7 +109,9 @@ describe("ranking", () => {
       const { throughput } = each.metrics;
       return { ...each, metrics: { ...each.metrics, throughput: { ...throughput, high: 1e9 } } };
     });
-    const data = figures({ series: [{ ...first, points }, ...others] } as Parameters<typeof figures>[0]);
+    const data = figures({ series: [{ ...first, points }, ...others] } as Parameters<
+      typeof figures
+    >[0]);
     document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
     expect(document.querySelectorAll(".beyond").length).toBe(1);
     expect(document.body.textContent).toContain("› = it ends beyond the axis.");
