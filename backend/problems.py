@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from backend.accounts.invitations import InvitationRefused
 from backend.accounts.members import MemberRefused
+from backend.accounts.quotas import MembersFull
 from backend.accounts.tokens import TokenRefused
 from backend.accounts.workspaces import WorkspaceRefused
 from backend.alerts.lifecycle import AlertEnded, BadState
@@ -33,7 +34,7 @@ from backend.ingest.envelope_errors import EnvelopeError
 from backend.ingest.faults import is_database_away
 from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing, PartTooSmall
 from backend.ingest.plain_json import JsonRefused, JsonTooLarge
-from backend.ingest.quota import WorkspaceFull
+from backend.ingest.quota import RoomChanged, UploadsUsedUp, WorkspaceFull
 from backend.ingest.receive import UploadConflict, UploadTrashed
 from backend.ingest.retention import RawOutputRemoved
 from backend.ingest.rewriting import CannotClean
@@ -66,6 +67,14 @@ _MAKE_ROOM = "Nothing was half kept. Tell who runs this service to make room, th
 _DELETE = (
     "Nothing was stored. Delete runs for good that you no longer need (runs in the trash count), "
     "or ask who runs this service for more room (WORKSPACE_MAX_BYTES)."
+)
+_TOMORROW = (
+    "Nothing was stored. Send it again after the time Retry-After gives, or ask who runs this "
+    "service for more uploads a day (UPLOADS_PER_DAY)."
+)
+_MORE_MEMBERS = (
+    "Remove members or revoke invitations that are no longer needed, or ask who runs this service "
+    "for more (WORKSPACE_MAX_MEMBERS)."
 )
 _OTHER_FIGURES = "The page, its JSON and its CSV have the same numbers."
 _FORM = "Go back, correct the form and send it again."
@@ -149,6 +158,8 @@ ANSWERS: dict[type[Exception], Answer] = {
         422, "Parts differ from the whole", "The parts were thrown away; send them anew."
     ),
     WorkspaceFull: Answer(507, "Workspace full", _DELETE, 600),
+    UploadsUsedUp: Answer(429, "Uploads of the day used up", _TOMORROW),
+    RoomChanged: _away("Busy", 5),
     CannotClean: Answer(422, "Cannot be cleaned", "Send it uncompressed, or in pieces."),
     CleanerInterrupted: _away("Busy", 5),
     ParserFailed: Answer(503, "Busy", "Try again in a minute.", 60),
@@ -219,6 +230,7 @@ ANSWERS: dict[type[Exception], Answer] = {
         page_title="This invitation does not work",
     ),
     MemberRefused: Answer(409, "Members not changed", "Nothing was changed."),
+    MembersFull: Answer(400, "No more members", _MORE_MEMBERS),
     WorkspaceRefused: Answer(400, "Nothing was saved", _FORM),
     AlertEnded: Answer(409, "Alert has ended", "Nothing was changed."),
     BadState: Answer(400, "Nothing was saved", _FORM),

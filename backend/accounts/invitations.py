@@ -13,6 +13,7 @@ from backend.accounts import token_format
 from backend.accounts.audit import record
 from backend.accounts.members import MemberRefused, role_of, roles_given_by
 from backend.accounts.models import Act, Invitation, Membership, User, Workspace
+from backend.accounts.quotas import check_members
 from backend.errors import Refused
 
 LIFETIME = timedelta(days=7)
@@ -28,15 +29,19 @@ class InvitationRefused(Refused):
 def invite(actor: User, workspace: Workspace, role: str, *, email: str = "") -> str:
     """Make an invitation; returns the clear text of its token, which is never shown again.
 
-    Raises MemberRefused where `actor` cannot give this role, or too many invitations are open.
+    Raises MemberRefused where `actor` cannot give this role, or too many invitations are open, and
+    MembersFull.
     """
+    Workspace.objects.select_for_update().get(pk=workspace.pk)
     if role not in roles_given_by(role_of(actor, workspace)):
         raise MemberRefused(f"The role is “{role[:20]}”, which you cannot give.")
-    if open_invitations(workspace).count() >= MOST_OPEN:
+    invited = open_invitations(workspace).count()
+    if invited >= MOST_OPEN:
         raise MemberRefused(
             f"{MOST_OPEN} invitations to this workspace are open.",
             hint="Revoke those that are no longer needed.",
         )
+    check_members(workspace, invited=invited)
     clear = token_format.new_token("invite")
     invitation = Invitation.objects.create(
         workspace=workspace,
@@ -74,7 +79,7 @@ def find(clear: str) -> Invitation:
 
 @transaction.atomic
 def accept(clear: str, user: User) -> Workspace:
-    """Make `user` a member, once; returns the workspace. Raises InvitationRefused.
+    """Make `user` a member, once; returns the workspace. Raises InvitationRefused, MembersFull.
 
     A member keeps their role, and the invitation stays usable.
     """
@@ -82,6 +87,8 @@ def accept(clear: str, user: User) -> Workspace:
     Workspace.objects.select_for_update().get(pk=invitation.workspace_id)
     if role_of(user, invitation.workspace) is not None:
         return invitation.workspace
+    # Others who are invited have no place before they join.
+    check_members(invitation.workspace, invited=0)
     rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
     if rows.update(used_at=timezone.now(), used_by=user) != 1:
         raise InvitationRefused("This invitation was used before.")

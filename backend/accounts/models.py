@@ -54,6 +54,22 @@ class Workspace(models.Model):
         Workspace.objects.filter(pk=self.pk).update(data_version=F("data_version") + 1)
 
 
+class Quota(models.Model):
+    """What the operator allows one workspace. Null: the limit of the service (quotas.py)."""
+
+    workspace = models.OneToOneField(
+        Workspace, on_delete=models.CASCADE, primary_key=True, related_name="quota"
+    )
+    uploads_per_day = models.PositiveBigIntegerField(null=True)
+    stored_bytes = models.PositiveBigIntegerField(null=True)
+    members = models.PositiveBigIntegerField(null=True)
+    # Uploads that are read at the same time.
+    reads = models.PositiveBigIntegerField(null=True)
+
+    def __str__(self) -> str:
+        return f"quota of {self.workspace}"
+
+
 class FormerSlug(models.Model):
     """The slug that a renamed workspace had: links with it lead on to the workspace."""
 
@@ -218,6 +234,7 @@ class Act(models.TextChoices):
     WORKSPACE_RENAMED = "workspace.renamed", "Workspace renamed"
     WORKSPACE_SETTINGS = "workspace.settings", "Settings changed"
     WORKSPACE_VISIBILITY = "workspace.visibility", "Visibility of the workspace changed"
+    WORKSPACE_QUOTA = "workspace.quota", "Quota changed"
     WORKSPACE_DELETED = "workspace.deleted", "Workspace deleted"
     EXPORT_REQUESTED = "export.requested", "Archive of the workspace requested"
     EXPORT_DOWNLOADED = "export.downloaded", "Archive of the workspace downloaded"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -12,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
+from backend.accounts.quotas import limits_of
 from backend.api.auth import actor_of
 from backend.ingest.limits import Limit, limits
 from backend.ingest.quota import stored_bytes
@@ -34,7 +34,7 @@ class StoredBytesSerializer(serializers.Serializer[Any]):
     stored_bytes = serializers.IntegerField(
         help_text="Of raw files, envelopes, observations and snapshots"
     )
-    max_bytes = serializers.IntegerField(help_text="The limit workspace_bytes")
+    max_bytes = serializers.IntegerField(help_text="The limit of this workspace")
 
 
 class LimitListSerializer(serializers.Serializer[Any]):
@@ -57,7 +57,7 @@ class LimitList(APIView):
             {
                 "workspace": workspace.slug,
                 "stored_bytes": stored_bytes(workspace.pk),
-                "max_bytes": settings.WORKSPACE_MAX_BYTES,
+                "max_bytes": limits_of(workspace.pk).stored_bytes,
             }
             for workspace in access.workspaces_of(actor_of(request))
         ]

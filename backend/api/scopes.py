@@ -32,6 +32,7 @@ READ_OR_ADMIN: Needed = (*READ, *ADMIN)
 NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "me": {"GET": ANY_TOKEN},
     "limit-list": {"GET": ANY_TOKEN},
+    "workspace-usage": {"GET": READ},
     "openapi": {"GET": ANY_TOKEN},
     "leaked-token-list": {"POST": ANY_TOKEN},
     "token-list": {"GET": ADMIN, "POST": ADMIN},

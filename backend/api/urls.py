@@ -31,6 +31,7 @@ from backend.api import (
     trash,
     trial_files,
     uploads,
+    usage,
     workspace_settings,
 )
 
@@ -146,6 +147,7 @@ urlpatterns = [
         name="delivery-list",
     ),
     path("explore", explore.Explore.as_view(), name="explore-api"),
+    path("workspaces/<slug:slug>/usage", usage.WorkspaceUsage.as_view(), name="workspace-usage"),
     path("limits", limits.LimitList.as_view(), name="limit-list"),
     path("openapi.json", docs.OpenApiDocument.as_view(), name="openapi"),
     path("docs", docs.docs_page, name="api-docs"),

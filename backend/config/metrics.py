@@ -27,6 +27,8 @@ from prometheus_client.registry import Collector
 
 from backend import __version__, counters
 from backend.config import heartbeat
+from backend.ingest.usage import LABELS as LIMITS
+from backend.ingest.usage import near_limits
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Sums = Mapping[str, Mapping[tuple[str, ...], float]]
@@ -127,6 +129,7 @@ class _Service(Collector):
             yield _histogram(name, labels, text, sums)
         for name, (labels, text, query) in QUERIES.items():
             yield _gauge(name, labels, text, query)
+        yield _limits()
         yield _heartbeats()
         if (free := _disk()) is not None:
             yield free
@@ -167,6 +170,18 @@ def _gauge(name: str, labels: Sequence[str], text: str, query: str) -> Metric:
         rows.setdefault((state,), 0.0)
     for values, value in sorted(rows.items()):
         family.add_metric(values, value)
+    return family
+
+
+def _limits() -> Metric:
+    """Counts alone: metrics name no workspace."""
+    text = "Workspaces that use 80 % of a limit or more, or have reached it"
+    family = GaugeMetricFamily("loadsheet_workspaces_near_limit", text, labels=["limit", "state"])
+    near = near_limits()
+    for limit in LIMITS:
+        of_limit = [workspace.is_reached for workspace in near if workspace.id == limit]
+        family.add_metric([limit, "reached"], sum(of_limit))
+        family.add_metric([limit, "near"], len(of_limit) - sum(of_limit))
     return family
 
 

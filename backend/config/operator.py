@@ -26,10 +26,11 @@ from backend.config.verification_task import request_check
 from backend.deliveries.models import Delivery, DeliveryState
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import State, Upload
+from backend.ingest.usage import near_limits
 from backend.links import link_to
 from backend.web import visible
 
-MOST_FAILED = 20
+MOST_LISTED = 20
 PART_NAMES = {
     heartbeat.WORKER: "Worker",
     heartbeat.BEAT: "Beat",
@@ -46,6 +47,7 @@ def operator(request: HttpRequest) -> HttpResponse:
         "parts": _parts(),
         "disk": _disk(),
         "waiting": _waiting(),
+        "near_limits": near_limits()[:MOST_LISTED],
         "quarantined": _quarantined(),
         "failed_deliveries": _failed_deliveries(),
         "report": report,
@@ -116,12 +118,12 @@ def _queue(name: str, count: int, oldest: tuple[Any, ...] | None) -> dict[str, A
 def _quarantined() -> list[Any]:
     """Ids and reasons only: names of files may be secret."""
     rows = Upload.objects.filter(state=State.QUARANTINED).order_by("-received_at")
-    return list(rows.values("pk", "received_at", "reason")[:MOST_FAILED])
+    return list(rows.values("pk", "received_at", "reason")[:MOST_LISTED])
 
 
 def _failed_deliveries() -> list[Delivery]:
     rows = Delivery.objects.filter(state=DeliveryState.FAILED).select_related("channel")
-    return list(rows.order_by("-ended_at")[:MOST_FAILED])
+    return list(rows.order_by("-ended_at")[:MOST_LISTED])
 
 
 def _versions() -> list[tuple[str, str]]:

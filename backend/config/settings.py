@@ -56,6 +56,12 @@ UPLOAD_MAX_BYTES = env.whole("UPLOAD_MAX_BYTES", "largest upload as sent", defau
 WORKSPACE_MAX_BYTES = env.whole(
     "WORKSPACE_MAX_BYTES", "bytes that one workspace may have stored", default=1 << 40
 )
+UPLOADS_PER_DAY = env.whole(
+    "UPLOADS_PER_DAY", "uploads a day (UTC) of one workspace", default=1_000_000
+)
+WORKSPACE_MAX_MEMBERS = env.whole(
+    "WORKSPACE_MAX_MEMBERS", "members that one workspace may have", default=1_000
+)
 BODIES_MAX_BYTES = env.whole(
     "BODIES_MAX_BYTES",
     "bytes of large requests that a web process takes at a time",

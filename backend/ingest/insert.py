@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Field, Model
 
 from backend.ingest.collector import LOCK_KEY
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.quota import SUM_STATEMENT, add_statement, any_share
+from backend.ingest.quota import add_statement, any_share, room_condition, room_values
 from backend.ingest.storage import StorageAway, storage
 
 
@@ -42,8 +41,9 @@ def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
 
 def _quota_values(upload: Upload, artefacts: Iterable[Artefact]) -> list[Any]:
     size_bytes = upload.envelope_bytes + sum(artefact.size_bytes for artefact in artefacts)
-    room = settings.WORKSPACE_MAX_BYTES - size_bytes
-    return [upload.workspace_id, room, upload.workspace_id, any_share(), size_bytes]
+    workspace = upload.workspace_id
+    room = [workspace, workspace, size_bytes, *room_values()]
+    return [*room, workspace, any_share(), size_bytes]
 
 
 def _check_stored(artefacts: Iterable[Artefact]) -> None:
@@ -63,10 +63,10 @@ def _statement() -> str:
         WITH upload AS (
             INSERT INTO {_table(Upload)} ({_names(uploads)})
             SELECT {", ".join(["%s"] * len(uploads))}
-            WHERE ({SUM_STATEMENT}) <= %s
+            WHERE {room_condition("%s", "%s")}
             ON CONFLICT (id) DO NOTHING RETURNING id
         ), stored AS (
-            {add_statement("%s", "%s", "%s", "FROM upload")}
+            {add_statement("%s", "%s", "%s", "FROM upload", uploads=1)}
         )
         INSERT INTO {_table(Artefact)} ({_names(artefacts)})
         SELECT artefact.* FROM unnest({arrays}) AS artefact

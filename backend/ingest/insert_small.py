@@ -14,11 +14,10 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connection
 
 from backend.ingest.collector import LOCK_KEY
-from backend.ingest.quota import SUM_STATEMENT, add_statement, any_share
+from backend.ingest.quota import add_statement, any_share, room_condition, room_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,8 @@ class SmallUpload:
 def insert_small(upload: SmallUpload) -> bool:
     """Write the upload, its artefact and the bytes; whether it was written.
 
-    False where the token may not upload any more, the workspace is full or the id is taken: then
-    nothing is written.
+    False where the token may not upload any more, the workspace has no room, has sent its uploads
+    of the day, or the id is taken: then nothing is written.
     """
     with connection.cursor() as cursor:
         cursor.execute(_statement(), _values(upload))
@@ -50,7 +49,7 @@ def _values(upload: SmallUpload) -> list[Any]:
     size_bytes = len(upload.content)
     return [
         *(upload.token_id, upload.id, upload.content_sha256, upload.received_at),
-        *(settings.WORKSPACE_MAX_BYTES - size_bytes, any_share(), size_bytes),
+        *(size_bytes, *room_values(), any_share(), size_bytes),
         *(upload.file_sha256, upload.content, size_bytes, upload.received_at),
         *(uuid.uuid4(), upload.file_name, upload.file_sha256, size_bytes),
     ]
@@ -59,7 +58,6 @@ def _values(upload: SmallUpload) -> list[Any]:
 @cache
 def _statement() -> str:
     # The lock of the collector comes before any look at the bytes: what is there then, stays.
-    total = SUM_STATEMENT.replace("%s", "sender.workspace_id")
     return f"""
         WITH sender AS MATERIALIZED (
             SELECT token.id, token.workspace_id, token.user_id
@@ -84,10 +82,11 @@ def _statement() -> str:
             )
             SELECT %s, sender.workspace_id, sender.id, sender.user_id, %s, %s, TRUE,
                 '{{}}', 0, '', 'received', '', 0, 0, FALSE, 0, '', FALSE
-            FROM sender CROSS JOIN collector WHERE ({total}) <= %s
+            FROM sender CROSS JOIN collector
+            WHERE {room_condition("sender.workspace_id", "%s")}
             ON CONFLICT (id) DO NOTHING RETURNING id, workspace_id
         ), stored AS (
-            {add_statement("workspace_id", "%s", "%s", "FROM upload")}
+            {add_statement("workspace_id", "%s", "%s", "FROM upload", uploads=1)}
         ), content AS (
             INSERT INTO ingest_smallcontent (sha256, content, size_bytes, stored_at)
             SELECT %s, %s, %s, %s FROM upload ON CONFLICT (sha256) DO NOTHING

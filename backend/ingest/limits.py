@@ -98,6 +98,20 @@ def limits() -> tuple[Limit, ...]:
             507,
         ),
         Limit(
+            "workspace_uploads_per_day",
+            settings.UPLOADS_PER_DAY,
+            "uploads",
+            "of one workspace in a day (UTC)",
+            429,
+        ),
+        Limit(
+            "workspace_members",
+            settings.WORKSPACE_MAX_MEMBERS,
+            "members",
+            "of one workspace, with its open invitations",
+            400,
+        ),
+        Limit(
             "unpacked_bytes",
             settings.DECOMPRESSED_MAX_BYTES,
             "bytes",

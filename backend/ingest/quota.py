@@ -1,25 +1,32 @@
-"""How many bytes a workspace has stored, and how many it may have.
+"""How many bytes a workspace has stored and how many uploads it sent today, and how many it may.
 
-What was sent counts: raw files, envelopes, observations, snapshots. What is computed from them
-(figures, images) does not. A file counts for each upload that names it, as sent.
+What was sent counts as stored: raw files, envelopes, observations, snapshots. What is computed from
+them (figures, images) does not. A file counts for each upload that names it, as sent. An upload
+counts on the day (UTC) that it is received, also where it is deleted later.
 
-The sum is kept: each upload adds to it in the statement that writes its rows, each deletion
-subtracts in its transaction, everything else adds when it is committed.
+The sums are kept: each upload adds to them in the statement that writes its rows, each deletion
+subtracts in its transaction, everything else adds when it is committed. Uploads that come at the
+same time do not see each other: a few more than the limit may be received.
 """
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
 from functools import partial
+from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Sum
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
-from backend.errors import Refused
+from backend.accounts.quotas import limits_of, service_limits
+from backend.errors import Away, Refused, TooMany
 from backend.ingest.models import Artefact, Upload
 
 # Rows of the sum of one workspace. Two uploads at the same time seldom add to the same row, so the
@@ -41,28 +48,95 @@ class WorkspaceFull(Refused):
     """The workspace has as many stored bytes as it may have."""
 
 
-# Of one workspace.
-SUM_STATEMENT = (
-    "SELECT coalesce(sum(size_bytes), 0) FROM ingest_storedbytes WHERE workspace_id = %s"
-)
+class UploadsUsedUp(TooMany):
+    """The workspace has sent as many uploads today as it may send in a day."""
+
+
+class RoomChanged(Away):
+    """There was no room when the upload was to be written, and a moment later there was."""
+
+    def __init__(self) -> None:
+        super().__init__("The workspace had no room a moment ago, and has now.")
+
+
+# The day of today, in UTC and by the database's clock.
+TODAY = "(statement_timestamp() AT TIME ZONE 'UTC')::date"
+# Of one workspace: its bytes, and its uploads today.
+_SUMS = f"""
+    SELECT coalesce(sum(size_bytes), 0)::bigint AS size_bytes,
+        coalesce(sum(uploads) FILTER (WHERE day = {TODAY}), 0)::bigint AS uploads
+    FROM ingest_storedbytes WHERE workspace_id = """  # noqa: S608  our own names
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What a workspace has stored, and how many uploads it sent today."""
+
+    size_bytes: int
+    uploads: int
+
+
+def sums_of(workspace_id: UUID) -> Sums:
+    """What was deleted does not count as stored, and counts as sent."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_SUMS} %s", [workspace_id])
+        return Sums(*cursor.fetchone())
 
 
 def stored_bytes(workspace_id: UUID) -> int:
     """Bytes that a workspace has stored; what was deleted does not count."""
-    with connection.cursor() as cursor:
-        cursor.execute(SUM_STATEMENT, [workspace_id])
-        (total,) = cursor.fetchone()
-    return int(total)
+    return sums_of(workspace_id).size_bytes
 
 
 def check_quota(workspace_id: UUID, size_bytes: int) -> None:
     """Raises WorkspaceFull where so many bytes more are too many."""
-    stored = stored_bytes(workspace_id)
-    if stored + size_bytes > settings.WORKSPACE_MAX_BYTES:
+    stored, most = stored_bytes(workspace_id), limits_of(workspace_id).stored_bytes
+    if stored + size_bytes > most:
         raise WorkspaceFull(
             f"This workspace is full: it stores {stored} bytes, and {size_bytes} more came; "
-            f"at most {settings.WORKSPACE_MAX_BYTES} are kept."
+            f"at most {most} are kept."
         )
+
+
+def explain_refusal(workspace_id: UUID, size_bytes: int) -> None:
+    """Raises why an upload of so many bytes was not written: WorkspaceFull, UploadsUsedUp, or
+    RoomChanged where it would be written now.
+    """
+    check_quota(workspace_id, size_bytes)
+    sent, most = sums_of(workspace_id).uploads, limits_of(workspace_id).uploads_per_day
+    if sent >= most:
+        wait_s = math.ceil((day_ends_at() - timezone.now()).total_seconds())
+        raise UploadsUsedUp(
+            f"This workspace has used up its uploads of today: {sent} of {most}. "
+            "The next day begins at 00:00 UTC.",
+            wait_s=max(1, wait_s),
+        )
+    raise RoomChanged
+
+
+def day_ends_at() -> datetime:
+    """When the count of uploads begins anew."""
+    tomorrow = timezone.now().astimezone(UTC).date() + timedelta(days=1)
+    return datetime.combine(tomorrow, time(), tzinfo=UTC)
+
+
+def room_condition(workspace: str, size_bytes: str) -> str:
+    """SQL that is true where the workspace may send one upload of so many bytes.
+
+    Both are expressions; the last parameters of the condition are those of `room_values`.
+    """
+    return f"""EXISTS (
+            SELECT FROM ({_SUMS} {workspace}) AS used
+            LEFT JOIN accounts_quota AS quota ON quota.workspace_id = {workspace}
+            WHERE used.size_bytes + {size_bytes}::bigint <= coalesce(quota.stored_bytes, %s)
+              AND used.uploads < coalesce(quota.uploads_per_day, %s)
+        )"""
+
+
+def room_values() -> list[Any]:
+    """The limits of the service, for `room_condition`."""
+    limits = service_limits()
+    return [limits.stored_bytes, limits.uploads_per_day]
 
 
 def any_share() -> int:
@@ -93,13 +167,18 @@ def bytes_of_uploads(upload_ids: Collection[UUID]) -> int:
     return int(files + envelopes)
 
 
-def add_statement(workspace: str, share: str, size_bytes: str, source: str = "") -> str:
-    """SQL that adds to the sum of a workspace, from expressions and what follows them (FROM …)."""
+def add_statement(
+    workspace: str, share: str, size_bytes: str, source: str = "", *, uploads: int = 0
+) -> str:
+    """SQL that adds to the sums of a workspace, from expressions and what follows them (FROM …)."""
     return f"""
-        INSERT INTO ingest_storedbytes AS stored (workspace_id, share, size_bytes)
-        SELECT {workspace}, {share}, {size_bytes} {source}
-        ON CONFLICT (workspace_id, share)
-            DO UPDATE SET size_bytes = stored.size_bytes + excluded.size_bytes
+        INSERT INTO ingest_storedbytes AS stored (workspace_id, share, size_bytes, uploads, day)
+        SELECT {workspace}, {share}, {size_bytes}, {uploads}, {TODAY} {source}
+        ON CONFLICT (workspace_id, share) DO UPDATE SET
+            size_bytes = stored.size_bytes + excluded.size_bytes,
+            uploads = excluded.uploads
+                + CASE WHEN stored.day = excluded.day THEN stored.uploads ELSE 0 END,
+            day = excluded.day
         """
 
 

@@ -22,7 +22,7 @@ from backend.ingest.limits import ENVELOPE_BYTES, FILES
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parts import PartsDiffer, PartsMissing, Whole, forget, put_together
 from backend.ingest.plain_json import check_plain
-from backend.ingest.quota import check_quota
+from backend.ingest.quota import explain_refusal
 from backend.ingest.slots import LONG_WORK
 from backend.ingest.small import SMALL_BYTES, is_small
 from backend.ingest.storage import StorageAway, Stored, storage
@@ -101,7 +101,8 @@ def receive(
 
     `wholes` came in parts before; the upload then has the id under which they came. `upload_id`: of
     an upload whose envelope has none. Raises JsonRefused, EnvelopeError, UploadTooLarge,
-    WorkspaceFull, UploadConflict, PartsMissing, PartsDiffer, CannotClean, Busy; nothing is stored.
+    WorkspaceFull, UploadsUsedUp, RoomChanged, UploadConflict, PartsMissing, PartsDiffer,
+    CannotClean, Busy; nothing is stored.
     """
     _check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
@@ -199,7 +200,7 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
     upload.content_sha256 = sent_hash
     if not _is_received(upload):
         files_bytes = sum(file.size_bytes for file in stored)
-        check_quota(upload.workspace_id, upload.envelope_bytes + files_bytes)
+        explain_refusal(upload.workspace_id, upload.envelope_bytes + files_bytes)
     return _answer_again(upload)
 
 

@@ -21,12 +21,17 @@ class SmallContent(models.Model):
 
 
 class StoredBytes(models.Model):
-    """A share of the bytes that a workspace stores; the shares make up the sum (quota)."""
+    """A share of what a workspace stores and of its uploads today; the shares make up the sums
+    (quota).
+    """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     share = models.PositiveSmallIntegerField()
     # Below 0 where more was deleted from this row than added to it.
     size_bytes = models.BigIntegerField()
+    # Received on `day` (UTC), the last day on which this row was written.
+    uploads = models.PositiveIntegerField(default=0, db_default=0)
+    day = models.DateField(null=True)
 
     class Meta:
         ordering = ["share"]

@@ -71,9 +71,10 @@ def _heads_of_queues() -> str:
         CROSS JOIN clock
         CROSS JOIN LATERAL ({_head_of_queue()}) AS due
         LEFT JOIN reading USING (workspace_id)
+        LEFT JOIN accounts_quota AS quota ON quota.workspace_id = waiting.workspace_id
         LEFT JOIN {turns} AS turn
             ON turn.workspace_id = waiting.workspace_id AND turn.is_slow = waiting.is_slow
-        WHERE coalesce(reading.claims, 0) < %s
+        WHERE coalesce(reading.claims, 0) < coalesce(quota.reads, %s)
           AND NOT (waiting.is_slow AND %s <= (
               SELECT count(*) FROM {uploads} WHERE state = 'parsing' AND is_slow
           ))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -17,7 +16,7 @@ from backend.accounts.workspace_links import is_unlisted
 from backend.accounts.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settings
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.errors import InvalidInput
-from backend.ingest.quota import stored_bytes
+from backend.ingest.usage import usage_of
 from backend.web import visible
 from backend.whole_numbers import whole_number
 
@@ -103,8 +102,7 @@ def settings_form(
         "is_public": (sent.get("is_public") == "1") if sent is not None else workspace.is_public,
         "is_unlisted": is_unlisted(workspace),
         "may_delete": access.may_own(visible.viewer(request), workspace.pk),
-        "stored_bytes": stored_bytes(workspace.pk),
-        "max_bytes": settings.WORKSPACE_MAX_BYTES,
+        "usage": usage_of(workspace.pk),
         "percent": sent.get("relevant_percent", "")
         if sent is not None
         else f"{100 * workspace.relevant_share:g}",

@@ -169,6 +169,7 @@ def asked_requests(scene):
         "heartbeat": ("post", "/heartbeat", {"agent": agent, "run": None}),
         "host_list": ("get", "/hosts", None),
         "limit_list": ("get", "/limits", None),
+        "workspace_usage": ("get", f"/workspaces/{workspace.slug}/usage", None),
         "me": ("get", "/me", None),
         "merge_list": ("get", "/merges", None),
         "merge_make": (

@@ -182,6 +182,13 @@ def test_a_full_workspace_is_refused(learnt, tenant, settings):
     assert learnt.post(tenant.token)[0] == 507
 
 
+def test_the_uploads_of_a_day_are_limited_on_the_short_way_too(learnt, tenant, settings):
+    settings.UPLOADS_PER_DAY = 2
+    assert [learnt.post(tenant.token)[0] for _ in range(2)] == [202, 429]
+    # The refusal is the long way's.
+    assert learnt.long_ways == 1
+
+
 def test_too_many_uploads_are_refused(learnt, tenant, settings):
     settings.UPLOADS_PER_MINUTE = 3
     assert [learnt.post(tenant.token)[0] for _ in range(4)] == [202, 202, 202, 429]

@@ -325,6 +325,7 @@ ROWS = {
     "result-set-revoke": Row("/api/v1/result-sets/{private}/revoke", WRITERS_API, "post"),
     "view-list": Row("/api/v1/views", SIGNED_IN_API),
     "view": Row("/api/v1/views/{view}", WRITERS_API, "patch", NEW_NAME, json=True),
+    "workspace-usage": Row("/api/v1/workspaces/own-lab/usage", MEMBERS_API),
     "limit-list": Row("/api/v1/limits", EVERYONE),
     "openapi": Row("/api/v1/openapi.json", EVERYONE),
     "api-docs": Row("/api/v1/docs", EVERYONE),

@@ -746,6 +746,14 @@ export interface components {
             readonly kernel: string | null;
             readonly noise: components["schemas"]["Noise"];
         };
+        /**
+         * @description * `uploads_per_day` - uploads_per_day
+         *     * `stored_bytes` - stored_bytes
+         *     * `members` - members
+         *     * `reads` - reads
+         * @enum {string}
+         */
+        readonly IdEnum: "uploads_per_day" | "stored_bytes" | "members" | "reads";
         /** @description Which session an agent joins, and the step of the plan it is ready for. */
         readonly Join: {
             readonly name: string;
@@ -1847,7 +1855,7 @@ export interface components {
             readonly workspace: string;
             /** @description Of raw files, envelopes, observations and snapshots */
             readonly stored_bytes: number;
-            /** @description The limit workspace_bytes */
+            /** @description The limit of this workspace */
             readonly max_bytes: number;
         };
         /** @description A trial over time. */
@@ -2057,6 +2065,36 @@ export interface components {
          * @enum {string}
          */
         readonly UploadStateEnum: "received" | "parsing" | "parsed" | "failed" | "quarantined";
+        /** @description How much of one limit is used. */
+        readonly Usage: {
+            readonly id: components["schemas"]["IdEnum"];
+            readonly label: string;
+            readonly unit: string;
+            readonly used: number;
+            readonly limit: number;
+            /**
+             * @description `warning` from 80% of the limit, `full` at the limit
+             *
+             *     * `ok` - ok
+             *     * `warning` - warning
+             *     * `full` - full
+             */
+            readonly state: components["schemas"]["UsageStateEnum"];
+            /** @description What happens to more */
+            readonly beyond: string;
+            /**
+             * Format: date-time
+             * @description When the count begins anew; null where it does not
+             */
+            readonly resets_at: string | null;
+        };
+        /**
+         * @description * `ok` - ok
+         *     * `warning` - warning
+         *     * `full` - full
+         * @enum {string}
+         */
+        readonly UsageStateEnum: "ok" | "warning" | "full";
         /** @description One version and configuration of a server. Null is unknown. */
         readonly Variant: {
             /** Format: uuid */
@@ -2215,6 +2253,7 @@ export type GroupEnum = components['schemas']['GroupEnum'];
 export type Heartbeat = components['schemas']['Heartbeat'];
 export type HostPage = components['schemas']['HostPage'];
 export type HostRow = components['schemas']['HostRow'];
+export type IdEnum = components['schemas']['IdEnum'];
 export type Join = components['schemas']['Join'];
 export type Keep = components['schemas']['Keep'];
 export type Kept = components['schemas']['Kept'];
@@ -2319,6 +2358,8 @@ export type Upload = components['schemas']['Upload'];
 export type UploadForm = components['schemas']['UploadForm'];
 export type UploadList = components['schemas']['UploadList'];
 export type UploadStateEnum = components['schemas']['UploadStateEnum'];
+export type Usage = components['schemas']['Usage'];
+export type UsageStateEnum = components['schemas']['UsageStateEnum'];
 export type Variant = components['schemas']['Variant'];
 export type VerdictEnum = components['schemas']['VerdictEnum'];
 export type View = components['schemas']['View'];

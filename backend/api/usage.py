@@ -1,0 +1,62 @@
+"""GET /api/v1/workspaces/<slug>/usage: how much of its limits a workspace uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.accounts.workspaces import current_slug
+from backend.api.auth import required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.schema import documented
+from backend.errors import NotFound
+from backend.ingest.usage import Usage, usage_of
+
+
+class UsageSerializer(serializers.Serializer[Usage]):
+    """How much of one limit is used."""
+
+    id = serializers.ChoiceField(["uploads_per_day", "stored_bytes", "members", "reads"])
+    # Popped by DRF's metaclass.
+    label = serializers.CharField()  # type: ignore[assignment]
+    unit = serializers.CharField()
+    used = serializers.IntegerField()
+    limit = serializers.IntegerField()
+    state = serializers.ChoiceField(
+        ["ok", "warning", "full"], help_text="`warning` from 80% of the limit, `full` at the limit"
+    )
+    beyond = serializers.CharField(help_text="What happens to more")
+    resets_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the count begins anew; null where it does not"
+    )
+
+
+class WorkspaceUsageSerializer(serializers.Serializer[Any]):
+    """How much of its limits a workspace uses."""
+
+    workspace = serializers.CharField(help_text="Slug")
+    usage = UsageSerializer(many=True)
+
+
+class WorkspaceUsage(APIView):
+    """Usage of the limits of a workspace."""
+
+    @extend_schema(
+        operation_id="workspace_usage",
+        responses={200: WorkspaceUsageSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Uploads today, stored bytes, members and uploads that are being read, each with the limit
+        of this workspace."""
+        readable = access.workspaces_of(required_actor(request))
+        workspace = readable.filter(slug=current_slug(slug)).first()
+        if workspace is None:
+            raise NotFound(NOT_FOUND)
+        body = {"workspace": workspace.slug, "usage": usage_of(workspace.pk)}
+        return Response(WorkspaceUsageSerializer(body).data)
