@@ -10,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 # These contact no service, so they need no real settings.
 OFFLINE = ("parse",)
+# These are for a site that is stopped too: `doctor` says so, the others make another one.
+WITHOUT_SITE = ("doctor", "pull_backups", "restore")
 NOWHERE = {
     "SECRET_KEY": "unused: these commands contact no service 0123456789",
     "TOKEN_PEPPER": "unused: these commands contact no service 0123456789",
@@ -31,6 +33,8 @@ def fill_environment(command: list[str]) -> None:
     """For people at a terminal: parse files anywhere, or work beside a running scripts/start."""
     data = Path(os.environ.setdefault("DATA_DIR", str(ROOT / ".data"))).resolve()
     values = NOWHERE if command and command[0] in OFFLINE else beside_start(data)
+    if not values and command and command[0] in WITHOUT_SITE:
+        values = NOWHERE
     for name, value in values.items():
         os.environ.setdefault(name, value)
 

@@ -8,6 +8,7 @@ class ConfigConfig(AppConfig):
     def ready(self) -> None:
         # Connects the signals of Celery's processes.
         from backend.config import (  # noqa: F401
+            backup_bucket,
             error_reports,
             heartbeat,
             task_context,

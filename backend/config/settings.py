@@ -46,6 +46,8 @@ DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default
 AGENT_FILES = BASE_DIR / "agents" / "dist"
 S3_BUCKET = env.text("S3_BUCKET", "a bucket for artefacts instead of DATA_DIR", default="")
 S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "the S3-compatible service of S3_BUCKET", default="")
+BACKUP_DIR = env.text("BACKUP_DIR", "the folder of backups and archived WAL", default="")
+BACKUP_BUCKET = env.text("BACKUP_BUCKET", "a bucket for copies of BACKUP_DIR", default="")
 LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default="INFO")
 METRICS_TOKEN = env.text("METRICS_TOKEN", "the token that reads /metrics", default="")
 SENTRY_DSN = env.text("SENTRY_DSN", "where faults are reported to", default="")
@@ -377,6 +379,7 @@ CELERY_BEAT_SCHEDULE = {
     "canary": {"task": "config.canary", "schedule": 30.0},
     "alerts": {"task": "alerts.tend", "schedule": 300.0},
     "exports": {"task": "transfer.write", "schedule": 60.0},
+    "wal": {"task": "config.push_wal", "schedule": 60.0},
     "verify": {"task": "config.verify", "schedule": 24 * 3600.0},
 }
 

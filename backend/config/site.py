@@ -113,7 +113,8 @@ class Site:
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         }
         if "DATABASE_URL" not in os.environ:
-            postgres = Postgres(data)
+            backups = os.environ.get("BACKUP_DIR")
+            postgres = Postgres(data, backups=Path(backups) if backups else None)
             self._reserves = [Reserve(postgres.place, name) for name in (STARTING, RUNNING)]
             self._look_at_disk(is_starting=True)
             self._serve("postgres", postgres)

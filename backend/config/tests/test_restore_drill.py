@@ -7,6 +7,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from backend.config import restore_drill
+from backend.config.database_programs import connect, run_program
 from backend.ingest.models import Artefact
 from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
@@ -30,7 +31,7 @@ def scene():
 @pytest.fixture
 def dump(scene, tmp_path):
     path = tmp_path / "loadsheet.dump"
-    restore_drill._dump(path)
+    restore_drill.dump_database(path)
     return path
 
 
@@ -65,7 +66,7 @@ def test_a_kept_backup_is_good_after_the_live_database_went_on(dump):
 
 
 def sum_live():
-    with restore_drill._connect(connection.settings_dict["NAME"]) as live:
+    with connect(connection.settings_dict["NAME"]) as live:
         return restore_drill.sum_tables(live)
 
 
@@ -98,7 +99,7 @@ def test_an_empty_file_fails(tmp_path):
 def test_a_backup_of_an_empty_database_fails(tmp_path):
     path = tmp_path / "nothing.dump"
     with restore_drill._second_database() as name:
-        restore_drill._run("pg_dump", "--format=custom", f"--file={path}", name)
+        run_program("pg_dump", "--format=custom", f"--file={path}", name)
 
     report = restore_drill.drill(path)
 
@@ -119,10 +120,10 @@ def test_a_backup_of_an_empty_database_fails(tmp_path):
 def test_a_backup_of_another_version_fails(dump, tmp_path, statement, words):
     path = tmp_path / "other.dump"
     with restore_drill._second_database() as name:
-        restore_drill._run("pg_restore", f"--dbname={name}", str(dump))
-        with restore_drill._connect(name, autocommit=True) as other:
+        run_program("pg_restore", f"--dbname={name}", str(dump))
+        with connect(name, autocommit=True) as other:
             other.execute(statement)
-        restore_drill._run("pg_dump", "--format=custom", f"--file={path}", name)
+        run_program("pg_dump", "--format=custom", f"--file={path}", name)
 
     assert any(words in problem for problem in restore_drill.drill(path).problems)
 

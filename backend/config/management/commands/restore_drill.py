@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from backend.config.restore_drill import DrillFailed, drill
+from backend.config.database_programs import RecoveryFailed
+from backend.config.restore_drill import drill
 
 
 class Command(BaseCommand):
@@ -34,7 +35,7 @@ class Command(BaseCommand):
         started = time.monotonic()
         try:
             report = drill(options["dump"], hash_percent=percent)
-        except DrillFailed as failed:
+        except RecoveryFailed as failed:
             raise CommandError(f"The backup does not restore: {failed}") from None
         seconds = time.monotonic() - started
         self.stdout.write(

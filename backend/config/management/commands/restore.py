@@ -1,0 +1,117 @@
+"""manage.py restore: the database and the artefacts, from what `manage.py backup` wrote."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import Error, connection
+
+from backend.config import heartbeat
+from backend.config.backups import DUMP, Backup, read_backup, restore_artefacts
+from backend.config.database_programs import RecoveryFailed, run_program
+from backend.config.point_in_time import recover
+
+SECRETS = "secrets.json"
+
+
+class Command(BaseCommand):
+    help = (
+        "Restore a dump into the database, with its artefacts; or, with --into, the database of "
+        "any moment since a base backup into a data folder of its own, for scripts/start --data."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "folder",
+            type=Path,
+            help="a backup (FOLDER/2026-…); with --into the folder of all backups",
+        )
+        parser.add_argument(
+            "--replace", action="store_true", help="confirm that the database is replaced"
+        )
+        parser.add_argument("--into", type=Path, help="a new data folder")
+        parser.add_argument(
+            "--to",
+            metavar="TIME",
+            help="the moment, such as 2026-01-31T12:00:00Z; default: the last archived change",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["to"] and not options["into"]:
+            raise CommandError("--to needs --into: a moment is restored into a folder of its own.")
+        started = time.monotonic()
+        try:
+            if options["into"]:
+                self._recover(options["folder"], options["into"], options["to"])
+            else:
+                self._replace(read_backup(options["folder"]), is_confirmed=options["replace"])
+        except (RecoveryFailed, OSError) as failed:
+            raise CommandError(f"Not restored: {failed}") from None
+        self.stdout.write(f"Restored in {time.monotonic() - started:.1f} s.")
+
+    def _recover(self, backups: Path, into: Path, to: str | None) -> None:
+        base = recover(backups, into, to=_moment(to) if to else None)
+        if (backups / "artefacts").is_dir():
+            shutil.copytree(backups / "artefacts", into / "artefacts", dirs_exist_ok=True)
+        secrets = Path(settings.DATA_DIR) / SECRETS
+        if secrets.exists():
+            shutil.copy2(secrets, into / SECRETS)
+        else:
+            self.stdout.write(
+                f"Put {SECRETS} of the site into {into}, or set SECRET_KEY and TOKEN_PEPPER: "
+                "without them no token works."
+            )
+        self.stdout.write(f"From the base backup of {base.ended_at:%Y-%m-%d %H:%M:%S} UTC.")
+        self.stdout.write(f"Look at it with: scripts/start --no-demo --port 8001 --data {into}")
+
+    def _replace(self, backup: Backup, *, is_confirmed: bool) -> None:
+        """Replace the database by a dump. The artefacts come first: each row has its bytes."""
+        if backup.kind != DUMP:
+            raise RecoveryFailed("a base backup is restored with --into, from the folder above it")
+        _require_stopped()
+        if not is_confirmed:
+            raise RecoveryFailed(
+                "the database would be replaced by that of "
+                f"{backup.ended_at:%Y-%m-%d %H:%M:%S} UTC: confirm it with --replace"
+            )
+        restored = restore_artefacts(backup.path.parent)
+        # The tables are dropped: no session of ours may hold them.
+        connection.close()
+        name = str(settings.DATABASES["default"]["NAME"])
+        options = ("--clean", "--if-exists", "--single-transaction", "--no-owner")
+        run_program("pg_restore", *options, f"--dbname={name}", str(backup.content))
+        self.stdout.write(f"Put back {restored} artefacts. Check all of them: manage.py verify")
+
+
+def _require_stopped() -> None:
+    """Raise RecoveryFailed while a process works on the database."""
+    try:
+        ages = heartbeat.ages()
+    except Error:
+        # A database without tables.
+        return
+    running = [
+        part
+        for part in (heartbeat.WORKER, heartbeat.BEAT)
+        if (age_s := ages[part]) is not None and age_s < heartbeat.SILENT_AFTER_S[part]
+    ]
+    if running:
+        raise RecoveryFailed(
+            f"{' and '.join(running)} ran within the last minute: stop web, worker and beat, and "
+            "try again in a minute"
+        )
+
+
+def _moment(text: str) -> datetime:
+    """The time; without a zone it is UTC. Raises CommandError."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise CommandError(f"--to is {text!r}, expected a time as 2026-01-31T12:00:00Z.") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,214 @@
+"""The drill of a recovery to a point in time, with a server of its own.
+
+Beside it a dump is restored into the same server.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+import yaml
+from django.conf import settings
+
+from backend.config.backups import BASE, DUMP, backups_in
+from backend.config.embedded import Postgres
+from backend.config.restore_drill import sum_tables
+from backend.config.wal_archive import archive_settings
+
+pytestmark = pytest.mark.processes
+PATIENCE_S = 60
+SECRETS = '{"SECRET_KEY": "of the site", "TOKEN_PEPPER": "of the site too"}'
+
+
+class Site:
+    """A database of its own with the tables of Loadsheet, whose WAL is archived."""
+
+    def __init__(self, folder):
+        self.data, self.backups = folder / "live", folder / "backups"
+        self.postgres = Postgres(self.data, backups=self.backups)
+        self.log = folder / "postgres.log"
+
+    def start(self):
+        self.postgres.start(self.log)
+        (self.data / "artefacts").mkdir(exist_ok=True)
+        (self.data / "secrets.json").write_text(SECRETS)
+        self.manage("migrate", "--verbosity=0")
+
+    def manage(self, *arguments, status=0):
+        """What manage.py prints on both streams."""
+        own = {"DATABASE_URL": self.postgres.url, "DATA_DIR": str(self.data), "BACKUP_DIR": ""}
+        done = subprocess.run(
+            [sys.executable, settings.BASE_DIR / "manage.py", *map(str, arguments)],
+            env={**os.environ, **own},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        text = done.stdout + done.stderr
+        assert done.returncode == status, text
+        return text
+
+    def connect(self):
+        return psycopg.connect(self.postgres.url, autocommit=True)
+
+    def slugs(self):
+        with self.connect() as database:
+            rows = database.execute("SELECT slug FROM accounts_workspace ORDER BY slug")
+            return [slug for (slug,) in rows.fetchall()]
+
+    def now(self):
+        with self.connect() as database:
+            return database.execute("SELECT clock_timestamp()").fetchone()[0].astimezone(UTC)
+
+    def sums(self):
+        with self.connect() as database:
+            return sum_tables(database)
+
+    def archive_all(self):
+        """Return once everything that was written is in the archive."""
+        with self.connect() as database:
+            query = "SELECT pg_walfile_name(pg_switch_wal())"
+            (name,) = database.execute(query).fetchone()
+        deadline = time.monotonic() + PATIENCE_S
+        while not (self.backups / "wal" / name).exists():
+            assert time.monotonic() < deadline, "the WAL was not archived"
+            time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def site():
+    with tempfile.TemporaryDirectory(prefix="loadsheet-pitr-") as folder:
+        # PostgreSQL's user passes through it.
+        Path(folder).chmod(0o755)
+        site = Site(Path(folder))
+        try:
+            site.start()
+            yield site
+        finally:
+            site.postgres.stop()
+
+
+@pytest.fixture(scope="module")
+def history(site):
+    """A base backup, a workspace made after it, and another after the moment that is restored."""
+    site.manage("make_workspace", "before")
+    site.manage("backup", "--base", site.backups)
+    site.manage("make_workspace", "kept")
+    moment, sums = site.now(), site.sums()
+    time.sleep(0.01)
+    site.manage("make_workspace", "lost")
+    site.archive_all()
+    return moment, sums
+
+
+def recovered(site, into):
+    """The database in a recovered data folder, served."""
+    other = Site(into.parent)
+    other.data, other.postgres = into, Postgres(into)
+    other.postgres.start(into / "postgres.log")
+    return other
+
+
+@pytest.fixture
+def into(site):
+    """A new data folder beside the site's."""
+    folder = Path(tempfile.mkdtemp(dir=site.data.parent)) / "restored"
+    folder.parent.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder.parent)
+
+
+def test_a_moment_is_restored_as_it_was_beside_the_live_site(site, history, into):
+    moment, sums = history
+
+    text = site.manage("restore", site.backups, "--into", into, "--to", moment.isoformat())
+
+    assert f"scripts/start --no-demo --port 8001 --data {into}" in text
+    assert (into / "secrets.json").read_text() == SECRETS
+    other = recovered(site, into)
+    try:
+        assert other.slugs() == ["before", "kept"]
+        assert other.sums() == sums
+        with other.connect() as database:
+            database.execute("UPDATE accounts_workspace SET name = 'It takes changes.'")
+    finally:
+        other.postgres.stop()
+    assert site.slugs() == ["before", "kept", "lost"]
+
+
+def test_without_a_time_the_last_archived_change_is_restored(site, history, into):
+    site.manage("restore", site.backups, "--into", into)
+    other = recovered(site, into)
+    try:
+        assert other.slugs() == ["before", "kept", "lost"]
+    finally:
+        other.postgres.stop()
+
+
+@pytest.mark.parametrize(
+    ("to", "words"),
+    [
+        ("2001-01-31T12:00:00Z", "is before: give a later time"),
+        ("2999-01-31T12:00:00Z", "the archived WAL ends before"),
+        ("yesterday", "--to is 'yesterday', expected a time"),
+    ],
+)
+def test_a_time_that_cannot_be_restored_says_why(site, history, into, to, words):
+    assert words in site.manage("restore", site.backups, "--into", into, "--to", to, status=1)
+
+
+def test_a_folder_with_a_database_is_left_alone(site, history):
+    text = site.manage("restore", site.backups, "--into", site.data, status=1)
+    assert "give a folder without a database" in text
+    assert site.slugs() == ["before", "kept", "lost"]
+
+
+def test_a_dump_is_restored_only_where_it_is_confirmed(site, history):
+    site.manage("backup", site.backups)
+    (dump,) = [backup for backup in backups_in(site.backups) if backup.kind == DUMP]
+    sums = site.sums()
+    site.manage("make_workspace", "newer")
+
+    assert "confirm it with --replace" in site.manage("restore", dump.path, status=1)
+    assert "newer" in site.slugs()
+    site.manage("restore", dump.path, "--replace")
+
+    assert site.sums() == sums
+    (base,) = [backup for backup in backups_in(site.backups) if backup.kind == BASE]
+    assert "--into" in site.manage("restore", base.path, "--replace", status=1)
+
+
+def test_wal_that_no_backup_needs_is_removed(site, history):
+    """Old backups go; the newest of each kind stays, with the WAL since."""
+    before = {file.name for file in (site.backups / "wal").iterdir()}
+    site.manage("backup", "--base", site.backups)
+    for backup in backups_in(site.backups)[:-1]:
+        old = (datetime.now(UTC) - timedelta(days=40)).isoformat()
+        text = (backup.path / "backup.json").read_text()
+        aged = text.replace(backup.ended_at.isoformat(), old)
+        (backup.path / "backup.json").write_text(aged)
+
+    text = site.manage("backup", "--base", site.backups)
+
+    assert "removed 1 old backups" in text
+    left = {file.name for file in (site.backups / "wal").iterdir()}
+    assert before - left
+    assert backups_in(site.backups)[-1].first_wal <= max(left)
+
+
+def test_compose_archives_as_scripts_start_does():
+    text = (settings.BASE_DIR / "docker-compose.backup.yml").read_text()
+    (command,) = yaml.safe_load(text)["services"]["postgres"]["command"][2:]
+
+    for name, value in archive_settings(Path("/backup/wal")).items():
+        assert f"-c {name}={value}" in command
+    base = yaml.safe_load((settings.BASE_DIR / "docker-compose.yml").read_text())
+    for word in base["services"]["postgres"].get("command", ()):
+        assert word in command
