@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Figures } from "../api/figures";
 import { figures } from "../testing/figures";
 import { panelled } from "../testing/sample_figures";
 import { greyRows, limitReasons, pressBaseline, rankingPanel } from "./ranking_panel";
@@ -109,9 +110,7 @@ describe("ranking", () => {
       const { throughput } = each.metrics;
       return { ...each, metrics: { ...each.metrics, throughput: { ...throughput, high: 1e9 } } };
     });
-    const data = figures({ series: [{ ...first, points }, ...others] } as Parameters<
-      typeof figures
-    >[0]);
+    const data = figures({ series: [{ ...first, points }, ...others] } as Partial<Figures>);
     document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
     expect(document.querySelectorAll(".beyond").length).toBe(1);
     expect(document.body.textContent).toContain("› = it ends beyond the axis.");
