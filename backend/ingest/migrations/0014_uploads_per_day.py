@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("ingest", "0012_small_uploads"), ("accounts", "0012_quota")]
+    dependencies = [("ingest", "0013_raw_removed"), ("accounts", "0013_quota")]
 
     operations = [
         migrations.AddField(

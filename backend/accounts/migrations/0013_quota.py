@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0011_workspace_link")]
+    dependencies = [("accounts", "0012_raw_kept_days")]
 
     operations = [
         migrations.CreateModel(
