@@ -2179,6 +2179,12 @@ export interface components {
             /** @description Days that raw output is kept after it came; null: for ever */
             readonly raw_kept_days: number | null;
         };
+        /** @description How much of its limits a workspace uses. */
+        readonly WorkspaceUsage: {
+            /** @description Slug */
+            readonly workspace: string;
+            readonly usage: readonly components["schemas"]["Usage"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -2370,3 +2376,4 @@ export type WorkloadPage = components['schemas']['WorkloadPage'];
 export type WorkloadRow = components['schemas']['WorkloadRow'];
 export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceSettings = components['schemas']['WorkspaceSettings'];
+export type WorkspaceUsage = components['schemas']['WorkspaceUsage'];
