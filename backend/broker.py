@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from django.conf import settings
+from django.core.cache import caches
 from limits.storage import RedisStorage
 from redis import Redis
 from redis.exceptions import RedisError
@@ -75,6 +76,17 @@ def broker_client() -> Redis:
 def cache_client() -> Redis:
     """The Redis of kept answers and counts, which may lose them at any time."""
     return Redis.from_url(settings.CACHE_URL, **_timeouts())
+
+
+def forget_answers() -> None:
+    """Remove every kept answer: its key does not tell whose data it shows."""
+    CACHE.call(_forget_answers, otherwise=None)
+
+
+def _forget_answers() -> None:
+    client = cache_client()
+    for key in client.scan_iter(match=caches["answers"].make_key("*"), count=1000):
+        client.unlink(key)
 
 
 @lru_cache(maxsize=1)

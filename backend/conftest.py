@@ -1,6 +1,7 @@
 """Marks the tests that need a database, so that `scripts/test --unit` can leave them out."""
 
 import pytest
+from django.conf import settings as django_settings
 from hypothesis import settings
 
 # A busy machine must fail no test.
@@ -8,6 +9,12 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 DATABASE = {"db", "transactional_db", "live_server"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Kept answers of each process of the tests under names of its own: one forgets them all."""
+    worker = getattr(config, "workerinput", {}).get("workerid", "")
+    django_settings.CACHES["answers"]["KEY_PREFIX"] += worker
 
 
 @pytest.hookimpl(tryfirst=True)

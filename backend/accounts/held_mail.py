@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
@@ -15,6 +17,14 @@ KEPT = timedelta(days=7)
 MOST_KEPT = 500
 
 
+class WorkspaceMail(EmailMessage):
+    """A mail that tells of a workspace: kept unsent, it goes with the workspace."""
+
+    def __init__(self, workspace_id: UUID, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.workspace_id = workspace_id
+
+
 class EmailBackend(BaseEmailBackend):
     """Django's EMAIL_BACKEND where SMTP_URL is empty."""
 
@@ -23,7 +33,10 @@ class EmailBackend(BaseEmailBackend):
         _forget_old()
         kept = HeldMessage.objects.bulk_create(
             HeldMessage(
-                to=", ".join(mail.to)[:500], subject=str(mail.subject)[:200], body=str(mail.body)
+                to=", ".join(mail.to)[:500],
+                subject=str(mail.subject)[:200],
+                body=str(mail.body),
+                workspace_id=mail.workspace_id if isinstance(mail, WorkspaceMail) else None,
             )
             for mail in email_messages
         )

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from celery import current_app
-from django.core.mail import send_mail
 from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts import invitations, tokens, workspace_links
 from backend.accounts.audit import record
+from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.models import Act, Membership, Role, Token, TokenKind
 from backend.broker import BROKER
 from backend.links import absolute, link_to
@@ -83,14 +83,15 @@ def warn_of_leak(token_id: UUID, seen: str) -> None:
     where = f"It was seen at {seen}\n\n" if seen else ""
     page = absolute(link_to("tokens-page", token.workspace.slug))
     for address in sorted(addresses - {""}):
-        send_mail(
+        WorkspaceMail(
+            token.workspace_id,
             f"A token of {token.workspace.name} was published and is revoked",
             f"A secret scanner reported the token “{token.name}” of the workspace "
             f"{token.workspace.name}. Loadsheet no longer accepts it.\n\n{where}"
             f"Make another token and remove the published one from its place:\n\n{page}\n",
             None,
             [address],
-        )
+        ).send()
 
 
 def _request_warning(token_id: UUID, seen: str) -> None:

@@ -135,6 +135,8 @@ class HeldMessage(models.Model):
     to = models.CharField(max_length=500)
     subject = models.CharField(max_length=200)
     body = models.TextField()
+    # The workspace that it tells of: the message goes with it.
+    workspace = models.ForeignKey(Workspace, null=True, on_delete=models.CASCADE, related_name="+")
     kept_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:

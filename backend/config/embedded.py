@@ -173,6 +173,9 @@ class Postgres:
             "shared_buffers": "128MB",
             "logging_collector": "off",
             "log_min_messages": "warning",
+            # Without the rows that a statement was refused for: logs outlive what is deleted.
+            "log_error_verbosity": "terse",
+            "log_min_error_statement": "panic",
             **self.settings,
         }
         return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]

@@ -6,8 +6,8 @@ import time
 from smtplib import SMTPException
 
 from django.conf import settings
-from django.core.mail import EmailMessage
 
+from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.models import Membership
 from backend.deliveries.models import Channel, ChannelKind, Delivery
 from backend.deliveries.payloads import mail_body, slack_body, webhook_body
@@ -38,7 +38,8 @@ def _send_mail(delivery: Delivery) -> None:
     channel = delivery.channel
     if not is_members_address(channel):
         raise NotSent(f"{channel.address} is no address of a member any more.", is_final=True)
-    mail = EmailMessage(
+    mail = WorkspaceMail(
+        channel.workspace_id,
         subject=" ".join(delivery.subject.split()),
         body=mail_body(delivery),
         from_email=settings.DEFAULT_FROM_EMAIL,

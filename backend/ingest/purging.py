@@ -9,6 +9,7 @@ from django.db import transaction
 
 from backend.accounts import audit
 from backend.accounts.models import Workspace
+from backend.broker import forget_answers
 from backend.ingest.collector import remove_unnamed_later
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parts import discard_of_workspace
@@ -45,6 +46,7 @@ def _purge(workspace: Workspace, deadline: float) -> bool:
     with transaction.atomic():
         audit.purge(workspace.pk)
         workspace.delete()
+    forget_answers()
     log.info("workspace_purged", extra={"workspace": str(workspace.pk)})
     return True
 

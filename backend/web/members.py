@@ -10,7 +10,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.core.mail import send_mail
 from django.core.validators import validate_email
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from backend.accounts import invitations, members, throttle
 from backend.accounts.adapter import SIGN_UP_TOKEN
+from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.models import Membership, Role, User, Workspace
 from backend.errors import InvalidInput, TooMany
 from backend.links import absolute, link_to
@@ -165,7 +165,8 @@ def _email(text: str) -> str:
 def _send(actor: User, workspace: Workspace, role: str, email: str, address: str) -> bool:
     """Whether the mail server took the mail; where it did not, the page shows the link all the
     same."""
-    mail = (
+    mail = WorkspaceMail(
+        workspace.pk,
         f"{actor} invites you to {workspace.name} on Loadsheet",
         f"{actor} invites you to the workspace {workspace.name} as {role}.\n\n"
         f"Open this link within {invitations.LIFETIME.days} days to join:\n\n{address}\n\n"
@@ -174,7 +175,7 @@ def _send(actor: User, workspace: Workspace, role: str, email: str, address: str
         [email],
     )
     try:
-        return send_mail(*mail) == 1
+        return mail.send() == 1
     except OSError:
         log.warning("invitation_not_sent", exc_info=True)
         return False

@@ -132,6 +132,9 @@ class Accesses(ReadOnly):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return True
 
+    def log_addition(self, request: HttpRequest, obj: StaffAccess, message: Any) -> None:
+        """Nothing: the audit log has the event. Django's own would outlive the workspace."""
+
     @transaction.atomic
     def save_model(self, request: HttpRequest, obj: StaffAccess, form: Any, change: bool) -> None:
         """Store it for an hour, with an event for the owners of the workspace."""
