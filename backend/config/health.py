@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db import Error
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 
 from backend.config import disk, heartbeat
@@ -28,6 +28,7 @@ def readyz(_: HttpRequest) -> HttpResponse:
         warnings = _disk_warnings()
     except OSError as error:
         return _not_ready(f"DATA_DIR cannot be used: {error.strerror}")
+    warnings += _pooler_warnings()
     lines = ["ready"]
     for part, age_s in ages.items():
         lines.append(f"{part}: {'never' if age_s is None else f'{age_s:.0f} s ago'}")
@@ -43,6 +44,17 @@ def _disk_warnings() -> list[str]:
     settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
     room = disk.room()
     return [room.sentence] if room.is_short else []
+
+
+def _pooler_warnings() -> list[str]:
+    """A pooler refuses the timeouts that a connection asks for, so it must set them itself."""
+    if not connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        (timeout,) = cursor.fetchone()
+    missing = "statements have no time limit: set connect_query of the pooler (docs/operations.md)"
+    return [missing] if timeout == "0" else []
 
 
 def _not_ready(reason: str) -> HttpResponse:

@@ -220,6 +220,18 @@ class TestShortDisk:
         assert not disk.is_short()
 
 
+def test_readyz_warns_where_a_pooler_sets_no_timeouts(monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", True)
+    assert "no time limit" not in Client().get("/readyz").content.decode()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 0")
+
+    answer = Client().get("/readyz")
+
+    assert answer.status_code == 200
+    assert "warning: statements have no time limit" in answer.content.decode()
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A disk of 16 MiB."""
