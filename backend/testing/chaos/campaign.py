@@ -119,7 +119,7 @@ class Campaign:
     def run(self) -> Report:
         token = json.loads(self.site.manage("make_demo").stdout)["token"]
         plan = self.plan
-        senders = Senders(self.site.url, token, self.ledger, seed=plan.seed, count=plan.senders)
+        senders = Senders([self.site.url], token, self.ledger, seed=plan.seed, count=plan.senders)
         with MemoryLimit(self.site, plan.memory_bytes) as memory:
             senders.start()
             for strike in plan.drawn():

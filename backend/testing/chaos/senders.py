@@ -9,7 +9,8 @@ import random
 import threading
 import time
 import uuid
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import httpx
@@ -104,14 +105,22 @@ class Ledger:
 
 
 class Senders:
-    """Threads that send until all is accepted or the ledger is told to stop."""
+    """Threads that send until all is accepted or the ledger is told to stop.
 
-    def __init__(self, url: str, token: str, ledger: Ledger, *, seed: int, count: int) -> None:
-        self._url = url
+    They share the addresses of `urls`, and go on with the next address where one does not answer.
+    """
+
+    def __init__(
+        self, urls: Sequence[str], token: str, ledger: Ledger, *, seed: int, count: int
+    ) -> None:
+        self._urls = list(urls)
         self._headers = {"authorization": f"Bearer {token}"}
         self._ledger = ledger
         self._seed = seed
-        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(count)]
+        self._threads = [
+            threading.Thread(target=self._run, args=[number], daemon=True)
+            for number in range(count)
+        ]
 
     def start(self) -> None:
         for thread in self._threads:
@@ -127,28 +136,29 @@ class Senders:
         for thread in self._threads:
             thread.join()
 
-    def _run(self) -> None:
-        with httpx.Client(
-            base_url=self._url, headers=self._headers, timeout=ANSWER_TIMEOUT_S
-        ) as client:
+    def _run(self, place: int) -> None:
+        urls = deque(self._urls)
+        urls.rotate(-place)
+        with httpx.Client(headers=self._headers, timeout=ANSWER_TIMEOUT_S) as client:
             while (number := self._ledger.take_number()) is not None:
                 while self._ledger.is_full and not self._ledger.is_stopping:
                     time.sleep(0.05)
-                self._send(client, make_measurement(number, self._seed))
+                self._send(client, urls, make_measurement(number, self._seed))
 
-    def _send(self, client: httpx.Client, measurement: Measurement) -> None:
+    def _send(self, client: httpx.Client, urls: deque[str], measurement: Measurement) -> None:
         """The same id with the same bytes, again and again, until there is an answer."""
         pause_s, error = FIRST_PAUSE_S, ""
         while not self._ledger.is_stopping:
             answer = None
             try:
                 answer = client.post(
-                    "/api/v1/uploads",
+                    f"{urls[0]}/api/v1/uploads",
                     data={"envelope": measurement.envelope},
                     files={"file": ("0.txt", measurement.text)},
                 )
             except httpx.HTTPError as failed:
                 error = type(failed).__name__
+                urls.rotate(-1)
             if self._ledger.note(measurement, answer, error):
                 return
             time.sleep(pause_s)

@@ -1,0 +1,1 @@
+"""One machine plays several: web, worker and beat machines that share no disk."""

@@ -1,0 +1,250 @@
+"""Machines that share PostgreSQL, Valkey and a bucket, and nothing else.
+
+Each has its own folders for data and temporary files, its own environment and its own ports. What
+they share of the machine that plays them all is its cores and its host name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from backend.config import commands
+from backend.config.embedded import Postgres, Valkey, ends_with_parent, free_port
+from backend.testing.s3_server import S3Server
+from backend.testing.supervised import ROOT
+
+READY_S = 180.0
+STOP_S = 60.0
+
+
+class Machine:
+    """Processes that share a folder. `kill` is what a power cut does to them."""
+
+    def __init__(self, name: str, folder: Path, environment: Mapping[str, str]) -> None:
+        self.name = name
+        self.folder = folder / name
+        self.log = self.folder / "log"
+        scratch = self.folder / "scratch"
+        scratch.mkdir(parents=True)
+        own = {"DATA_DIR": str(self.folder / "data"), "TMPDIR": str(scratch)}
+        self.environment = {**environment, **own}
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self, command: Sequence[str]) -> None:
+        """Returns at once; `wait_for` waits."""
+        with self.log.open("ab") as out:
+            self._process = subprocess.Popen(
+                list(command),
+                cwd=self.folder,
+                env=self.environment,
+                stdout=out,
+                stderr=out,
+                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  exec follows at once
+            )
+
+    def start_web(self) -> None:
+        self.start(commands.web(bind=f"127.0.0.1:{self.port}"))
+
+    def start_worker(self, *, readers: int) -> None:
+        ordinary = [word for word in commands.worker() if not word.startswith("--concurrency")]
+        self.start([*ordinary, f"--concurrency={readers}", f"--hostname={self.name}@%h"])
+
+    def start_beat(self) -> None:
+        self.start(commands.beat())
+
+    def wait_until_answering(self) -> None:
+        """Of a web machine. Raises TimeoutError."""
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            with (
+                contextlib.suppress(urllib.error.URLError, OSError),
+                urllib.request.urlopen(f"{self.url}/readyz", timeout=5),  # noqa: S310  our own URL
+            ):
+                return
+            time.sleep(0.1)
+        raise TimeoutError(f"{self.name} did not answer in {READY_S:g} s; see {self.log}")
+
+    def wait_for(self, text: str) -> None:
+        """Until the log has this text. Raises TimeoutError."""
+        deadline = time.monotonic() + READY_S
+        while text not in self.log.read_text(errors="replace"):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{self.name} did not say {text!r}; see {self.log}")
+            time.sleep(0.1)
+
+    def processes(self) -> list[psutil.Process]:
+        """Those that run."""
+        if self._process is None:
+            return []
+        with contextlib.suppress(psutil.Error):
+            first = psutil.Process(self._process.pid)
+            return [first, *first.children(recursive=True)]
+        return []
+
+    def cpu_s(self) -> float:
+        """CPU time so far of what runs and of its children that ended."""
+        used = 0.0
+        for process in self.processes():
+            with contextlib.suppress(psutil.Error):
+                used += sum(process.cpu_times()[:4])
+        return used
+
+    def kill(self) -> None:
+        """All its processes at the same moment."""
+        doomed = self.processes()
+        for process in doomed:
+            with contextlib.suppress(psutil.Error):
+                process.suspend()
+        for process in doomed:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        if self._process is not None:
+            self._process.wait()
+
+    def suspend(self) -> None:
+        """Nothing runs until `resume`."""
+        for process in self.processes():
+            process.suspend()
+
+    def resume(self) -> None:
+        for process in self.processes():
+            process.resume()
+
+    def stop(self) -> None:
+        """As an operator stops it; what does not end in time is killed."""
+        if self._process is None:
+            return
+        self.resume()
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=STOP_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+class Cluster:
+    """The services in the middle, and the machines around them. A context manager."""
+
+    def __init__(self, folder: Path, variables: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self.postgres, self.valkey = Postgres(folder / "database"), Valkey(folder / "broker")
+        self.s3 = S3Server(folder / "s3")
+        self.machines: list[Machine] = []
+        self._variables = dict(variables or {})
+
+    def __enter__(self) -> Cluster:
+        try:
+            self._start_services()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _start_services(self) -> None:
+        for service in (self.postgres, self.valkey):
+            service.start(self.folder / "services.log")
+        self.s3.start()
+        self.operator = Machine("operator", self.folder, self._environment())
+        self.manage("migrate", "--verbosity=0")
+        self.token = str(json.loads(self.manage("make_demo"))["token"])
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "SECRET_KEY": secrets.token_hex(32),
+            "TOKEN_PEPPER": secrets.token_hex(32),
+            "DATABASE_URL": self.postgres.url,
+            "REDIS_URL": self.valkey.url,
+            "ALLOWED_HOSTS": "127.0.0.1",
+            "DJANGO_SETTINGS_MODULE": "backend.config.settings",
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents" / "src")]),
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            **self.s3.variables,
+            **self._variables,
+        }
+
+    def machine(self, name: str) -> Machine:
+        """Another machine, on which nothing runs yet."""
+        fresh = Machine(name, self.folder, self.operator.environment)
+        self.machines.append(fresh)
+        return fresh
+
+    def manage(self, *arguments: str) -> str:
+        """What `manage.py` prints on the operator's machine. Raises CalledProcessError."""
+        return self._run_manage(arguments, check=True).stdout
+
+    def verify(self) -> subprocess.CompletedProcess[str]:
+        """`manage.py verify --hash`: every row against its object in the bucket."""
+        return self._run_manage(["verify", "--hash"], check=False)
+
+    def _run_manage(
+        self, arguments: Sequence[str], *, check: bool
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            env=self.operator.environment,
+            capture_output=True,
+            text=True,
+            check=check,
+        )
+
+    def cpu_s(self) -> dict[str, float]:
+        """CPU time so far by machine, and of the services in the middle."""
+        used = {machine.name: machine.cpu_s() for machine in self.machines}
+        services = {"postgres": self.postgres, "valkey": self.valkey, "s3": self.s3}
+        for name, service in services.items():
+            used[name] = 0.0 if service.process is None else _cpu_s_below(service.process.pid)
+        return used
+
+    def stop_machines(self) -> None:
+        """Their data stay in the services."""
+        for machine in self.machines:
+            machine.stop()
+
+    def stop(self) -> None:
+        self.stop_machines()
+        for service in (self.s3, self.valkey, self.postgres):
+            service.stop()
+
+
+def _cpu_s_below(pid: int) -> float:
+    """Of a process and its descendants, those that ended included."""
+    first = psutil.Process(pid)
+    used = 0.0
+    for process in (first, *first.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):
+            used += sum(process.cpu_times()[:4])
+    return used
+
+
+def start_all(web: Iterable[Machine], workers: Iterable[Machine], *, readers: int) -> None:
+    """Start them, and return when all of them work. Raises TimeoutError."""
+    for machine in web:
+        machine.start_web()
+    for machine in workers:
+        machine.start_worker(readers=readers)
+    for machine in web:
+        machine.wait_until_answering()
+    for machine in workers:
+        machine.wait_for("ready.")
