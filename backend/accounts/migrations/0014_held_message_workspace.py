@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0012_quota")]
+    dependencies = [("accounts", "0013_quota")]
 
     operations = [
         migrations.AddField(
