@@ -30,6 +30,7 @@ __all__ = [
     "StorageAway",
     "StorageFull",
     "Stored",
+    "bulk_storage",
     "open_artefact",
     "storage",
 ]
@@ -38,9 +39,14 @@ __all__ = [
 @lru_cache(maxsize=1)
 def storage() -> Storage:
     """The storage this installation is configured for."""
+    return rows_first(bulk_storage())
+
+
+def bulk_storage() -> Storage:
+    """The folder or the bucket alone, without the rows of small artefacts. Raises StorageAway."""
     if settings.S3_BUCKET:
-        return rows_first(S3Storage(settings.S3_BUCKET, settings.S3_ENDPOINT_URL))
-    return rows_first(FileStorage(Path(settings.DATA_DIR) / "artefacts"))
+        return S3Storage(settings.S3_BUCKET, settings.S3_ENDPOINT_URL)
+    return FileStorage(Path(settings.DATA_DIR) / "artefacts")
 
 
 def open_artefact(sha256: str) -> BinaryIO:
