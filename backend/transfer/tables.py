@@ -113,6 +113,8 @@ LEFT_OUT = {
     "accounts.token": "tokens: secrets",
     "accounts.workspacelink": "links to the workspace: secrets",
     "accounts.formerslug": "former addresses: they lead to this workspace",
+    "accounts.quota": "limits that the operator set here",
+    "accounts.heldmessage": "mails of this service",
     "accounts.staffaccess": "accesses of staff: part of the audit log",
     "ingest.turn": "turns of the queue",
     "ingest.part": "parts of uploads on their way",
