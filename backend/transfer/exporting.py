@@ -223,7 +223,6 @@ def download(export: Export) -> FileResponse:
     )
     response["Content-Length"] = str(export.size_bytes)
     response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "no-store"
     return response
 
 
