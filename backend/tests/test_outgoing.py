@@ -9,20 +9,19 @@ CLIENTS = {
     *("httpx", "requests", "urllib3", "aiohttp", "urllib.request", "http.client"),
     *("smtplib", "ftplib", "telnetlib", "boto3", "django.core.mail", "httpcore", "sentry_sdk"),
 }
-# The supervisor asks its own site; artefacts may be in a bucket, and mails go to the mail server.
+# The supervisor asks its own site; artefacts and backups may be in a bucket, and mails go to the mail
+# server.
 ALLOWED = {
     ("config/site.py", "urllib.request"),
+    ("config/backup_bucket.py", "boto3"),
     ("ingest/storage/s3.py", "boto3"),
     ("accounts/held_mail.py", "django.core.mail"),
-    ("accounts/leaks.py", "django.core.mail"),
-    ("web/members.py", "django.core.mail"),
     # Faults, where the operator asks for reports of them.
     ("config/error_reports.py", "sentry_sdk"),
     # Messages that members asked for: to public addresses only, and by mail to members.
     ("deliveries/public_address.py", "httpcore"),
     ("deliveries/posting.py", "httpcore"),
     ("deliveries/sending.py", "smtplib"),
-    ("deliveries/sending.py", "django.core.mail"),
 }
 
 
