@@ -114,8 +114,8 @@ def _work_on(export: Export) -> None:
 
 
 def _write(export: Export) -> None:
-    with _beats(export) as beat:
-        stored = storage().put(archive_pieces(export.workspace, beat))
+    with _Heartbeat(export) as heartbeat:
+        stored = storage().put(archive_pieces(export.workspace, heartbeat.beat))
     with transaction.atomic():
         held = _held(export).update(
             state=ExportState.DONE,
@@ -124,7 +124,7 @@ def _write(export: Export) -> None:
             finished_at=Now(),
             lease_until=None,
             reason="",
-            **_counts(beat.progress),
+            **_counts(heartbeat.progress),
         )
         if held:
             older = Export.objects.filter(workspace=export.workspace_id, state=ExportState.DONE)
@@ -135,7 +135,7 @@ def _write(export: Export) -> None:
     log.info("exported", extra={"export": str(export.pk), "size_bytes": stored.size_bytes})
 
 
-class _beats:  # noqa: N801  used as a function
+class _Heartbeat:
     """Tells the row how far the archive is, over a connection of its own.
 
     The archive is read in one long transaction, in which nobody else would see the progress.
@@ -146,14 +146,15 @@ class _beats:  # noqa: N801  used as a function
         self._told_at = -float("inf")
         self.progress = Progress()
 
-    def __enter__(self) -> _beats:
+    def __enter__(self) -> _Heartbeat:
         self._connection = connection.copy()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def __call__(self, progress: Progress) -> None:
+    def beat(self, progress: Progress) -> None:
+        """Write the progress down, and renew the lease; at most every BEAT_S seconds."""
         self.progress = progress
         if time.monotonic() - self._told_at < BEAT_S:
             return

@@ -12,7 +12,7 @@ import hashlib
 import traceback
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -82,6 +82,25 @@ def _look(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """The manifest, and how many raw files there are and bytes unpacked."""
     archive = _opened(request["archive"])
     infos = archive.infolist()
+    _check_entries(infos)
+    sizes = {info.filename: info.file_size for info in infos}
+    rows = sorted(filter(IS_ROWS, sizes))
+    size_bytes = sum(sizes.values())
+    if size_bytes > limits.decompressed_bytes:
+        raise ArchiveRefused(
+            f"It has {size_bytes} bytes unpacked; at most {limits.decompressed_bytes} fit."
+        )
+    return {
+        "manifest": _manifest(archive),
+        "raw": len(_raw_names(request["archive"])),
+        "rows": rows,
+        "size_bytes": size_bytes,
+        "rows_bytes": sum(sizes[name] for name in rows),
+    }
+
+
+def _check_entries(infos: Sequence[zipfile.ZipInfo]) -> None:
+    """Raises ArchiveRefused for files that no archive of Loadsheet has."""
     names = {info.filename for info in infos}
     if len(infos) > MAX_FILES + 1000:
         raise ArchiveRefused(f"It has {len(infos)} files; at most {MAX_FILES} are accepted.")
@@ -91,18 +110,6 @@ def _look(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
         raise ArchiveRefused(f"{CUT}it has no {MANIFEST}, which stands at its end.")
     for info in infos:
         _check_entry(info)
-    size_bytes = sum(info.file_size for info in infos)
-    if size_bytes > limits.decompressed_bytes:
-        raise ArchiveRefused(
-            f"It has {size_bytes} bytes unpacked; at most {limits.decompressed_bytes} fit."
-        )
-    return {
-        "manifest": _manifest(archive),
-        "raw": len(_raw_names(request["archive"])),
-        "rows": sorted(name for name in names if IS_ROWS(name)),
-        "size_bytes": size_bytes,
-        "rows_bytes": sum(info.file_size for info in infos if IS_ROWS(info.filename)),
-    }
 
 
 def _check_entry(info: zipfile.ZipInfo) -> None:

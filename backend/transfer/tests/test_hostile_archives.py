@@ -108,7 +108,7 @@ def test_a_cut_archive_is_refused(archive, before, share):
 
 def test_a_changed_byte_is_refused_or_changes_nothing(archive, before):
     whole, picked = archive.read_bytes(), random.Random(7)
-    told = contents_of(archive)
+    contents = contents_of(archive)
     for _ in range(12):
         at = picked.randrange(len(whole))
         changed = bytearray(whole)
@@ -119,7 +119,7 @@ def test_a_changed_byte_is_refused_or_changes_nothing(archive, before):
         except ImportRefused:
             assert state() == before
         else:
-            assert contents_of(archive) == told
+            assert contents_of(archive) == contents
             return
 
 
