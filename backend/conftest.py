@@ -1,5 +1,7 @@
 """Marks the tests that need a database, so that `scripts/test --unit` can leave them out."""
 
+from typing import cast
+
 import pytest
 from django.conf import settings as django_settings
 from hypothesis import settings
@@ -14,7 +16,8 @@ DATABASE = {"db", "transactional_db", "live_server"}
 def pytest_configure(config: pytest.Config) -> None:
     """Kept answers of each process of the tests under names of its own: one forgets them all."""
     worker = getattr(config, "workerinput", {}).get("workerid", "")
-    django_settings.CACHES["answers"]["KEY_PREFIX"] += worker
+    answers = cast("dict[str, str]", django_settings.CACHES["answers"])
+    answers["KEY_PREFIX"] += worker
 
 
 @pytest.hookimpl(tryfirst=True)

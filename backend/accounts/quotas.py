@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from uuid import UUID
 
 from django.conf import settings
@@ -40,7 +40,8 @@ def service_limits() -> Limits:
 
 def limits_of(workspace_id: UUID) -> Limits:
     """The limits that hold for this workspace."""
-    own = Quota.objects.filter(workspace=workspace_id).values(*Limits.__slots__).first() or {}
+    names = [field.name for field in fields(Limits)]
+    own = Quota.objects.filter(workspace=workspace_id).values(*names).first() or {}
     chosen = {name: value for name, value in own.items() if value is not None}
     return Limits(**{**asdict(service_limits()), **chosen})
 

@@ -183,16 +183,27 @@ def remove_old(folder: Path, *, kept_days: int) -> list[Backup]:
 
     Call it after `copy_artefacts`. Raises RecoveryFailed.
     """
-    backups, oldest = backups_in(folder), datetime.now(UTC) - timedelta(days=kept_days)
+    oldest = datetime.now(UTC) - timedelta(days=kept_days)
+    backups = backups_in(folder)
     newest = {backup.kind: backup.path for backup in backups}
     old = [each for each in backups if each.ended_at < oldest and each.path != newest[each.kind]]
     for backup in old:
         shutil.rmtree(backup.path)
+    _remove_copies(folder, oldest)
+    _remove_wal(folder)
+    return old
+
+
+def _remove_copies(folder: Path, oldest: datetime) -> None:
+    """Remove the copies of artefacts that no row named since then."""
     copies = FileStorage(folder.resolve() / "artefacts")
     for entry in copies.list():
         if entry.written_at_s < oldest.timestamp():
             copies.remove(entry.name)
+
+
+def _remove_wal(folder: Path) -> None:
+    """Remove the WAL that the oldest base backup does not need."""
     bases = [backup for backup in backups_in(folder) if backup.kind == BASE]
     if bases and wal_folder(folder).is_dir():
         run_program("pg_archivecleanup", str(wal_folder(folder)), bases[0].first_wal)
-    return old

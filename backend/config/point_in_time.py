@@ -91,11 +91,14 @@ def _replay(postgres: Postgres, log: Path, until: str) -> None:
 
 def _is_recovered(postgres: Postgres) -> bool:
     """Whether the server answers, and takes changes again."""
-    with suppress(psycopg.OperationalError):
-        given = {"host": str(postgres.sockets), "user": "loadsheet", "dbname": "postgres"}
-        with psycopg.connect(**given, autocommit=True) as database:
-            row = database.execute("SELECT pg_is_in_recovery()").fetchone()
-            return row == (False,)
+    with (
+        suppress(psycopg.OperationalError),
+        psycopg.connect(
+            host=str(postgres.sockets), user="loadsheet", dbname="postgres", autocommit=True
+        ) as database,
+    ):
+        row = database.execute("SELECT pg_is_in_recovery()").fetchone()
+        return row == (False,)
     return False
 
 

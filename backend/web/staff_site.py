@@ -132,7 +132,7 @@ class Accesses(ReadOnly):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return True
 
-    def log_addition(self, request: HttpRequest, obj: StaffAccess, message: Any) -> None:
+    def log_addition(self, request: HttpRequest, obj: StaffAccess, message: Any) -> Any:
         """Nothing: the audit log has the event. Django's own would outlive the workspace."""
 
     @transaction.atomic
