@@ -23,7 +23,6 @@ from backend.library.study import Study, read_studies
 from backend.runs.models import Run
 from backend.sharing.edits import edit, supersede
 from backend.sharing.freezing import Description, freeze
-from backend.sharing.gallery import feature_if_none_is
 from backend.sharing.models import ResultSet, Visibility
 
 SLUG, NAME = "library", "Library"
@@ -122,7 +121,6 @@ def _result_set(
         supersede(before, made)
     made.link = link
     made.save(update_fields=["link"])
-    feature_if_none_is(made)
     return made, True
 
 

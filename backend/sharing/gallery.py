@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.core.cache import cache
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from backend.sharing.edits import EditRefused
 from backend.sharing.models import Kind, ResultSet, Visibility
 
-FINDING_KEPT_S = 24 * 3600
+KEPT_S = 24 * 3600
+# Of the oldest result sets, so many are looked at for one that ranks its series.
+LOOKED_AT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class Exhibit:
 
     result_set: ResultSet
     finding: str
+    is_comparable: bool
 
     @property
     def is_titled(self) -> bool:
@@ -28,13 +31,16 @@ class Exhibit:
 
 
 def find_showcase() -> Exhibit | None:
-    """The comparison on the front page: the latest featured set, else the first that was public.
+    """The comparison on the front page: the latest featured set, else the oldest whose series are
+    comparable, else the oldest.
 
-    So publishing another set never replaces it.
+    So a set that somebody publishes replaces it only where its series are not comparable.
     """
-    rows = _readable().order_by(F("featured_at").desc(nulls_last=True), "created_at", "pk")
-    row = rows.first()
-    return None if row is None else Exhibit(row, _finding(row))
+    featured = _readable().exclude(featured_at=None).order_by("-featured_at", "pk").first()
+    if featured is not None:
+        return _exhibit(featured)
+    oldest = [_exhibit(row) for row in _readable().order_by("created_at", "pk")[:LOOKED_AT]]
+    return next((each for each in oldest if each.is_comparable), next(iter(oldest), None))
 
 
 def list_exhibits(limit: int, *, without: Exhibit | None = None) -> list[Exhibit]:
@@ -42,7 +48,7 @@ def list_exhibits(limit: int, *, without: Exhibit | None = None) -> list[Exhibit
     rows = _readable().order_by("-created_at", "-pk")
     if without is not None:
         rows = rows.exclude(pk=without.result_set.pk)
-    return [Exhibit(row, _finding(row)) for row in rows[:limit]]
+    return [_exhibit(row) for row in rows[:limit]]
 
 
 def feature(result_set: ResultSet) -> None:
@@ -62,7 +68,7 @@ def feature_if_none_is(result_set: ResultSet) -> None:
 
 
 def stop_featuring(result_set: ResultSet) -> None:
-    """The front page shows the set that was chosen before, or the first that was public."""
+    """The front page shows the set that was chosen before, or else as `find_showcase` says."""
     ResultSet.objects.filter(pk=result_set.pk).update(featured_at=None)
 
 
@@ -81,11 +87,12 @@ def _readable() -> QuerySet[ResultSet]:
     ).defer("snapshot")
 
 
-def _finding(result_set: ResultSet) -> str:
-    """The finding in the snapshot, whose bytes never change; read once a day."""
-    key = f"finding:{result_set.sha256}"
-    finding: str | None = cache.get(key)
-    if finding is None:
-        finding = str(result_set.frozen_snapshot()["figures"]["finding"])
-        cache.set(key, finding, FINDING_KEPT_S)
-    return finding
+def _exhibit(result_set: ResultSet) -> Exhibit:
+    """With what its snapshot says, whose bytes never change; they are read once a day."""
+    key = f"exhibit:{result_set.sha256}"
+    kept: tuple[str, bool] | None = cache.get(key)
+    if kept is None:
+        figures = result_set.frozen_snapshot()["figures"]
+        kept = (str(figures["finding"]), figures["outcome"]["status"] != "not_comparable")
+        cache.set(key, kept, KEPT_S)
+    return Exhibit(result_set, *kept)

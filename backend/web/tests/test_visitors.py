@@ -1,6 +1,7 @@
 """The front page of people without an account, and the preview that they may try."""
 
 import gzip
+import hashlib
 import io
 import json
 import re
@@ -74,6 +75,18 @@ def test_the_first_public_set_is_the_one_to_play_with(stranger, scene):
         assert stranger.get(f"/embed/{first.link}{look}").status_code == 200
 
 
+def test_a_set_that_ranks_nothing_gives_way_to_one_that_does(stranger, scene):
+    unranked, ranked = (make_result_set(scene.own.workspace, Visibility.PUBLIC) for _ in range(2))
+    whole = unranked.frozen_snapshot()
+    whole["figures"]["outcome"]["status"] = "not_comparable"
+    snapshot = json.dumps(whole).encode()
+    digest = hashlib.sha256(snapshot).hexdigest()
+    ResultSet.objects.filter(pk=unranked.pk).update(snapshot=snapshot, sha256=digest)
+    assert showcase_on(stranger) == str(ranked.link)
+    withdraw(ResultSet.objects.get(pk=ranked.pk), "Wrong.")
+    assert showcase_on(stranger) == str(unranked.link)
+
+
 def showcase_on(client):
     match = re.search(r'src="/embed/([^"]+)"', page(client))
     return match and match[1]
@@ -91,7 +104,7 @@ def test_the_operator_chooses_the_comparison_of_the_front_page(stranger, scene):
     assert "Show on the front page" in page(operator, second.path)
     assert operator.post(f"{second.path}/feature").status_code == 302
     assert showcase_on(stranger) == str(second.link)
-    # A set that the demo or the library publishes later does not take its place.
+    # A set that the demo publishes later does not take its place.
     feature_if_none_is(newest)
     assert showcase_on(stranger) == str(second.link)
     operator.post(f"{newest.path}/feature")
