@@ -113,7 +113,8 @@ def _remove_of(workspace: Workspace, deadline: float) -> int:
     if totals["files"]:
         # One event for a turn: thousands of files would hide what people did.
         days = workspace.raw_kept_days
-        record(Act.RAW_OUTPUT_REMOVED, workspace, kept_days=days, **totals)
+        detail: dict[str, Any] = {"kept_days": days, **totals}
+        record(Act.RAW_OUTPUT_REMOVED, workspace, **detail)
         log.info("raw_output_removed", extra={"workspace": str(workspace.pk), **totals})
     return totals["files"]
 

@@ -111,7 +111,7 @@ def make_every_row(scene: Scene, text: str) -> None:
     workspace, user = scene.own.workspace, scene.own.user
     token = Token.objects.get(workspace=workspace, kind=TokenKind.AGENT)
     make_changes(scene)
-    make_alerts(scene)
+    make_alerts(scene.own, scene.run)
     make_saved_view(workspace, name="another-view")
     shown = make_result_set(workspace, Visibility.PUBLIC)
     Drawing.objects.create(result_set=shown, key="0", png=b"")

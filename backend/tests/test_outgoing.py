@@ -9,7 +9,7 @@ CLIENTS = {
     *("httpx", "requests", "urllib3", "aiohttp", "urllib.request", "http.client"),
     *("smtplib", "ftplib", "telnetlib", "boto3", "django.core.mail", "httpcore", "sentry_sdk"),
 }
-# The supervisor asks its own site; artefacts and backups may be in a bucket, and mails go to the mail
+# The supervisor asks its own site; artefacts and backups may be in a bucket, mails go to the mail
 # server.
 ALLOWED = {
     ("config/site.py", "urllib.request"),

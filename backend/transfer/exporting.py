@@ -163,10 +163,15 @@ class _Heartbeat:
             cursor.execute(
                 """
                 UPDATE transfer_export SET rows_done = %s, files_done = %s, files_total = %s,
-                    lease_until = statement_timestamp() + %s
+                    lease_until = statement_timestamp() + make_interval(secs => %s)
                 WHERE id = %s AND fence = %s
                 """,
-                [*_counts(progress).values(), LEASE, self._export.pk, self._export.fence],
+                [
+                    *_counts(progress).values(),
+                    LEASE.total_seconds(),
+                    self._export.pk,
+                    self._export.fence,
+                ],
             )
 
 

@@ -166,15 +166,19 @@ def check_program(program: ProgramSpec) -> Iterator[str]:
     for package in program.packages:
         if "==" not in package:
             yield f"packages has {package!r}; give each its exact version, such as tornado==6.5.2."
+    yield from _check_sources(program)
+    for name in program.templates:
+        if {"", ".."} & set(name.split("/")):
+            yield f"templates has {name!r}; give the name of a file, which is written into {{run}}."
+
+
+def _check_sources(program: ProgramSpec) -> Iterator[str]:
     for source in program.source:
         if not DIGEST.fullmatch(source.sha256) or not FILE_NAME.fullmatch(source.label):
             yield (
                 f"source has {source.url!r} with the SHA-256 {source.sha256!r}; give the address "
                 "of a file and 64 hexadecimal digits in lower case."
             )
-    for name in program.templates:
-        if {"", ".."} & set(name.split("/")):
-            yield f"templates has {name!r}; give the name of a file, which is written into {{run}}."
 
 
 def check_service(service: ServiceSpec) -> Iterator[str]:
