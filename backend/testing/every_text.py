@@ -28,6 +28,7 @@ from backend.testing.scenes import (
     Scene,
     make_alerts,
     make_changes,
+    make_export,
     make_result_set,
     make_saved_view,
 )
@@ -53,6 +54,7 @@ OUTLIVES = {
 UNMARKED = {
     "ingest.Artefact.sha256": "names the bytes, which would be lost",
     "ingest.SmallContent.sha256": "names the bytes",
+    "transfer.Export.sha256": "names the bytes",
     "ingest.SmallContent.content": "holds the bytes of uploads, which have texts of their own",
     "accounts.AuditEvent.*": "no event can be changed; events with the text are added",
 }
@@ -115,6 +117,7 @@ def make_every_row(scene: Scene, text: str) -> None:
     make_saved_view(workspace, name="another-view")
     shown = make_result_set(workspace, Visibility.PUBLIC)
     Drawing.objects.create(result_set=shown, key="0", png=b"")
+    make_export(workspace)
     dismiss(scene.run, sorted(fired_in(scene.run))[0], reason="Known.", author=user)
     set_limits(workspace, {"members": 100})
     invitations.invite(user, workspace, Role.VIEWER, email="eve@example.org")
