@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.library.study import Outputs, Study, StudyRun
+from backend.library.today import find_today
+from backend.library.trials import output_paths, repeat_of
 from backend.runs.identity import canonical_json
 
+# The part of a study that our own run of its plan is.
+TODAY = "measured again"
 # Ids of the library's runs are made from their content: equal content is loaded once.
 NAMESPACE = uuid.UUID("6f0b7f2e-1f0c-4c5e-9a37-6a1f4a0e2005")
 
@@ -27,8 +31,19 @@ class Parcel:
 
 def parcel_of(study: Study, run: StudyRun) -> Parcel:
     """The upload of a run. Its id changes with its content."""
-    files = dict(_files(study, run))
-    envelope = {**_head(study, run), **_trials(study, run)}
+    return _parcel({**_head(study, run), **_trials(study, run)}, dict(_files(study, run)))
+
+
+def today_parcel(study: Study) -> Parcel | None:
+    """The upload of today's run of a study; None where it has none."""
+    today = find_today(study)
+    if today is None:
+        return None
+    run = {**today.envelope["run"], "labels": {"study": study.name, "part": TODAY}}
+    return _parcel({**today.envelope, "run": run}, today.files)
+
+
+def _parcel(envelope: Mapping[str, Any], files: Mapping[str, bytes]) -> Parcel:
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     content = canonical_json({"envelope": envelope, "files": hashes}).decode()
     id_ = uuid.uuid5(NAMESPACE, content)
@@ -53,24 +68,8 @@ def _files(study: Study, run: StudyRun) -> Iterator[tuple[str, bytes]]:
             yield _artefact_name(outputs, path), path.read_bytes()
 
 
-def output_paths(study: Study, outputs: Outputs) -> list[Path]:
-    """The files of one server, in the order of load and repeat."""
-    folder = study.folder / "raw" / outputs.folder
-    return sorted(folder.glob("*.txt"), key=lambda path: (_load_of(path), _repeat_of(path)))
-
-
 def _artefact_name(outputs: Outputs, path: Path) -> str:
     return f"{outputs.folder}-{path.name}"
-
-
-def _load_of(path: Path) -> int:
-    """The load in a name such as `c1000-2.txt`; 0 where it has none."""
-    digits = path.stem.rpartition("-")[0].lstrip("cr")
-    return int(digits) if digits.isdigit() else 0
-
-
-def _repeat_of(path: Path) -> int:
-    return int(path.stem.rpartition("-")[2])
 
 
 def _trials(study: Study, run: StudyRun) -> dict[str, Any]:
@@ -83,7 +82,7 @@ def _trials(study: Study, run: StudyRun) -> dict[str, Any]:
             "server": outputs.server,
             "workload": {**run.workload, **outputs.workload},
             "load": {**run.load, **outputs.load},
-            "repeat": _repeat_of(path),
+            "repeat": repeat_of(path),
         }
         for ordinal, (outputs, path) in enumerate(pairs)
     ]

@@ -17,8 +17,8 @@ from backend.ingest.models import State, Upload
 from backend.ingest.receive import Sender, receive
 from backend.ingest.removal import remove_run
 from backend.ingest.worker import process
-from backend.library.envelopes import NAMESPACE, Parcel, parcel_of
-from backend.library.notes import notes_of
+from backend.library.envelopes import NAMESPACE, Parcel, parcel_of, today_parcel
+from backend.library.notes import notes_of, today_notes
 from backend.library.study import Study, read_studies
 from backend.runs.models import Run
 from backend.sharing.edits import edit, supersede
@@ -51,22 +51,57 @@ def load_library(studies: Sequence[Study] | None = None) -> Loaded:
     """
     chosen = read_studies() if studies is None else studies
     workspace = _workspace()
-    parcels = {study.name: [parcel_of(study, run) for run in study.runs] for study in chosen}
-    loaded = Loaded()
-    for parcel in (parcel for group in parcels.values() for parcel in group):
-        loaded.uploads += _load(workspace, parcel)
+    loaded, current = Loaded(), set()
     for study in chosen:
-        result_set, is_new = _result_set(workspace, study, parcels[study.name])
-        loaded.result_sets += is_new
-        loaded.paths[study.name] = result_set.path
-    current = {parcel.id for group in parcels.values() for parcel in group}
+        parcels = [parcel_of(study, run) for run in study.runs]
+        again = today_parcel(study)
+        for parcel in (*parcels, again):
+            if parcel is not None:
+                loaded.uploads += _load(workspace, parcel)
+                current.add(parcel.id)
+        for edition in _editions(study, parcels, again):
+            result_set, is_new = _result_set(workspace, edition)
+            loaded.result_sets += is_new
+            loaded.paths[edition.name] = result_set.path
     loaded.removed = _remove_others(workspace, current)
     return loaded
 
 
-def result_set_id(study: str) -> uuid.UUID:
-    """The id in the link of a study's result set: the same on every installation."""
-    return uuid.uuid5(NAMESPACE, study)
+def result_set_id(name: str) -> uuid.UUID:
+    """The id in the link of a study's result set: the same on every installation.
+
+    `name`: the study's, or that of `today_name`.
+    """
+    return uuid.uuid5(NAMESPACE, name)
+
+
+def today_name(study: str) -> str:
+    """Names the result set of a study's published figures beside those of today."""
+    return f"{study}/today"
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What a result set of the library shows."""
+
+    name: str
+    title: str
+    notes: str
+    query: CompareQuery
+
+
+def _editions(study: Study, parcels: Sequence[Parcel], again: Parcel | None) -> Iterator[Edition]:
+    """The study as published and, where it was measured again, both beside each other."""
+    shown = [parcel.id for run, parcel in zip(study.runs, parcels, strict=True) if run.frozen]
+    query = CompareQuery.parse(study.query)
+    yield Edition(study.name, study.title, notes_of(study), query.with_filters(run=shown))
+    if again is not None:
+        yield Edition(
+            today_name(study.name),
+            f"{study.title}: then and today",
+            today_notes(study),
+            query.with_filters(run=[*shown, again.id]),
+        )
 
 
 def _workspace() -> Workspace:
@@ -101,20 +136,17 @@ def _wait_until_read(upload_id: uuid.UUID) -> None:
 
 
 @transaction.atomic
-def _result_set(
-    workspace: Workspace, study: Study, parcels: Sequence[Parcel]
-) -> tuple[ResultSet, bool]:
-    """The public result set of a study, and whether it was made now."""
-    link = result_set_id(study.name)
+def _result_set(workspace: Workspace, edition: Edition) -> tuple[ResultSet, bool]:
+    """The public result set, and whether it was made now."""
+    link = result_set_id(edition.name)
     before = ResultSet.objects.filter(link=link, workspace=workspace).first()
-    query = _query(study, parcels)
-    if before is not None and before.query == query.canonical():
-        edit(before, notes=notes_of(study))
+    if before is not None and before.query == edition.query.canonical():
+        edit(before, notes=edition.notes)
         return before, False
     description = Description(
-        title=study.title, notes=notes_of(study), visibility=Visibility.PUBLIC
+        title=edition.title, notes=edition.notes, visibility=Visibility.PUBLIC
     )
-    made = freeze(query, workspace=workspace, author=None, description=description)
+    made = freeze(edition.query, workspace=workspace, author=None, description=description)
     if before is not None:
         before.link = before.pk if before.pk != link else uuid.uuid4()
         before.save(update_fields=["link"])
@@ -122,11 +154,6 @@ def _result_set(
     made.link = link
     made.save(update_fields=["link"])
     return made, True
-
-
-def _query(study: Study, parcels: Sequence[Parcel]) -> CompareQuery:
-    shown = [parcel.id for run, parcel in zip(study.runs, parcels, strict=True) if run.frozen]
-    return CompareQuery.parse(study.query).with_filters(run=shown)
 
 
 def _remove_others(workspace: Workspace, current: set[uuid.UUID]) -> int:

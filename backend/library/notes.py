@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from backend.library.study import Figure, Study
+from backend.library.summary import today_summary
+from backend.library.today import today_table
 
 
 def notes_of(study: Study) -> str:
@@ -18,6 +20,8 @@ def _paragraphs(study: Study) -> Iterator[str]:
     yield f"**At what load it turned.** {study.turned}"
     yield "**What was wrong with the measurement.**"
     yield _list(study.wrong)
+    if summary := today_summary(study):
+        yield f"**What the same test says today.** {summary}"
     yield "**Conditions.**"
     yield _list(study.conditions)
     yield "**Method.**"
@@ -28,6 +32,23 @@ def _paragraphs(study: Study) -> Iterator[str]:
         yield _list(map(_figure_text, study.figures))
     yield f"**Can it be repeated?** {study.repeatable}"
     yield f"Source: {study.source}, by {study.author}, {study.published}."
+
+
+def today_notes(study: Study) -> str:
+    """The text above the chart that has the published figures beside those of today."""
+    return "\n\n".join(_today_paragraphs(study))
+
+
+def _today_paragraphs(study: Study) -> Iterator[str]:
+    yield f"**Question.** {study.question}"
+    yield f"**Who won then.** {study.won}"
+    yield f"**What the same test says today.** {today_summary(study)}"
+    yield "\n".join(today_table(study))
+    yield (
+        f"Measured again by `loadsheet run agents/plans/{study.name}.toml --short`. The plan lists "
+        "what differs from the study. The machines differ too, so figures of then and of today are "
+        "not ranked together."
+    )
 
 
 def _figure_text(figure: Figure) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from statistics import fmean
 
-from backend.formats import ParsedTrial, RawArtefact, parse
-from backend.library.envelopes import output_paths
 from backend.library.shelf import ShelvedServer, read_shelf
-from backend.library.study import Study, StudyRun, find_study, read_studies
+from backend.library.study import Study, find_study, read_studies
+from backend.library.summary import today_summary
+from backend.library.today import today_table
+from backend.library.trials import load_text, study_trials
 
 HEAD = """# The library of published benchmarks
 
@@ -39,8 +40,11 @@ def _studies() -> Iterator[str]:
         yield "* What was wrong with the measurement:"
         yield from (f"  * {fault}" for fault in study.wrong)
         yield f"* Not said: {', '.join(study.unsaid)}."
+        if summary := today_summary(study):
+            yield f"* What the same test says today: {summary}"
         yield f"* Can it be repeated? {study.repeatable}"
         yield f"* Source: {study.source}, by {study.author}, {study.published}.\n"
+        yield from today_table(study)
 
 
 def _servers() -> Iterator[str]:
@@ -97,33 +101,9 @@ def _rates(study_name: str) -> Mapping[Point, Sequence[float]]:
     study = find_study(study_name)
     rates: dict[Point, list[float]] = {}
     for run in study.runs:
-        for name, others, trial in _trials(study, run):
+        for server, workload, trial in study_trials(study, run):
             if trial.reported_rps is not None:
-                point = (name, _load_text(trial), f"{run.name} {others}")
+                others = f"{run.name} {server} {workload}"
+                point = (server["name"], load_text(trial), others)
                 rates.setdefault(point, []).append(trial.reported_rps)
     return rates
-
-
-def _trials(study: Study, run: StudyRun) -> Iterator[tuple[str, str, ParsedTrial]]:
-    """Each trial with the name of its server, and what else sets its series apart."""
-    for table in run.tables:
-        data = (study.folder / table).read_bytes()
-        for trial in _parsed([RawArtefact.of(table, data)]):
-            yield trial.server["name"], f"{trial.server} {trial.workload}", trial
-    for outputs in run.outputs:
-        for path in output_paths(study, outputs):
-            for trial in _parsed([RawArtefact.of(path.name, path.read_bytes())]):
-                yield outputs.server["name"], outputs.folder, trial
-
-
-def _parsed(artefacts: Sequence[RawArtefact]) -> Iterable[ParsedTrial]:
-    return (entry for entry in parse(artefacts) if isinstance(entry, ParsedTrial))
-
-
-def _load_text(trial: ParsedTrial) -> str:
-    if trial.connections is not None:
-        noun = "connection" if trial.connections == 1 else "connections"
-        return f" at {trial.connections:,} {noun}"
-    if trial.requested_rate_rps is not None:
-        return f" at a rate of {trial.requested_rate_rps:,.0f}"
-    return ""

@@ -9,10 +9,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.library.loading import SLUG, result_set_id
+from backend.library.loading import SLUG, result_set_id, today_name
 from backend.library.page import highest_figure
 from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
 from backend.library.study import Study, read_studies
+from backend.library.summary import today_summary
+from backend.library.today import rows_of
 from backend.links import compare_link, link_to, result_set_link
 from backend.runs.models import Server
 from backend.sharing.models import ResultSet
@@ -34,6 +36,9 @@ def library(request: HttpRequest) -> HttpResponse:
                 "url": paths.get(study.name, ""),
                 "faults": study.wrong[:FIRST_FAULTS],
                 "more_faults": max(len(study.wrong) - FIRST_FAULTS, 0),
+                "today": today_summary(study),
+                "rows": rows_of(study),
+                "today_url": paths.get(today_name(study.name), ""),
             }
             for study in read_studies()
         ],
@@ -82,7 +87,9 @@ def _workspace() -> Workspace | None:
 
 
 def _result_set_paths() -> dict[str, str]:
-    """The path of each study's result set, where the library is loaded."""
-    links = {result_set_id(study.name): study.name for study in read_studies()}
+    """The path of each result set by its name, where the library is loaded."""
+    studies = [study.name for study in read_studies()]
+    names = [*studies, *map(today_name, studies)]
+    links = {result_set_id(name): name for name in names}
     loaded = ResultSet.objects.filter(link__in=links, workspace__slug=SLUG)
     return {links[link]: result_set_link(link) for link in loaded.values_list("link", flat=True)}

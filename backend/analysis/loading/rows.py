@@ -31,9 +31,10 @@ from backend.analysis.query.records import (
     LoadedRun,
     LoadedTrial,
 )
+from backend.runs.attempts import attempts
 from backend.runs.dismissals import dismissals_of
 from backend.runs.evidence import response_bytes
-from backend.runs.measured import attempts, throughput_origin
+from backend.runs.measured import throughput_origin
 from backend.runs.models import Cell, Trial
 
 MAX_RUNS = 100

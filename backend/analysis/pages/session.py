@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from backend.runs.measured import attempts
+from backend.runs.attempts import attempts
 from backend.runs.models import Run, Trial, TrialTimeline
 from backend.stats import Histogram
 

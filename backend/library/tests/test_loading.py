@@ -5,8 +5,9 @@ from backend.ingest.models import Upload
 from backend.ingest.receive import Sender, receive
 from backend.ingest.worker import process
 from backend.library import loading
-from backend.library.loading import load_library, result_set_id
+from backend.library.loading import load_library, result_set_id, today_name
 from backend.library.study import read_studies
+from backend.library.summary import today_summary
 from backend.runs.models import Run, Trial
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.uploads import make_file
@@ -19,9 +20,13 @@ def test_each_study_becomes_its_runs_and_one_public_frozen_result_set(library):
     workspace = Workspace.objects.get(slug=loading.SLUG)
     assert workspace.is_public
     assert Run.objects.filter(workspace=workspace).count() == sum(
-        len(study.runs) for study in studies
+        len(study.runs) + 1 for study in studies
     )
     for study in studies:
+        again = ResultSet.objects.get(link=result_set_id(today_name(study.name)))
+        assert again.is_frozen
+        assert today_summary(study) in again.notes
+        assert library.paths[today_name(study.name)] == again.path
         result_set = ResultSet.objects.get(link=result_set_id(study.name))
         assert result_set.title == study.title
         assert result_set.is_frozen
@@ -50,11 +55,11 @@ def test_a_study_that_changed_replaces_its_run_and_keeps_its_link():
     (run,) = study.runs
     changed = replace(study, runs=(replace(run, same_host=None),))
     loaded = load_library([changed])
-    assert (loaded.uploads, loaded.removed, loaded.result_sets) == (1, 1, 1)
+    assert (loaded.uploads, loaded.removed, loaded.result_sets) == (1, 1, 2)
     second = ResultSet.objects.get(link=result_set_id(study.name))
     first.refresh_from_db()
     assert first.superseded_by == second
-    assert Run.objects.get().same_host is None
+    assert Run.objects.get(labels__part="raw outputs").same_host is None
 
 
 def test_the_run_of_a_member_stays():

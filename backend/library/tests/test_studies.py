@@ -7,8 +7,9 @@ from statistics import fmean
 import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
-from backend.library.envelopes import output_paths, parcel_of
+from backend.library.envelopes import parcel_of
 from backend.library.study import read_studies
+from backend.library.trials import output_paths
 
 STUDIES = {study.name: study for study in read_studies()}
 LANDSHARK = STUDIES["landshark-2010"]

@@ -3,9 +3,11 @@
 import pytest
 from django.test import Client
 
-from backend.library.loading import load_library
+from backend.library.loading import load_library, today_name
 from backend.library.shelf import read_shelf
 from backend.library.study import read_studies
+from backend.library.summary import today_summary
+from backend.library.today import rows_of
 
 pytestmark = pytest.mark.django_db
 
@@ -69,3 +71,22 @@ def test_a_loaded_library_links_to_its_result_sets_and_comparisons():
     # Visitors read what the page leads to.
     assert Client().get("/w/library/compare?server=nginx").status_code == 200
     assert Client().get(loaded.paths["scaling-twisted-2013"]).status_code == 200
+
+
+def test_a_study_shows_what_the_same_test_says_today():
+    page = page_at("/library/").replace("&#x27;", "'")
+    for study in read_studies():
+        assert today_summary(study) in page
+        assert f"{study.title}: figures then and today" in page
+        for row in rows_of(study):
+            for figure in (row.then, row.old, row.current):
+                assert figure is None or figure.text in page
+
+
+def test_a_loaded_library_leads_to_the_figures_of_today_with_their_evidence():
+    loaded = load_library([study for study in read_studies() if study.name.startswith("scaling")])
+    path = loaded.paths[today_name("scaling-twisted-2013")]
+    assert path in page_at("/library/")
+    page = page_at(path)
+    assert "then and today" in page
+    assert "As published" in page
