@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from backend.config.embedded import Postgres, Valkey
+from backend.testing.pooler import Pooler
 
 # Pure ones: no database, no browser, no process of ours.
 UNIT = "not (browser or chaos or processes or database)"
@@ -19,17 +20,20 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrom
 
 def main() -> int:
     arguments = sys.argv[1:]
-    unit = "--unit" in arguments
-    arguments = [word for word in arguments if word != "--unit"]
+    unit, pooled = "--unit" in arguments, "--pooler" in arguments
+    arguments = [word for word in arguments if word not in ("--unit", "--pooler")]
     browser = None if unit else find_chromium()
     with tempfile.TemporaryDirectory(prefix="loadsheet-test-") as folder:
         data = Path(folder)
         data.chmod(0o755)
-        services = [Postgres(data), Valkey(data)]
+        services = make_services(data, is_pooled=pooled)
         try:
             for service in services:
                 service.start(data / "service.log")
             environment = test_environment(data, services, browser)
+            if pooled:
+                # A pooler still holds sessions when the tests would drop their databases.
+                arguments += ["--reuse-db"]
             if unit:
                 arguments += ["-m", UNIT]
             python = run([sys.executable, "-m", "pytest", *workers(arguments)], environment)
@@ -40,19 +44,26 @@ def main() -> int:
     return python or node
 
 
+def make_services(data: Path, *, is_pooled: bool) -> list[Postgres | Valkey | Pooler]:
+    postgres = Postgres(data)
+    poolers = [Pooler(postgres)] if is_pooled else []
+    return [postgres, Valkey(data), *poolers]
+
+
 def workers(arguments: list[str]) -> list[str]:
     return arguments if any(word.startswith("-n") for word in arguments) else ["-n2", *arguments]
 
 
 def test_environment(
-    data: Path, services: list[Postgres | Valkey], browser: str | None
+    data: Path, services: list[Postgres | Valkey | Pooler], browser: str | None
 ) -> dict[str, str]:
-    postgres, valkey = services
+    postgres, valkey, *poolers = services
     return {
         **os.environ,
         "SECRET_KEY": "only for tests 0123456789 abcdefghij klmnopqrst uvwxyz",
         "TOKEN_PEPPER": "only for tests too 0123456789 abcdefghij klmnopqrst uvwxyz",
-        "DATABASE_URL": postgres.url,
+        "DATABASE_URL": (poolers or [postgres])[0].url,
+        "DATABASE_POOLER": "transaction" if poolers else "none",
         "REDIS_URL": valkey.url,
         "DATA_DIR": str(data / "files"),
         "CHROMIUM": browser or "",
