@@ -121,8 +121,10 @@ def compute_rows(study_name: str) -> tuple[Row, ...]:
     return tuple(
         Row(
             *key,
-            *(_highest(figures.get(key, ())) for figures in (then, old, current)),
-            _twins(old.get(key, ()), current.get(key, ())),
+            then=_highest(then.get(key, ())),
+            old=_highest(old.get(key, ())),
+            current=_highest(current.get(key, ())),
+            twins=_twins(old.get(key, ()), current.get(key, ())),
         )
         for key in keys
     )

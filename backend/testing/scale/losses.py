@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backend.testing.chaos.outcome import READ, WAITING, Outcome, Tables, count_outcome
@@ -40,7 +40,7 @@ class Report:
     answers: Counter[str]
     verification: subprocess.CompletedProcess[str]
     # CPU seconds of each program, those of killed machines until they were killed.
-    cpu_s: Counter[str]
+    cpu_s: Mapping[str, float]
     objects: int
     object_bytes: int
     took_s: float
@@ -83,13 +83,13 @@ class _Campaign:
         self.ledger = Ledger(plan.uploads, plan.backlog)
         self.tables = Tables(cluster.postgres.url)
         self.killed: dict[str, int] = {}
-        self.cpu_of_killed: Counter[str] = Counter()
+        self.cpu_of_killed: dict[str, float] = defaultdict(float)
         self.began = time.monotonic()
         self._say_at = 0.0
 
     def run(self) -> Report:
         plan = self.plan
-        cpu_before = Counter(self.cluster.cpu_s())
+        cpu_before = self.cluster.cpu_s()
         senders = Senders(
             self.urls, self.cluster.token, self.ledger, seed=plan.seed, count=plan.senders
         )
@@ -99,8 +99,10 @@ class _Campaign:
         accepted_at = time.monotonic()
         self._tend_until(lambda: self.tables.number(WAITING) == 0)
         took_s = time.monotonic() - self.began
-        cpu_s = Counter(self.cluster.cpu_s()) + self.cpu_of_killed
-        cpu_s.subtract(cpu_before)
+        cpu_s = {
+            name: used_s + self.cpu_of_killed[name] - cpu_before.get(name, 0.0)
+            for name, used_s in self.cluster.cpu_s().items()
+        }
         outcome = count_outcome(
             self.tables.connection(), self.ledger.accepted, uploads=plan.uploads
         )
@@ -168,8 +170,9 @@ def as_lines(report: Report) -> Iterator[str]:
 
 def _cpu_of_each(report: Report) -> str:
     """By kind of machine."""
-    by_kind: Counter[str] = Counter()
+    by_kind: dict[str, float] = defaultdict(float)
     for name, used_s in report.cpu_s.items():
         by_kind[name.partition("-")[0]] += used_s * 1000 / max(1, report.outcome.accepted)
-    shares = ", ".join(f"{kind} {ms:.1f}" for kind, ms in by_kind.most_common())
-    return f"{shares}; together {by_kind.total():.1f}"
+    most_first = sorted(by_kind.items(), key=lambda each: -each[1])
+    shares = ", ".join(f"{kind} {ms:.1f}" for kind, ms in most_first)
+    return f"{shares}; together {sum(by_kind.values()):.1f}"

@@ -212,9 +212,13 @@ class Cluster:
     def cpu_s(self) -> dict[str, float]:
         """CPU time so far by machine, and of the services in the middle."""
         used = {machine.name: machine.cpu_s() for machine in self.machines}
-        services = {"postgres": self.postgres, "valkey": self.valkey, "s3": self.s3}
-        for name, service in services.items():
-            used[name] = 0.0 if service.process is None else _cpu_s_below(service.process.pid)
+        programs = {
+            "postgres": self.postgres.process,
+            "valkey": self.valkey.process,
+            "s3": self.s3.process,
+        }
+        for name, program in programs.items():
+            used[name] = 0.0 if program is None else _cpu_s_below(program.pid)
         return used
 
     def stop_machines(self) -> None:
