@@ -174,7 +174,8 @@ def _check_result_set(row: Any, target: Target) -> None:
         return
     if len(row.moved_through) >= MOST_MOVES:
         raise RowRefused(f"it was imported {len(row.moved_through)} times before")
-    row.moved_through = [*row.moved_through, str(target.namespace)]
+    # Also of a live result set, which has no document that shows whether they are namespaces.
+    row.moved_through = [*(str(UUID(each)) for each in row.moved_through), str(target.namespace)]
     if row.snapshot is None:
         return
     if hashlib.sha256(row.snapshot).hexdigest() != row.sha256:

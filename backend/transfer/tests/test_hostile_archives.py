@@ -208,6 +208,14 @@ def test_a_value_that_its_column_cannot_have_is_refused(archive, before, table, 
     refused(with_row(archive, table, **members), before, reason)
 
 
+def test_a_made_up_namespace_is_refused_in_every_result_set(archive, before):
+    rows = contents_of(archive)["rows/result_set.jsonl"].splitlines()
+    assert {orjson.loads(row)["snapshot"] is None for row in rows} == {True, False}
+    for number in range(len(rows)):
+        forged_row = with_row(archive, "result_set", number, moved_through=["x"])
+        refused(forged_row, before, f"line {number + 1}")
+
+
 @pytest.mark.parametrize(
     "line",
     [
