@@ -12,6 +12,8 @@ from django.urls import URLResolver, get_resolver, reverse
 
 from backend.accounts import invitations
 from backend.accounts.models import Role
+from backend.alerts.models import Alert, AlertRule
+from backend.deliveries.models import Channel
 from backend.ingest.storage import storage
 from backend.runs.models import Run
 from backend.testing.scenes import make_alerts, make_export, make_saved_view
@@ -56,6 +58,7 @@ def lab(settings, tmp_path):
     storage.cache_clear()
     cache.clear()
     lab = make_page_lab(tmp_path)
+    make_alerts(lab["tenant"], lab["run"])
     user = lab["tenant"].user
     # The operator sees every page.
     user.is_staff = True
@@ -67,7 +70,6 @@ def lab(settings, tmp_path):
 def arguments_of(lab):
     """A value for each argument of the routes."""
     cell, workspace = lab["trial"].cell, lab["tenant"].workspace
-    alerting = make_alerts(lab["tenant"], lab["run"])
     return {
         "slug": "lab",
         "run_id": lab["run"].pk,
@@ -81,7 +83,9 @@ def arguments_of(lab):
         "token_id": lab["token"].pk,
         "view_id": make_saved_view(workspace).pk,
         "export_id": make_export(workspace).pk,
-        **{f"{noun}_id": alerting[noun] for noun in ("alert", "rule", "channel")},
+        "alert_id": Alert.objects.get(workspace=workspace).pk,
+        "rule_id": AlertRule.objects.get(workspace=workspace).pk,
+        "channel_id": Channel.objects.get(workspace=workspace).pk,
         "token": invitations.invite(lab["tenant"].user, workspace, Role.MEMBER),
         "uidb36": "1",
         "key": "nonsense",

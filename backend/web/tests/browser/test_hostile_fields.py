@@ -90,9 +90,6 @@ def lab(settings, tmp_path):
 
 def _more_arguments(workspace):
     return {
-        "alert_id": Alert.objects.get(workspace=workspace).pk,
-        "rule_id": AlertRule.objects.get(workspace=workspace).pk,
-        "channel_id": Channel.objects.get(workspace=workspace).pk,
         "invitation_id": Invitation.objects.filter(workspace=workspace).first().pk,
         "merge_id": Merge.objects.filter(workspace=workspace).first().pk,
         "correction_id": Correction.objects.first().pk,

@@ -120,7 +120,7 @@ def test_a_long_plan_is_reached_and_scrolled_by_keyboard(visit, run):
     press_until(page, "Tab", "e.id === 'plan'")
     expect(plan).to_be_in_viewport()
     page.keyboard.press("End")
-    page.wait_for_function("document.getElementById('plan').scrollTop > 0")
+    page.wait_for_function("() => document.getElementById('plan').scrollTop > 0")
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Copy the plan")).to_be_focused()
 
