@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import Error, connection
+from django.db.models import QuerySet
 
 from backend import __version__
 from backend.config.database_programs import RecoveryFailed, run_program
@@ -160,7 +161,7 @@ def copy_artefact(sha256: str, source: Any, target: Any) -> None:
             stored = target.put(iter(lambda: content.read(CHUNK_BYTES), b""))
     except FileNotFoundError:
         # Deleted since it was looked up, or lost: `manage.py verify` tells.
-        if Artefact.objects.filter(sha256=sha256).exists():
+        if _with_bytes().filter(sha256=sha256).exists():
             raise RecoveryFailed(f"the bytes of the artefact {sha256} are missing") from None
         return
     except StorageAway as away:
@@ -170,10 +171,15 @@ def copy_artefact(sha256: str, source: Any, target: Any) -> None:
         raise RecoveryFailed(f"the artefact {sha256} has the SHA-256 {stored.sha256}")
 
 
+def _with_bytes() -> QuerySet[Artefact]:
+    """The artefacts without those whose raw output was removed for its age."""
+    return Artefact.objects.filter(upload__raw_removed_at=None)
+
+
 def _stored_apart() -> Iterator[str]:
     """The artefacts whose bytes are no rows."""
     in_rows = SmallContent.objects.values("sha256")
-    rows = Artefact.objects.exclude(sha256__in=in_rows).order_by("sha256")
+    rows = _with_bytes().exclude(sha256__in=in_rows).order_by("sha256")
     return rows.values_list("sha256", flat=True).distinct().iterator(ROWS_AT_ONCE)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -87,7 +87,7 @@ class _Writer:
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     names: dict[UUID, str] = field(default_factory=dict)
 
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Generator[bytes]:
         with zipfile.ZipFile(self.sink, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
             with repeatable_read():
                 current = Workspace.objects.get(pk=self.workspace.pk)
@@ -162,7 +162,7 @@ class _Writer:
         }
 
 
-def archive_pieces(workspace: Workspace, beat: Callable[[Progress], None]) -> Iterator[bytes]:
+def archive_pieces(workspace: Workspace, beat: Callable[[Progress], None]) -> Generator[bytes]:
     """The archive of a workspace in pieces. `beat` is told of the progress often.
 
     Raises NotWritten, OutputGone and StorageAway.

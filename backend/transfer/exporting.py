@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -106,6 +107,8 @@ def _work_on(export: Export) -> None:
     except (OutputGone, StorageAway, Error) as passing:
         log.warning("export_interrupted", extra={"export": str(export.pk), "reason": str(passing)})
         _give_back(export, str(passing))
+    except TakenOver:
+        log.info("export_taken_over", extra={"export": str(export.pk)})
     except NotWritten as refused:
         _fail(export, str(refused))
     except Exception as fault:  # a fault of ours must not stop the others
@@ -114,8 +117,12 @@ def _work_on(export: Export) -> None:
 
 
 def _write(export: Export) -> None:
-    with _Heartbeat(export) as heartbeat:
-        stored = storage().put(archive_pieces(export.workspace, heartbeat.beat))
+    # Closed in any case: its transaction would outlive a fault, and hold the row against us.
+    with (
+        _Heartbeat(export) as heartbeat,
+        closing(archive_pieces(export.workspace, heartbeat.beat)) as pieces,
+    ):
+        stored = storage().put(pieces)
     with transaction.atomic():
         held = _held(export).update(
             state=ExportState.DONE,
@@ -135,6 +142,10 @@ def _write(export: Export) -> None:
     log.info("exported", extra={"export": str(export.pk), "size_bytes": stored.size_bytes})
 
 
+class TakenOver(Exception):
+    """The export was deleted, or another worker writes it."""
+
+
 class _Heartbeat:
     """Tells the row how far the archive is, over a connection of its own.
 
@@ -144,6 +155,7 @@ class _Heartbeat:
     def __init__(self, export: Export) -> None:
         self._export = export
         self._told_at = -float("inf")
+        self._was_held = False
         self.progress = Progress()
 
     def __enter__(self) -> _Heartbeat:
@@ -173,6 +185,9 @@ class _Heartbeat:
                     self._export.fence,
                 ],
             )
+            if self._was_held and not cursor.rowcount:
+                raise TakenOver(str(self._export.pk))
+            self._was_held = bool(cursor.rowcount)
 
 
 def _counts(progress: Progress) -> dict[str, Any]:

@@ -6,8 +6,11 @@ from celery import shared_task
 
 from backend.transfer.exporting import WRITE_TASK, remove_expired, write_due
 
+# An archive of everything takes longer than other tasks may. Its lease says whether it goes on.
+WRITE_LIMIT_S = 24 * 3600
 
-@shared_task(name=WRITE_TASK)  # type: ignore[untyped-decorator]
+
+@shared_task(name=WRITE_TASK, time_limit=WRITE_LIMIT_S)  # type: ignore[untyped-decorator]
 def write() -> None:
     """Write what waits, and remove what expired."""
     remove_expired()

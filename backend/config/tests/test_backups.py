@@ -8,12 +8,13 @@ import uuid
 import boto3
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 from moto.server import ThreadedMotoServer
 
 from backend.config import backup_bucket, backups
 from backend.config.backups import DUMP, backups_in, copy_artefacts, make_backup, restore_artefacts
 from backend.config.database_programs import RecoveryFailed
-from backend.ingest.models import Artefact
+from backend.ingest.models import Artefact, Upload
 from backend.ingest.storage import FileStorage, storage
 from backend.testing.uploads import make_file, make_tenant
 
@@ -74,6 +75,12 @@ def test_missing_bytes_fail_the_backup(artefact, folder):
     storage().remove(artefact.sha256)
     with pytest.raises(CommandError, match="are missing"):
         run(str(folder))
+
+
+def test_bytes_that_were_removed_for_their_age_are_not_missed(artefact, folder):
+    storage().remove(artefact.sha256)
+    Upload.objects.update(raw_removed_at=timezone.now(), raw_kept_days=1)
+    assert "Copied 0 artefacts" in run(str(folder))
 
 
 def test_what_did_not_end_is_no_backup(artefact, folder, monkeypatch):
