@@ -53,7 +53,10 @@ class Instant(datetime):
         instant = cls.fromisoformat(cast(str, value))
         if instant.tzinfo is None:
             raise ValueError("no time zone")
-        return instant.astimezone(UTC)
+        try:
+            return instant.astimezone(UTC)
+        except OverflowError:
+            raise ValueError("in UTC, no year from 1 to 9999") from None
 
 
 class Section(Struct, frozen=True):

@@ -118,6 +118,8 @@ def test_a_length_above_the_limit_is_refused_before_the_body_is_read(tenant, set
         ({"id": "no"}, "expected a UUID"),
         ({"trials": 3}, "expected a list"),
         ({"run": {"started_at": "yesterday"}}, "ISO 8601"),
+        ({"run": {"started_at": "9999-12-31T23:59:59-14:00"}}, "ISO 8601"),
+        ({"run": {"finished_at": "0001-01-01T00:00:00+14:00"}}, "ISO 8601"),
         ({"run": {"plan": "a\0b"}}, "no NUL"),
         ({"hosts": {"client": {"cores": -1}}}, "whole number"),
         ({"run": {"labels": json.loads('{"a":' * 200 + "1" + "}" * 200)}}, "50 levels"),
