@@ -114,9 +114,9 @@ LEFT_OUT = {
     "accounts.workspacelink": "links to the workspace: secrets",
     "accounts.formerslug": "former addresses: they lead to this workspace",
     "accounts.quota": "limits that the operator set here",
-    "accounts.heldmessage": "mails of this service",
+    "accounts.heldmessage": "mails that were not sent",
     "accounts.staffaccess": "accesses of staff: part of the audit log",
-    "ingest.turn": "turns of the queue",
+    "ingest.turn": "the order in which waiting uploads are read",
     "ingest.part": "parts of uploads on their way",
     "ingest.storedbytes": "the sum of stored bytes: it is counted again",
     "sharing.drawing": "images: they are drawn again",
@@ -128,8 +128,8 @@ LEFT_OUT = {
     "deliveries.delivery": "messages that were sent",
     "feeds.feedtoken": "tokens of feeds: secrets",
     "alerts.pendingrun": "runs that alert rules have not judged yet",
-    "api.creationkey": "kept answers to repeated requests",
-    "transfer.export": "other archives",
+    "api.creationkey": "answers kept for requests that are sent again",
+    "transfer.export": "earlier archives",
 }
 # What else an archive does not have, for people.
 ALSO_LEFT_OUT = (
