@@ -129,8 +129,30 @@ class SupervisedSite:
             with contextlib.suppress(psutil.Error):
                 if process.environ().get("DATA_DIR") == str(self.data):
                     own.append(process)
-        _, alive = psutil.wait_procs(own, timeout=PATIENCE_S)
-        return [" ".join(process.cmdline()) for process in alive]
+        return still_running(own)
+
+
+def still_running(processes: list[psutil.Process]) -> list[str]:
+    """The command lines of those that do not end in `PATIENCE_S` seconds.
+
+    A zombie has ended: not every machine's first process collects orphans.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while (alive := [line for line in map(_command_line, processes) if line]) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(0.1)
+    return alive
+
+
+def _command_line(process: psutil.Process) -> str:
+    """Empty when it has ended."""
+    try:
+        if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        pass
+    return ""
 
 
 def _running(processes: list[psutil.Process], program: str) -> Iterator[psutil.Process]:

@@ -25,7 +25,7 @@ from django.utils import timezone
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
 from backend.broker import BROKER
-from backend.errors import Conflict
+from backend.errors import Conflict, WorkFailed
 from backend.ingest.collector import remove_unnamed_later
 from backend.ingest.storage import StorageAway, open_artefact, storage
 from backend.transfer.archive import NotWritten, OutputGone, Progress, archive_pieces
@@ -142,7 +142,7 @@ def _write(export: Export) -> None:
     log.info("exported", extra={"export": str(export.pk), "size_bytes": stored.size_bytes})
 
 
-class TakenOver(Exception):
+class TakenOver(WorkFailed):
     """The export was deleted, or another worker writes it."""
 
 

@@ -21,6 +21,7 @@ from backend.testing.supervised import (
     fill,
     open_folder,
     small_disk,
+    still_running,
 )
 
 pytestmark = pytest.mark.processes
@@ -147,8 +148,7 @@ def test_a_killed_supervisor_takes_its_children_along_and_starts_again(folder):
     second = SupervisedSite(folder / "data", port)
     try:
         second.wait()
-        _, alive = psutil.wait_procs(children, timeout=PATIENCE_S)
-        assert alive == []
+        assert still_running(children) == []
     finally:
         assert second.stop() == 0
     assert not psutil.pid_exists(second.process.pid)
