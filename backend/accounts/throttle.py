@@ -26,8 +26,6 @@ from backend.broker import CACHE, limits_storage
 INVITATIONS_PER_HOUR = 30
 # The key of counts that are not of one sender.
 ALL_SENDERS = "all"
-# Of one address; each may name many tokens.
-LEAK_REPORTS_PER_MINUTE = 30
 
 
 def seconds_until_upload(sender: str, *, count: int = 1) -> int:
@@ -87,7 +85,7 @@ def seconds_until_invitation(user: str) -> int:
 
 def seconds_until_leak_report(address: str) -> int:
     """Count one report of leaked tokens; 0 when it may go on, else how long to wait."""
-    limit = _parsed(f"{LEAK_REPORTS_PER_MINUTE}/minute")
+    limit = _parsed(f"{settings.LEAK_REPORTS_PER_MINUTE}/minute")
     return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "leak", address))
 
 

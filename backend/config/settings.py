@@ -132,6 +132,9 @@ FAILED_SIGN_INS_IN_ALL = env.whole(
 LINK_MISSES_PER_MINUTE = env.whole(
     "LINK_MISSES_PER_MINUTE", "links without a result set a minute of one address", default=30
 )
+LEAK_REPORTS_PER_MINUTE = env.whole(
+    "LEAK_REPORTS_PER_MINUTE", "reports of leaked tokens a minute of one address", default=30
+)
 FAILED_TOKENS_PER_HOUR = env.whole(
     "FAILED_TOKENS_PER_HOUR", "wrong agent tokens an hour of one address", default=600
 )

@@ -1,4 +1,4 @@
-"""scripts/bench service: receiving, reading and comparing, with everything running.
+"""scripts/bench service: receiving and reading, with everything running.
 
 Starts its own service on a free port with a fresh data folder, sends to loopback only, and prints
 what it measured beside the machine's facts. Figures of a shared machine: compare within one run.
@@ -17,7 +17,6 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 
 import httpx
@@ -31,7 +30,7 @@ from backend.testing.reports import WRK, make_envelope, make_trial
 
 CLIENTS, FLOOD, ALONE_S = 8, 10_000, 15
 CAPTURE = Path(__file__).parents[2] / "backend/formats/ab/tests/captures/close-c100-40-tsv"
-AB, LATENCIES = (CAPTURE / "stdout").read_text(), (CAPTURE / "plot.tsv").read_text()
+AB = (CAPTURE / "stdout").read_text()
 READ_TIMEOUT_S = 900
 
 
@@ -76,8 +75,6 @@ def measure(bench: Bench, given: argparse.Namespace) -> None:
     paced(bench)
     beside_a_flood(bench)
     envelope_of_trials(bench, 5_000, aim_s=15)
-    comparison(bench, runs=1)
-    comparison(bench, runs=5)
 
 
 class Bench:
@@ -275,61 +272,6 @@ def bencher(url: str, seconds: int) -> None:
     token, project = (os.environ.get(name, "") for name in ("BENCHER_TOKEN", "BENCHER_PROJECT"))
     order = report_order(url.removeprefix("http://"), project, token, seconds=seconds)
     show(f"Bencher at {url}: reports", "", f"{send(order, clients=CLIENTS).per_second:.0f}/s")
-
-
-SERVERS, POINTS, TRIALS, ASKED = 20, 8, 5, 100
-
-
-def comparison(bench: Bench, *, runs: int) -> None:
-    """20 series × 8 points × 5 trials, in one run or pooled over several of equal identities."""
-    app_ms, whole_ms = [], []
-    with bench.client() as client:
-        query = {
-            "run": [send_sampled(client, TRIALS // runs) for _ in range(runs)],
-            "workspace": "demo",
-        }
-        for run in query["run"]:
-            wait_parsed(client, run)
-        for _ in range(ASKED):
-            started = time.perf_counter()
-            answer = client.get("/api/v1/compare", params=query)
-            whole_ms.append((time.perf_counter() - started) * 1000)
-            answer.raise_for_status()
-            app_ms.append(float(answer.headers["server-timing"].removeprefix("app;dur=")))
-    first = app_ms[0]
-    points = [point for series in answer.json()["series"] for point in series["points"]]
-    assert len(points) == SERVERS * POINTS
-    assert {point["trials"] for point in points} == {TRIALS}
-    assert {point["metrics"]["p99"]["origin"] for point in points} == {"computed"}
-    print(
-        f"comparison of {SERVERS} series x {POINTS} points x {TRIALS} trials of {runs} run(s): "
-        f"server time {spread(app_ms)} (target p95 60 ms), the first {first:.0f} ms; "
-        f"with HTTP {spread(whole_ms)}; {len(answer.content) >> 10} KiB"
-    )
-
-
-def send_sampled(client: httpx.Client, repeats: int) -> str:
-    """A run of SERVERS × POINTS × `repeats` trials, each with every latency: ab's -g file."""
-    trials: list[dict[str, object]] = []
-    files: list[tuple[str, tuple[str, str]]] = []
-    for server, point, repeat in product(range(SERVERS), range(POINTS), range(repeats)):
-        number = len(trials)
-        trial = make_trial(number, repeat=repeat)
-        trial["server"] = {"name": f"server {server}", "version": "1"}
-        trial["load"] = {"tool": "ab", "loop": "closed", "connections": 2**point}
-        trial["artefacts"] = [f"{number}.txt", f"{number}.tsv"]
-        trials.append(trial)
-        files += [("file", (f"{number}.txt", AB)), ("file", (f"{number}.tsv", LATENCIES))]
-    envelope = {**make_envelope(0), "id": str(uuid.uuid4()), "trials": trials}
-    answer = client.post("/api/v1/uploads", data={"envelope": json.dumps(envelope)}, files=files)
-    answer.raise_for_status()
-    return str(answer.json()["id"])
-
-
-def spread(taken_ms: list[float]) -> str:
-    ordered = sorted(taken_ms)
-    middle, high = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
-    return f"median {middle:.0f} ms, p95 {high:.0f} ms"
 
 
 def pace_ms() -> float:

@@ -275,8 +275,8 @@ class TestLeaks:
         response = client.post("/api/v1/leaked-tokens", body, content_type="application/json")
         assert response.status_code == 400
 
-    def test_reports_of_one_address_are_limited(self, monkeypatch):
-        monkeypatch.setattr("backend.accounts.throttle.LEAK_REPORTS_PER_MINUTE", 2)
+    def test_reports_of_one_address_are_limited(self, settings):
+        settings.LEAK_REPORTS_PER_MINUTE = 2
         sent = [
             self.report(Client(REMOTE_ADDR="192.0.2.9"), "nonsense").status_code for _ in range(3)
         ]

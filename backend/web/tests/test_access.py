@@ -3,6 +3,7 @@
 The routes are read from the URL configuration: a new one without a row in access_rows.py fails.
 """
 
+import copy
 import re
 import uuid
 from contextlib import contextmanager
@@ -10,11 +11,13 @@ from contextlib import contextmanager
 import pytest
 from django.db import transaction
 from django.test import Client
+from django.test.utils import override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
+from backend.ingest.storage import storage
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import (
@@ -23,6 +26,7 @@ from backend.testing.scenes import (
     make_export,
     make_result_set,
     make_saved_view,
+    make_scene,
 )
 from backend.testing.uploads import WRK
 from backend.web.tests.access_rows import MEMBERS_API, ROWS, SHARED, VISITORS
@@ -73,9 +77,34 @@ def no_agent_files(settings, tmp_path):
     settings.AGENT_FILES = tmp_path
 
 
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, tmp_path_factory):
+    """One scene for all tests here, and where its artefacts are: each test is rolled back to it."""
+    folder = tmp_path_factory.mktemp("artefacts")
+    with django_db_blocker.unblock(), override_settings(DATA_DIR=folder), transaction.atomic():
+        storage.cache_clear()
+        made = make_scene()
+        yield made, ids_of(made), folder
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(autouse=True)
+def _artefacts_in_a_folder_of_the_test(settings, world):
+    settings.DATA_DIR = world[2]
+    storage.cache_clear()
+    yield
+    storage.cache_clear()
+
+
 @pytest.fixture
-def ids(scene):
-    return ids_of(scene)
+def scene(world, db):
+    # A test may change its objects; only the rows are rolled back.
+    return copy.deepcopy(world[0])
+
+
+@pytest.fixture
+def ids(world, db):
+    return dict(world[1])
 
 
 @pytest.fixture
