@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.workspaces import current_slug
-from backend.analysis.pages.run import describe_run
+from backend.analysis.pages.run import describe_one_trial, describe_run
 from backend.analysis.pages.run_history import describe_corrections
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem
@@ -262,15 +262,8 @@ class TrialDetail(APIView):
     def get(self, request: Request, trial_id: UUID) -> Response:
         """The trial with its command and raw output."""
         visible = access.workspace_ids_of(required_actor(request))
-        row = (
-            Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=visible)
-            .only("run_id")
-            .first()
-        )
-        if row is None:
-            raise NotFound(NOT_FOUND)
-        trials = _run(request, row.run_id)["trials"]
-        return Response(next(trial for trial in trials if trial["id"] == str(trial_id)))
+        trial = describe_one_trial(trial_id, workspace_ids=visible)
+        return Response(_with_artefacts(trial, artefacts_by_trial(trial=trial_id)))
 
 
 class TrialTimelineDetail(APIView):
@@ -341,12 +334,17 @@ def _run(request: Request, run_id: UUID) -> dict[str, Any]:
     view = describe_run(run_id, workspace_ids=workspaces)
     view["rereadings"] = rereadings_of(run_id)
     view["corrections"] = describe_corrections(run_id)
-    files = artefacts_by_trial(run_id)
-    for trial in view["trials"]:
-        trial["run"] = view["id"]
-        trial["artefacts"] = [
-            # For programs: the page's own link takes no token.
-            {**file, "raw_url": link_to("artefact", file["id"])}
-            for file in files.get(trial["id"], [])
-        ]
-    return view
+    files = artefacts_by_trial(trial__run=run_id)
+    trials = [{**trial, "run": view["id"]} for trial in view["trials"]]
+    return {**view, "trials": [_with_artefacts(trial, files) for trial in trials]}
+
+
+def _with_artefacts(
+    trial: dict[str, Any], files: Mapping[str, Sequence[dict[str, Any]]]
+) -> dict[str, Any]:
+    artefacts = [
+        # For programs: the page's own link takes no token.
+        {**file, "raw_url": link_to("artefact", file["id"])}
+        for file in files.get(trial["id"], [])
+    ]
+    return {**trial, "artefacts": artefacts}

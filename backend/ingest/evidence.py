@@ -14,10 +14,12 @@ from backend.ingest.models import Artefact, Rereading
 from backend.links import artefact_link, link_to
 
 
-def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
-    """By trial id: each artefact with where it is read and downloaded."""
-    through = Artefact.trials.through
-    links = through.objects.filter(trial__run_id=run_id).order_by("artefact__position")
+def artefacts_by_trial(**wanted: UUID) -> dict[str, list[dict[str, Any]]]:
+    """By trial id: each artefact with where it is read and downloaded.
+
+    `wanted`: `trial__run`, the id of a run, or `trial`, of one trial.
+    """
+    links = Artefact.trials.through.objects.filter(**wanted).order_by("artefact__position")
     by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)
     rows = links.select_related("artefact__upload").defer("artefact__upload__envelope")
     for link in rows:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 
-from backend.runs.models import Cell, Run, Trial
+from backend.runs.models import Cell, Run, Series, Trial
 from backend.runs.naming import run_name, trial_count_text
 from backend.runs.run_order import RunOrder, best_throughput_of
 from backend.runs.search import RunSearch
@@ -112,10 +112,10 @@ class _Measured:
 
 
 _NAMES = (
-    "series__server__name",
-    "series__server__version",
-    "series__workload__name",
-    "series__tool",
+    "server__name",
+    "server__version",
+    "workload__name",
+    "tool",
 )
 
 
@@ -128,11 +128,16 @@ def rows_of(runs: Sequence[Run]) -> list[RunRow]:
 
 def _measured_in(runs: Sequence[Run]) -> dict[UUID, _Measured]:
     by_run: dict[UUID, _Measured] = defaultdict(_Measured)
-    cells = Cell.objects.filter(run__in=runs).order_by(*_NAMES)
-    for run_id, server, version, workload, tool in cells.values_list("run_id", *_NAMES).distinct():
-        own = by_run[run_id]
-        own.servers[server] = own.workloads[workload] = own.tools[tool] = None
-        own.labels[f"{server} {version or ''}".strip()] = None
+    measured = list(Cell.objects.filter(run__in=runs).values_list("series", "run").distinct())
+    runs_of: dict[UUID, list[UUID]] = defaultdict(list)
+    for series_id, run_id in measured:
+        runs_of[series_id].append(run_id)
+    names = Series.objects.filter(pk__in=runs_of).order_by(*_NAMES).values_list("pk", *_NAMES)
+    for series_id, server, version, workload, tool in names:
+        for run_id in runs_of[series_id]:
+            own = by_run[run_id]
+            own.servers[server] = own.workloads[workload] = own.tools[tool] = None
+            own.labels[f"{server} {version or ''}".strip()] = None
     # A separate statement: joined to the page it would count the trials of every run.
     trials = Trial.objects.filter(run__in=runs).order_by().values_list("run_id")
     counts = trials.annotate(

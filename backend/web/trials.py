@@ -61,7 +61,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "may_dismiss": visible.may_write(request, workspace),
         "resources": list_resource_figures(trial.resources),
         "glance": _glance(trial.glance),
-        "artefacts": artefacts_by_trial(trial.run_id).get(str(trial.pk), []),
+        "artefacts": artefacts_by_trial(trial=trial.pk).get(str(trial.pk), []),
         "hosts": [shown_host(host) for host in describe_hosts(trial.run)],
         "has_timeline": TrialTimeline.objects.filter(trial=trial).exists(),
         "timeline_url": link_to("trial-timeline", trial.pk),

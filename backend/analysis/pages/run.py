@@ -7,17 +7,21 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Prefetch, QuerySet
+
 from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.query.timestamps import instant
 from backend.runs.checks import Finding
 from backend.runs.measured import throughput_origin_of
-from backend.runs.models import Cell, Host, Run, Trial
+from backend.runs.models import Cell, Host, Run, Series, Trial
 from backend.runs.naming import run_name
 from backend.runs.transactions import repeatable_read
 
-_UNSHOWN = ("histogram", "parsed", "tool_errors", "glance")
+_UNSHOWN = (
+    *("histogram", "parsed", "printed", "glance", "tool_errors", "status_counts", "as_read"),
+)
 _HOST_FIELDS = (*("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel"),)
 
 
@@ -28,11 +32,7 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
     run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
     if run is None:
         raise NotVisible(f"There is no run {run_id}, or it is not shared with you.")
-    trials = list(
-        Trial.objects.filter(run=run)
-        .select_related("cell__series__server", "cell__series__workload")
-        .defer(*_UNSHOWN, *("cell__histogram", "cell__curve"))
-    )
+    trials = _with_cells(Trial.objects.filter(run=run))
     return {
         "id": str(run.pk),
         "name": _name(trials),
@@ -58,6 +58,28 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
         "hosts": describe_hosts(run),
         "trials": _describe_trials(trials, run.workspace_id),
     }
+
+
+@repeatable_read()
+def describe_one_trial(
+    trial_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]
+) -> dict[str, Any]:
+    """The trial as `describe_run` lists it, and its `run`; raises NotVisible as that does."""
+    wanted = Trial.of_kept_runs.filter(pk=trial_id, run__workspace_id__in=workspace_ids)
+    trials = _with_cells(wanted.select_related("run"))
+    if not trials:
+        raise NotVisible(f"There is no trial {trial_id}, or it is not shared with you.")
+    (described,) = _describe_trials(trials, trials[0].run.workspace_id)
+    return {**described, "run": str(trials[0].run_id)}
+
+
+def _with_cells(wanted: QuerySet[Trial]) -> list[Trial]:
+    """The trials with what `describe_trial` tells. Trials of a load point share their cell, and
+    cells their series: joined to each row, they would take most of the time."""
+    cells = Cell.objects.defer("histogram", "curve")
+    series = Series.objects.select_related("server", "workload")
+    related = Prefetch("cell", cells), Prefetch("cell__series", series)
+    return list(wanted.defer(*_UNSHOWN).prefetch_related(*related))
 
 
 def _name(trials: Sequence[Trial]) -> str:
