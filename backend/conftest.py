@@ -14,10 +14,13 @@ DATABASE = {"db", "transactional_db", "live_server"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Kept answers of each process of the tests under names of its own: one forgets them all."""
+    """What processes of the tests must not share, because each has a database of its own: kept
+    answers, which one forgets for all, and artefacts, which one removes that it has no row of."""
     worker = getattr(config, "workerinput", {}).get("workerid", "")
     answers = cast("dict[str, str]", django_settings.CACHES["answers"])
     answers["KEY_PREFIX"] += worker
+    django_settings.DATA_DIR /= worker
+    django_settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
 
 
 @pytest.hookimpl(tryfirst=True)
