@@ -21,14 +21,9 @@ from django.db.models import prefetch_related_objects
 
 from backend.ingest.answers import Answers
 from backend.ingest.models import Artefact, State, Upload
-from backend.ingest.process import (
-    Reading,
-    envelope_of,
-    link_artefacts,
-    read_plain,
-    run_input_of,
-)
+from backend.ingest.process import link_artefacts, run_input_of
 from backend.ingest.queue import Claim
+from backend.ingest.reading import Reading, envelope_of, read_plain
 from backend.ingest.sandbox import LocalArtefact, Question, sandbox
 from backend.ingest.signals import runs_read
 from backend.ingest.storage import open_artefact

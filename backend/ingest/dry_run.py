@@ -15,11 +15,11 @@ from uuid import uuid4
 from backend.formats.model import ReadTrial
 from backend.ingest.cleaning import CannotClean, Cleaning
 from backend.ingest.envelope import Envelope
+from backend.ingest.incoming import IncomingFile, UploadTooLarge
 from backend.ingest.limits import ANONYMOUS_BYTES
 from backend.ingest.parse_child import trial_of
-from backend.ingest.process import plain_record
 from backend.ingest.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
-from backend.ingest.receive import IncomingFile, UploadTooLarge
+from backend.ingest.reading import plain_record
 from backend.ingest.sandbox import LocalArtefact, ParserFailed
 from backend.ingest.slots import LONG_WORK
 from backend.runs.checks import Finding, check_trial

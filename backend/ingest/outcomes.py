@@ -12,8 +12,8 @@ from backend.formats import PARSER_VERSION
 from backend.ingest import queue
 from backend.ingest.faults import is_database_away
 from backend.ingest.models import State
-from backend.ingest.process import NothingRead
 from backend.ingest.queue import Fault
+from backend.ingest.reading import NothingRead
 from backend.ingest.sandbox import ParserDied, ParserFailed, ParserInterrupted
 from backend.ingest.storage import StorageAway
 from backend.runs.record import RunElsewhere

@@ -3,8 +3,7 @@
 A claim is made by the database's own clock. It raises the fence, so that a worker whose lease ran
 out can no longer write. An attempt that a passing fault ended (storage or database away, the worker
 or its parser killed) is not counted: the upload waits, each time longer, for about a day.
-A hint through the broker wakes a worker, which then claims row after row until nothing is due.
-Hints may be lost, doubled or forged: workers also look by themselves (polling.py).
+What wakes a worker is no part of this: hints (hints.py), and its own look (polling.py).
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from functools import reduce
 from operator import or_
 from uuid import UUID
 
-from celery import current_app
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
@@ -26,18 +24,12 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 
 from backend import counters
-from backend.broker import BROKER, broker_client
 from backend.errors import WorkFailed
 from backend.ingest.faults import DatabaseGone
 from backend.ingest.models import State, Upload
 
 log = logging.getLogger(__name__)
 
-DRAIN_TASK = "ingest.drain"
-# Set in the broker while a hint is on its way. It expires by itself, because hints can be lost.
-HINTED_KEY = "loadsheet:hinted"
-HINTED_S = 2
-MAX_WAITING_TASKS = 100
 FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 900
 # After a fault that counts as an attempt.
@@ -287,30 +279,3 @@ def _put_back(held: Claim, fault: Fault, *, waited_s: float = 0.0) -> None:
 def pause_after(faults: int) -> timedelta:
     """How long to wait after so many passing faults before: doubling, at most a quarter hour."""
     return timedelta(seconds=min(FIRST_PAUSE_S * 2 ** min(faults, 10), LONGEST_PAUSE_S))
-
-
-def hint() -> None:
-    """Wake a worker, unless a hint is on its way already. Never raises: workers poll as well.
-
-    To be called after the commit of what is due. Whoever follows the hint takes the key away
-    before looking for rows, so one that was committed while the key stood is found.
-    """
-    BROKER.call(_hint_once, otherwise=None)
-
-
-def _hint_once() -> None:
-    broker = broker_client()
-    is_first = broker.set(HINTED_KEY, 1, nx=True, ex=HINTED_S)
-    # Without workers, hints would pile up for as long as uploads come.
-    if is_first and broker.llen(current_app.conf.task_default_queue) < MAX_WAITING_TASKS:
-        _send_hint()
-
-
-def hint_arrived() -> None:
-    """The next hint is to be sent: called before looking for what is due."""
-    BROKER.call(lambda: broker_client().delete(HINTED_KEY), otherwise=None)
-
-
-def _send_hint() -> None:
-    # Without an end: a worker whose clock is ahead would take every hint for an old one.
-    current_app.send_task(DRAIN_TASK, retry=False)

@@ -6,39 +6,34 @@ import contextlib
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, cast
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
-from backend.errors import Conflict, TooLarge
-from backend.ingest import queue
-from backend.ingest.cleaning import Cleaning, clean_envelope, clean_name, hash_of
+from backend.errors import Conflict
+from backend.ingest.cleaning import Cleaning, clean_envelope
 from backend.ingest.content_hash import all_hashes, content_hash, keyed
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
+from backend.ingest.hints import hint
+from backend.ingest.incoming import (
+    Arrived,
+    IncomingFile,
+    UploadTooLarge,
+    arrived_files,
+    beginnings_of,
+    check_references,
+    check_sizes,
+)
 from backend.ingest.insert import insert_once
-from backend.ingest.limits import ENVELOPE_BYTES, FILES
+from backend.ingest.limits import ENVELOPE_BYTES
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parts import PartsDiffer, PartsMissing, Whole, forget, put_together
 from backend.ingest.plain_json import check_plain
 from backend.ingest.quota import explain_refusal
 from backend.ingest.slots import LONG_WORK
-from backend.ingest.small import SMALL_BYTES, is_small
+from backend.ingest.small import is_small
 from backend.ingest.storage import StorageAway, Stored, storage
-
-
-class IncomingFile(Protocol):
-    """A file as the request gives it."""
-
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def size(self) -> int | None: ...
-    @property
-    def file(self) -> IO[bytes] | None: ...
-
-    def chunks(self, chunk_size: int | None = None) -> Iterable[bytes]: ...
 
 
 class UploadTrashed(Conflict):
@@ -55,10 +50,6 @@ class UploadConflict(Conflict):
         super().__init__(
             f"The upload id {upload_id} was used before for other bytes; nothing was changed."
         )
-
-
-class UploadTooLarge(TooLarge):
-    """More bytes than this installation accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +69,6 @@ class Receipt:
     is_new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """A file by its name and the SHA-256 it has as it was sent."""
-
-    name: str
-    sha256: str
-    content: IncomingFile | Whole
-
-
 def receive(
     sender: Sender,
     files: Sequence[IncomingFile],
@@ -104,14 +86,15 @@ def receive(
     WorkspaceFull, UploadsUsedUp, RoomChanged, UploadConflict, PartsMissing, PartsDiffer,
     CannotClean, Busy; nothing is stored.
     """
-    _check_sizes(files, wholes)
+    check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
     cleaned = _clean(sent)
     envelope = read_envelope(cleaned) if sent else Envelope()
-    arrived = _arrived([*files, *wholes])
-    _check_references(envelope, [file.name for file in arrived])
+    arrived = arrived_files([*files, *wholes])
+    check_references(envelope, [file.name for file in arrived])
     if wholes and envelope.upload_id is None:
         raise EnvelopeError("id", None, "the id under which the parts were sent")
+    beginnings = beginnings_of(files)
     upload = Upload(
         id=_first_id(envelope.upload_id, upload_id),
         workspace_id=sender.workspace_id,
@@ -120,7 +103,7 @@ def receive(
         envelope=cleaned,
         envelope_bytes=check_plain(cleaned) if cleaned else 0,
         tool_hint=tool,
-        is_small=is_small(envelope, _beginnings(files), has_parts=bool(wholes)),
+        is_small=is_small(envelope, beginnings, has_parts=bool(wholes)),
         content_sha256=content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
     receipt = _receive_once(upload, arrived, is_clean=cleaned == sent)
@@ -131,16 +114,6 @@ def receive(
 
 def _first_id(*ids: UUID | None) -> UUID:
     return next(filter(None, ids), None) or uuid.uuid4()
-
-
-def _beginnings(files: Sequence[IncomingFile]) -> list[bytes]:
-    """Of each file as much as tells whether it is small."""
-    beginnings = []
-    for file in files:
-        content = cast(IO[bytes], file.file)
-        content.seek(0)
-        beginnings.append(content.read(SMALL_BYTES + 1))
-    return beginnings
 
 
 def _receive_once(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
@@ -173,15 +146,6 @@ def _clean(sent: object) -> dict[str, Any]:
     return clean_envelope(sent, size_bytes=size_bytes)
 
 
-def _arrived(contents: Sequence[IncomingFile | Whole]) -> list[Arrived]:
-    names = _unique_names([clean_name(content.name or "artefact") for content in contents])
-    hashes = [
-        content.sha256 if isinstance(content, Whole) else hash_of(content.chunks())
-        for content in contents
-    ]
-    return list(map(Arrived, names, hashes, contents))
-
-
 def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
     stored: list[Stored] = []
     try:
@@ -194,7 +158,7 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
         upload.content_sha256 = keyed(sent_hash)
     # Where the database fails, the row may be there all the same: then the files stay.
     if insert_once(upload, _artefacts(upload, arrived, stored)):
-        transaction.on_commit(queue.hint, robust=True)
+        transaction.on_commit(hint, robust=True)
         return Receipt(upload, is_new=True)
     _take_back(stored)
     upload.content_sha256 = sent_hash
@@ -256,31 +220,3 @@ def _answer_again(upload: Upload) -> Receipt:
     if existing.is_in_trash:
         raise UploadTrashed(upload.pk)
     return Receipt(existing, is_new=False)
-
-
-def _unique_names(given: Sequence[str]) -> list[str]:
-    names = [name[:200] for name in given]
-    if any("\0" in name for name in names):
-        raise EnvelopeError("a file's name", names, "no NUL")
-    if len(set(names)) == len(names):
-        return names
-    return [f"{position}-{name}" for position, name in enumerate(names)]
-
-
-def _check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None:
-    if (count := len(files) + len(wholes)) > FILES:
-        raise EnvelopeError("the number of files", count, f"at most {FILES}")
-    total = sum(file.size or 0 for file in files) + sum(whole.size_bytes for whole in wholes)
-    if total > settings.UPLOAD_MAX_BYTES:
-        raise UploadTooLarge(
-            f"This upload has {total} bytes; at most {settings.UPLOAD_MAX_BYTES} are accepted."
-        )
-
-
-def _check_references(envelope: Envelope, names: Sequence[str]) -> None:
-    sent_names = set(names)
-    for entry in envelope.entries:
-        missing = [name for name in entry.artefacts or () if name not in sent_names]
-        if missing:
-            where = f"trials[{entry.ordinal}].artefacts"
-            raise EnvelopeError(where, missing[0], "the name of a file sent with the envelope")

@@ -7,8 +7,9 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_process_init, worker_process_shutdown
 
-from backend.ingest import queue, worker
+from backend.ingest import worker
 from backend.ingest.collector import collect_in_turn
+from backend.ingest.hints import DRAIN_TASK
 from backend.ingest.polling import Poller
 from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.retention import remove_due_output
@@ -18,7 +19,7 @@ COLLECT_TASK = "ingest.collect"
 _pollers: list[Poller] = []
 
 
-@shared_task(name=queue.DRAIN_TASK)  # type: ignore[untyped-decorator]
+@shared_task(name=DRAIN_TASK)  # type: ignore[untyped-decorator]
 def drain() -> None:
     """Read what is due."""
     worker.drain()

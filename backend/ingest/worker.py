@@ -11,7 +11,7 @@ from itertools import chain
 from uuid import UUID
 
 from backend import counters, log_context
-from backend.ingest import queue
+from backend.ingest import hints, queue
 from backend.ingest.batches import Batch, read_batch, record_batch
 from backend.ingest.budget import Budget
 from backend.ingest.claims import claim_due
@@ -31,19 +31,19 @@ READING = threading.Lock()
 def drain(*, is_stopping: Callable[[], bool] = lambda: False) -> None:
     """Read what is due, by turns, until nothing is, the shift is over or `is_stopping`."""
     with READING:
-        queue.hint_arrived()
+        hints.hint_arrived()
         queue.requeue_abandoned()
         ends = time.monotonic() + SHIFT_S
         is_first = True
         while not is_stopping() and (groups := claim_due()):
             # Where there was one there may be more, for another worker.
             if is_first:
-                queue.hint()
+                hints.hint()
             is_first = False
             for place, claims in enumerate(groups, start=1):
                 _work_on_all(claims, _lease_of(groups[place:]))
             if time.monotonic() > ends:
-                queue.hint()
+                hints.hint()
                 return
 
 

@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Token
+from backend.ingest import incoming, slots
 from backend.ingest import receive as receiving
-from backend.ingest import slots
 from backend.ingest.models import Artefact, Part, Upload
 from backend.ingest.storage import open_artefact, storage
 from backend.ingest.worker import process
@@ -288,7 +288,7 @@ def test_small_parts_count_as_parts_of_the_least_size(tenant, settings):
 
 
 def test_an_upload_has_a_limit_of_files(sender, monkeypatch):
-    monkeypatch.setattr(receiving, "FILES", 2)
+    monkeypatch.setattr(incoming, "FILES", 2)
     sender.put_all()
 
     assert "at most 2" in problem(sender.post(names=["a", "b", "c"]), 400)["detail"]

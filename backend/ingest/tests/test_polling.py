@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError
 
 from backend.broker import Guard
-from backend.ingest import polling, queue
+from backend.ingest import hints, polling
 from backend.ingest.models import State, Upload
 from backend.ingest.polling import Poller
 from backend.ingest.storage import storage
@@ -40,7 +40,7 @@ def wait_until_read():
 def test_without_a_broker_workers_read_what_is_committed(data_dir, monkeypatch):
     guard = Guard("broker")
     guard.pause(float("inf"))
-    monkeypatch.setattr(queue, "BROKER", guard)  # not one hint is sent
+    monkeypatch.setattr(hints, "BROKER", guard)  # not one hint is sent
     tenant = make_tenant()
     worker = start_worker(environment(data_dir, REDIS_URL=NO_BROKER, POLL_INTERVAL_S="1"))
     try:
@@ -57,11 +57,11 @@ def test_no_message_expires(monkeypatch):
     """Celery compares the end of a message with the worker's own clock."""
     sent = {}
     monkeypatch.setattr(
-        queue.current_app, "send_task", lambda name, **options: sent.update({name: options}), False
+        hints.current_app, "send_task", lambda name, **options: sent.update({name: options}), False
     )
-    queue._send_hint()
-    assert "expires" not in sent[queue.DRAIN_TASK]
-    for entry in queue.current_app.conf.beat_schedule.values():
+    hints._send_hint()
+    assert "expires" not in sent[hints.DRAIN_TASK]
+    for entry in hints.current_app.conf.beat_schedule.values():
         assert "expires" not in entry.get("options", {})
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from backend.broker import Guard
-from backend.ingest import budget, queue, sandbox, worker
+from backend.ingest import budget, hints, queue, sandbox, worker
 from backend.ingest.claims import claim_due
 from backend.ingest.models import State, Upload
 from backend.testing.uploads import claim_next, make_tenant, make_upload
@@ -18,14 +18,14 @@ LONG_AGO = timedelta(hours=1)
 
 
 @pytest.fixture
-def hints(monkeypatch):
+def sent_hints(monkeypatch):
     """The hints that reach the broker."""
     sent = []
-    monkeypatch.setattr(queue, "_send_hint", lambda: sent.append(1))
-    monkeypatch.setattr(queue, "BROKER", Guard("broker"))
-    queue.hint_arrived()
+    monkeypatch.setattr(hints, "_send_hint", lambda: sent.append(1))
+    monkeypatch.setattr(hints, "BROKER", Guard("broker"))
+    hints.hint_arrived()
     yield sent
-    queue.hint_arrived()
+    hints.hint_arrived()
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_the_one_that_waits_longest_is_claimed_first(tenant, upload):
     assert claim_next() is None
 
 
-def test_an_upload_whose_worker_was_killed_three_times_is_still_read(upload, hints):
+def test_an_upload_whose_worker_was_killed_three_times_is_still_read(upload, sent_hints):
     for faults in (1, 2, 3):
         assert claim_next().upload_id == upload.pk
         abandon(upload)
@@ -168,7 +168,7 @@ def test_uploads_that_end_their_workers_leave_a_reader_for_the_others(tenant, up
     assert good.pk in {held.upload_id for held in claims if held}
 
 
-def test_the_start_of_a_parser_is_not_counted_as_reading(upload, hints, monkeypatch):
+def test_the_start_of_a_parser_is_not_counted_as_reading(upload, sent_hints, monkeypatch):
     monkeypatch.setattr(sandbox, "MEANWHILE_S", 0.0)
     parser = sandbox.sandbox()
     parser.close()
@@ -183,31 +183,31 @@ def test_the_start_of_a_parser_is_not_counted_as_reading(upload, hints, monkeypa
     assert (upload.state, upload.is_slow) == (State.PARSED, False)
 
 
-def test_many_commits_need_one_hint_until_it_arrives(hints):
+def test_many_commits_need_one_hint_until_it_arrives(sent_hints):
     for _ in range(5):
-        queue.hint()
-    assert hints == [1]
-    queue.hint_arrived()
-    queue.hint()
-    assert hints == [1, 1]
+        hints.hint()
+    assert sent_hints == [1]
+    hints.hint_arrived()
+    hints.hint()
+    assert sent_hints == [1, 1]
 
 
-def test_a_drain_reads_all_that_is_due_and_wakes_another_worker_once(tenant, upload, hints):
+def test_a_drain_reads_all_that_is_due_and_wakes_another_worker_once(tenant, upload, sent_hints):
     make_upload(tenant)
     worker.drain()
     assert set(states()) == {State.PARSED}
-    assert hints == [1]
+    assert sent_hints == [1]
 
 
 def test_a_worker_whose_shift_is_over_leaves_the_rest_to_the_next(
-    tenant, upload, hints, monkeypatch
+    tenant, upload, sent_hints, monkeypatch
 ):
     make_upload(tenant)
     monkeypatch.setattr(worker, "SHIFT_S", -1.0)
     monkeypatch.setattr(worker, "claim_due", lambda: claim_due(most=1))
     worker.drain()
     assert sorted(states()) == [State.PARSED, State.RECEIVED]
-    assert hints
+    assert sent_hints
 
 
 def test_a_lost_claim_cannot_finish(upload):
@@ -222,9 +222,9 @@ def test_a_broker_that_is_away_does_not_disturb_receiving(upload, monkeypatch):
     def refuse(*_, **__):
         raise ConnectionError
 
-    monkeypatch.setattr(queue.current_app, "send_task", refuse, raising=False)
-    queue.hint_arrived()
-    queue.hint()
+    monkeypatch.setattr(hints.current_app, "send_task", refuse, raising=False)
+    hints.hint_arrived()
+    hints.hint()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Upload
-from backend.ingest.process import envelope_of
+from backend.ingest.reading import envelope_of
 from backend.ingest.reprocess import reprocess
 from backend.ingest.worker import process
 from backend.runs.catalogue import host_page, server_page, workload_page
