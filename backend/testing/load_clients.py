@@ -19,7 +19,7 @@ order = json.load(sys.stdin)
 connection = http.client.HTTPConnection(order["host"], timeout=60)
 before, mark, after = (part.encode() for part in order["body"].partition(order["mark"]))
 taken, number, began = [], 0, time.monotonic()
-while (now := time.monotonic()) < began + order["seconds"]:
+while (now := time.monotonic()) < began + order["seconds"] and number < order["most"]:
     if order["rate"] and (early := began + number / order["rate"] - now) > 0:
         time.sleep(early)
     own = b"%d-%d" % (os.getpid(), number) if mark else b""
@@ -39,7 +39,8 @@ print(json.dumps(taken))
 class Order:
     """What each client sends, for how long, and how often a second; `rate` 0: without a pause.
 
-    Where the body holds MARK, each request has another text in its place.
+    A client that has sent `most` requests ends before. Where the body holds MARK, each request has
+    another text in its place.
     """
 
     host: str
@@ -48,6 +49,7 @@ class Order:
     body: str
     seconds: float
     rate: float = 0.0
+    most: int = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,9 @@ def upload_order(host: str, token: str, text: str, *, seconds: float, rate: floa
     return Order(host, "/api/v1/uploads", headers, body, seconds, rate)
 
 
-def report_order(host: str, project: str, token: str, *, seconds: float) -> Order:
+def report_order(
+    host: str, project: str, token: str, *, seconds: float, most: int = sys.maxsize
+) -> Order:
     """Reports of seven figures as a Bencher server takes them: what it keeps of a report of ab."""
     names = ("throughput", "p50", "p90", "p95", "p99", "requests", "failed")
     figures = {name: {"value": 100.5 + place} for place, name in enumerate(names)}
@@ -118,4 +122,4 @@ def report_order(host: str, project: str, token: str, *, seconds: float) -> Orde
     }
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
     path = f"/v0/projects/{project}/reports"
-    return Order(host, path, headers, json.dumps(report), seconds)
+    return Order(host, path, headers, json.dumps(report), seconds, most=most)

@@ -2,12 +2,15 @@
 
 Starts its own service on a free port with a fresh data folder, sends to loopback only, and prints
 what it measured beside the machine's facts. Figures of a shared machine: compare within one run.
+
+With --memory N, it sends N small uploads and says of each program whether its memory grows. With
+--bencher URL, it measures the service and a Bencher server in alternating pairs. Bencher must be
+running on the same machine, with a project and a token in BENCHER_PROJECT and BENCHER_TOKEN.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import platform
@@ -15,23 +18,24 @@ import sys
 import tempfile
 import time
 import uuid
-from collections import Counter
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
-import psutil
-import psycopg
 
 from backend.config.embedded import free_port
 from backend.config.site import Site
 from backend.testing.load_clients import report_order, send, upload_order
 from backend.testing.reports import WRK, make_envelope, make_trial
+from backend.testing.service import archive, bencher, memory
+from backend.testing.service.bench import Bench
+from backend.testing.service.processes import cpu_by_program, cpu_of_each, memory_by_program
 
 CLIENTS, FLOOD, ALONE_S = 8, 10_000, 15
 CAPTURE = Path(__file__).parents[2] / "backend/formats/ab/tests/captures/close-c100-40-tsv"
 AB = (CAPTURE / "stdout").read_text()
-READ_TIMEOUT_S = 900
+# Of sending a tenth of the uploads while memory is watched.
+TENTH_TIMEOUT_S = 3600
 
 
 def main() -> None:
@@ -55,96 +59,36 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench service", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="of receiving and reading")
-    parser.add_argument(
-        "--bencher", metavar="URL", help="a Bencher server to time; BENCHER_TOKEN, BENCHER_PROJECT"
-    )
+    parser.add_argument("--bencher", metavar="URL", help="a Bencher server to measure beside ours")
+    parser.add_argument("--memory", type=int, metavar="N", help="only memory over N small uploads")
+    parser.add_argument("--archive", metavar="DIR", help="a results tree in place of a made one")
     parser.add_argument("--only-rates", action="store_true", help="receiving and reading alone")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.memory is not None and given.memory < memory.POINTS * CLIENTS:
+        parser.error(f"--memory needs at least {memory.POINTS * CLIENTS} uploads")
+    if given.bencher and not {"BENCHER_TOKEN", "BENCHER_PROJECT"} <= set(os.environ):
+        parser.error("--bencher needs BENCHER_TOKEN and BENCHER_PROJECT in the environment")
+    return given
 
 
 def measure(bench: Bench, given: argparse.Namespace) -> None:
     time.sleep(5)
+    if given.memory is not None:
+        memory_over(bench, given.memory)
+        return
+    if given.bencher:
+        beside_bencher(bench, given.bencher, given.seconds)
+        return
     idle_memory(bench)
     envelope_of_trials(bench, 120, aim_s=0.5)
     received_and_read(bench, given.seconds)
     accepted_alone(bench)
-    if given.bencher:
-        bencher(given.bencher, given.seconds)
     if given.only_rates:
         return
     paced(bench)
     beside_a_flood(bench)
     envelope_of_trials(bench, 5_000, aim_s=15)
-
-
-class Bench:
-    """The service that is measured, and its database."""
-
-    def __init__(self, site: Site, token: str) -> None:
-        self.site, self.token = site, token
-        self.host = site.url.removeprefix("http://")
-        self._database = psycopg.connect(site.environment["DATABASE_URL"], autocommit=True)
-
-    def client(self) -> httpx.Client:
-        headers = {"authorization": f"Bearer {self.token}"}
-        return httpx.Client(base_url=self.site.url, headers=headers, timeout=120)
-
-    def make_workspace(self, slug: str) -> str:
-        """A workspace beside the demo's; a token for it."""
-        self.site.manage("make_workspace", slug, "--name", slug)
-        return self.site.manage("make_token", "--workspace", slug, "--name", "bench").split()[-1]
-
-    def number(self, query: str, *values: object) -> float:
-        row = self._database.execute(query.encode(), values).fetchone()
-        assert row is not None
-        return float(row[0] or 0)
-
-    def now(self) -> object:
-        """By the database's clock."""
-        row = self._database.execute("SELECT clock_timestamp()").fetchone()
-        return None if row is None else row[0]
-
-    def waiting_count(self) -> int:
-        waiting = "state IN ('received', 'parsing')"
-        return int(self.number(f"SELECT count(*) FROM ingest_upload WHERE {waiting}"))  # noqa: S608
-
-    def read_count(self, since: object) -> int:
-        query = "SELECT count(*) FROM ingest_upload WHERE state = 'parsed' AND received_at >= %s"
-        return int(self.number(query, since))
-
-    def wait_until_read(self) -> None:
-        deadline = time.monotonic() + READ_TIMEOUT_S
-        while self.waiting_count():
-            if time.monotonic() > deadline:
-                sys.exit(f"uploads were not read in {READ_TIMEOUT_S} s")
-            time.sleep(0.05)
-
-    def waits_s(self, since: object, slug: str, percent: int) -> float:
-        """Of the uploads of a workspace received since then: from received to readable."""
-        return self.number(
-            """
-            SELECT percentile_disc(%s / 100.0) WITHIN GROUP (ORDER BY
-                extract(epoch FROM finished_at - received_at))
-            FROM ingest_upload JOIN accounts_workspace AS workspace
-                ON workspace.id = workspace_id
-            WHERE received_at >= %s AND workspace.slug = %s AND state = 'parsed'
-            """,
-            percent,
-            since,
-            slug,
-        )
-
-    @contextlib.contextmanager
-    def stopped_readers(self) -> Iterator[None]:
-        """Nothing is read in the block."""
-        readers = [each for each in processes() if program_of(each) in ("worker", "parser")]
-        for process in readers:
-            process.suspend()
-        try:
-            yield
-        finally:
-            for process in readers:
-                process.resume()
+    imported_archive(bench, given.archive)
 
 
 def show(what: str, aim: str, measured: str) -> None:
@@ -259,19 +203,67 @@ def small_workspace(bench: Bench, token: str) -> float:
 
 def idle_memory(bench: Bench) -> None:
     """Of everything that was started. Pages that processes share count once."""
-    shares: Counter[str] = Counter()
-    for process in processes():
-        with contextlib.suppress(psutil.Error):
-            shares[program_of(process)] += process.memory_full_info().pss
+    shares, _ = memory_by_program()
     by_program = ", ".join(f"{name} {used >> 20}" for name, used in shares.most_common())
     show(f"idle memory in MiB ({by_program})", "<= 600", str(sum(shares.values()) >> 20))
 
 
-def bencher(url: str, seconds: int) -> None:
-    """The same clients against a Bencher server: its answer means stored and queryable."""
-    token, project = (os.environ.get(name, "") for name in ("BENCHER_TOKEN", "BENCHER_PROJECT"))
-    order = report_order(url.removeprefix("http://"), project, token, seconds=seconds)
-    show(f"Bencher at {url}: reports", "", f"{send(order, clients=CLIENTS).per_second:.0f}/s")
+def memory_over(bench: Bench, count: int) -> None:
+    """Small uploads as fast as they are accepted, sampled where all are read."""
+
+    def send_tenth(uploads: int) -> int:
+        order = upload_order(bench.host, bench.token, AB, seconds=TENTH_TIMEOUT_S)
+        sent = send(replace(order, most=uploads // CLIENTS), clients=CLIENTS)
+        bench.wait_until_read()
+        return len(sent.taken_ms)
+
+    print("MiB with shared pages counted once / in each process")
+    samples = memory.sample_over(count, send_tenth, say=print)
+    for trend in memory.trends(samples):
+        print(trend.line)
+
+
+def beside_bencher(bench: Bench, url: str, seconds: int) -> None:
+    """The same clients at both. Bencher's answer means stored and queryable, so that is what is
+    counted of ours."""
+    token, project = os.environ["BENCHER_TOKEN"], os.environ["BENCHER_PROJECT"]
+    theirs = report_order(url.removeprefix("http://"), project, token, seconds=seconds)
+    ours = upload_order(bench.host, bench.token, AB, seconds=seconds)
+
+    def our_rate() -> float:
+        began = time.monotonic()
+        count = len(send(ours, clients=CLIENTS).taken_ms)
+        bench.wait_until_read()
+        return count / (time.monotonic() - began)
+
+    pairs = []
+    for pair in bencher.alternate(our_rate, lambda: send(theirs, clients=CLIENTS).per_second):
+        pairs.append(pair)
+        what = f"received, read and queryable for {seconds} s: ours, Bencher"
+        show(what, "", f"{pair.ours:.0f}/s, {pair.theirs:.0f}/s, {pair.ratio:.2f} times")
+    show("— ratio", f">= {bencher.AIM:g} times", bencher.summary(pairs))
+
+
+def imported_archive(bench: Bench, given: str | None) -> None:
+    """A results tree, imported by the agent, until all its trials can be queried."""
+    with tempfile.TemporaryDirectory(prefix="loadsheet-archive-") as folder:
+        tree = Path(given) if given else Path(folder) / "results"
+        if not given:
+            archive.make_tree(tree)
+        files = sum(1 for path in tree.rglob("raw") if path.is_file())
+        before = bench.number("SELECT count(*) FROM runs_trial")
+        began = time.monotonic()
+        archive.import_tree(tree, bench.site.url, bench.token, Path(folder) / "spool")
+        imported_s = time.monotonic() - began
+        bench.wait_until_read()
+        took_s = time.monotonic() - began
+        trials = bench.number("SELECT count(*) FROM runs_trial") - before
+    show(
+        f"an archive of {trials:,.0f} trials in {files:,} files, imported and readable (sent in "
+        f"{imported_s:.1f} s)",
+        "<= 60 s",
+        f"{took_s:.1f} s",
+    )
 
 
 def pace_ms() -> float:
@@ -283,46 +275,6 @@ def pace_ms() -> float:
         sum(range(1_000_000))
         taken.append(time.process_time() - started)
     return min(taken) * 1000
-
-
-# What each process of the service is, by a word of its command line.
-PROGRAMS = {
-    "web_server": "web",
-    "celery": "worker",
-    "parse_child": "parser",
-    "postgres": "postgres",
-    "valkey": "valkey",
-}
-
-
-def processes() -> list[psutil.Process]:
-    """Everything that the service runs."""
-    children: list[psutil.Process] = psutil.Process().children(recursive=True)
-    return children
-
-
-def program_of(process: psutil.Process) -> str:
-    """Raises psutil.Error where it has ended."""
-    line = " ".join(process.cmdline())
-    return next((name for word, name in PROGRAMS.items() if word in line), "other")
-
-
-def cpu_by_program() -> Counter[str]:
-    """CPU seconds so far of this process' descendants, those that ended included."""
-    used: Counter[str] = Counter()
-    for process in processes():
-        with contextlib.suppress(psutil.Error):
-            used[program_of(process)] += sum(process.cpu_times()[:4])
-    used["clients"] = sum(psutil.Process().cpu_times()[2:4])
-    return used
-
-
-def cpu_of_each(before: Counter[str], count: int) -> str:
-    """Milliseconds of CPU of each program for one upload."""
-    after = cpu_by_program()
-    used = {name: (after[name] - before[name]) / max(1, count) * 1000 for name in after}
-    shares = ", ".join(f"{name} {ms:.2f}" for name, ms in used.items() if ms >= 0.01)
-    return f"{shares}; together {sum(used.values()):.2f}"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""One service under load: what `scripts/bench service` measures."""
