@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ class Reading:
 
     # Uploads a second of each round, by the number of workers.
     rates: Mapping[int, Sequence[float]]
+    # Cores that all machines and services used meanwhile, in the same order.
+    cores: Mapping[int, Sequence[float]]
 
     def ratio(self, workers: int) -> float:
         """How many times what one worker reads: the median of the rounds, each within itself."""
@@ -32,7 +35,8 @@ class Reading:
         """The table that people read."""
         return [
             f"reading with {workers} workers          {median(rates):.1f}/s, "
-            f"{self.ratio(workers):.2f} times one worker"
+            f"{self.ratio(workers):.2f} times one worker, {median(self.cores[workers]):.1f} of "
+            f"{os.cpu_count()} cores used"
             for workers, rates in self.rates.items()
         ]
 
@@ -46,17 +50,20 @@ def measure(cluster: Cluster, *, uploads: int, rounds: int, seed: int) -> Readin
     workers = [cluster.machine(f"reader-{number}") for number in range(1, MOST + 1)]
     start_all([web], workers, readers=1)
     rates: dict[int, list[float]] = defaultdict(list)
+    cores: dict[int, list[float]] = defaultdict(list)
     tables = Tables(cluster.postgres.url)
     for turn in range(rounds):
         for count in range(1, MOST + 1):
             for machine in workers:
                 machine.suspend()
             _send(cluster, web, uploads, seed=seed + turn * MOST + count)
+            before_s = sum(cluster.cpu_s().values())
             took_s = _time_reading(workers[:count], tables)
             rates[count].append(uploads / took_s)
+            cores[count].append((sum(cluster.cpu_s().values()) - before_s) / took_s)
     tables.close()
     cluster.stop_machines()
-    return Reading(rates)
+    return Reading(rates, cores)
 
 
 def _send(cluster: Cluster, web: Machine, uploads: int, *, seed: int) -> None:
