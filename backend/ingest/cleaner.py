@@ -8,20 +8,31 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 
 from backend.errors import Away
 from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import ParserFailed, ParserInterrupted, Sandbox, current_limits
-from backend.ingest.slots import LONG_WORK
+from backend.ingest.slots import LONG_WORK, short_or_long
 
 MEMORY_BYTES = 1 << 30
 # A mark may be longer than the secret it stands for.
 GROWTH = 3
+# A megabyte of the worst text takes half a second.
+SHORT_CPU_S = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Whose file is searched, and whether it is so small that this cannot take long."""
+
+    workspace_id: UUID | None = None
+    is_short: bool = False
 
 
 class CleanerInterrupted(Away):
@@ -37,6 +48,7 @@ class Cleaner:
     def __init__(self) -> None:
         self._child = Sandbox((sys.executable, "-m", "backend.ingest.clean_child"))
         self._pid = os.getpid()
+        self.is_short = False
         atexit.register(self.close)
 
     @property
@@ -60,6 +72,7 @@ class Cleaner:
         usual = current_limits()
         limits = replace(
             usual,
+            cpu_s=min(SHORT_CPU_S, usual.cpu_s) if self.is_short else usual.cpu_s,
             memory_bytes=min(MEMORY_BYTES, usual.memory_bytes),
             file_bytes=GROWTH * settings.UPLOAD_MAX_BYTES,
         )
@@ -86,13 +99,14 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def cleaner() -> Iterator[Cleaner]:
+def cleaner(work: Work = Work()) -> Iterator[Cleaner]:
     """A child for the thread that asks, while it has a turn. Raises Busy."""
-    with LONG_WORK.take():
+    with short_or_long(work.workspace_id) if work.is_short else LONG_WORK.take():
         with _lock:
             taken = _idle.pop() if _idle else Cleaner()
         if not taken.is_ours:
             taken = Cleaner()
+        taken.is_short = work.is_short
         try:
             yield taken
         finally:

@@ -4,7 +4,8 @@ The agent does so before it sends; what curl or a browser sends had nobody to do
 the agent's own (`redaction`), so what it cleaned passes unchanged, byte for byte.
 
 Small plain files are cleaned here, others in a child process under limits: unpacking and long
-searches would keep the other threads of a web process waiting.
+searches would keep the other threads of a web process waiting. Plain files that are not much larger
+have slots of their own, because what is packed may take minutes (slots.py).
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
+from uuid import UUID
 
-from backend.ingest.cleaner import cleaner
-from backend.ingest.limits import INLINE_FILE_BYTES, INLINE_REQUEST_BYTES
+from backend.ingest.cleaner import Work, cleaner
+from backend.ingest.limits import INLINE_FILE_BYTES, INLINE_REQUEST_BYTES, SHORT_BYTES
 from backend.ingest.rewriting import REDACTOR, CannotClean, clean_bytes, is_plain
 from backend.ingest.storage import CHUNK_BYTES
 
@@ -29,12 +31,14 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     return cleaned
 
 
-def clean_envelope(envelope: Mapping[str, Any], *, size_bytes: int) -> dict[str, Any]:
+def clean_envelope(
+    envelope: Mapping[str, Any], *, size_bytes: int, workspace_id: UUID | None = None
+) -> dict[str, Any]:
     """The envelope without secrets; the plan's hash stays that of the plan that is kept."""
     if size_bytes <= INLINE_FILE_BYTES:
         cleaned = clean_fields(envelope)
     else:
-        with cleaner() as child:
+        with cleaner(Work(workspace_id, is_short=size_bytes <= SHORT_BYTES)) as child:
             cleaned = child.clean_json(envelope)
     run, before = cleaned.get("run") or {}, envelope.get("run") or {}
     if run.get("plan") != before.get("plan"):
@@ -47,9 +51,10 @@ def clean_name(name: str) -> str:
 
 
 class Cleaning:
-    """The files of one request, one after the other."""
+    """The files of one request for a workspace, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace_id: UUID | None = None) -> None:
+        self._workspace_id = workspace_id
         self._inline_left = INLINE_REQUEST_BYTES
 
     def cleaned(self, file: IO[bytes]) -> Iterator[bytes]:
@@ -58,18 +63,20 @@ class Cleaning:
         Raises CannotClean and Busy, here or while the bytes are read.
         """
         file.seek(0)
-        beginning = file.read(min(INLINE_FILE_BYTES, self._inline_left) + 1)
-        if len(beginning) <= min(INLINE_FILE_BYTES, self._inline_left) and is_plain(beginning):
+        beginning = file.read(SHORT_BYTES + 1)
+        is_text = is_plain(beginning)
+        if is_text and len(beginning) <= min(INLINE_FILE_BYTES, self._inline_left):
             self._inline_left -= len(beginning)
             return iter((clean_bytes(beginning),))
-        return _cleaned_apart(file)
+        is_short = is_text and len(beginning) <= SHORT_BYTES
+        return _cleaned_apart(file, Work(self._workspace_id, is_short))
 
 
-def _cleaned_apart(file: IO[bytes]) -> Iterator[bytes]:
+def _cleaned_apart(file: IO[bytes], work: Work) -> Iterator[bytes]:
     with tempfile.TemporaryDirectory(prefix="cleaning-") as folder:
         target = Path(folder) / "target"
         # The turn ends before the bytes are stored.
-        with cleaner() as child:
+        with cleaner(work) as child:
             is_changed = child.clean_file(_on_disk(file, Path(folder) / "source"), target)
         if not is_changed:
             yield from _chunks(file)

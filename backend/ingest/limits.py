@@ -34,6 +34,9 @@ FILES = 12_000
 # Cleaned in the request itself; larger files wait for a turn of the child that cleans.
 INLINE_FILE_BYTES = 64 << 10
 INLINE_REQUEST_BYTES = 1 << 20
+# Plain files up to this size are searched in half a second at most, so they do not wait behind
+# archives and larger files.
+SHORT_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)

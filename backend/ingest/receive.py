@@ -88,7 +88,7 @@ def receive(
     """
     check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
-    cleaned = _clean(sent)
+    cleaned = _clean(sent, sender.workspace_id)
     envelope = read_envelope(cleaned) if sent else Envelope()
     arrived = arrived_files([*files, *wholes])
     check_references(envelope, [file.name for file in arrived])
@@ -134,7 +134,7 @@ def _is_received(upload: Upload) -> bool:
     return Upload.objects.filter(pk=upload.pk).exists()
 
 
-def _clean(sent: object) -> dict[str, Any]:
+def _clean(sent: object, workspace_id: UUID) -> dict[str, Any]:
     """The envelope without secrets, once it is sure that it can be stored."""
     size_bytes = check_plain(sent)
     if size_bytes > ENVELOPE_BYTES:
@@ -143,7 +143,7 @@ def _clean(sent: object) -> dict[str, Any]:
         )
     if not isinstance(sent, dict):
         raise EnvelopeError("the envelope", sent, "an object")
-    return clean_envelope(sent, size_bytes=size_bytes)
+    return clean_envelope(sent, size_bytes=size_bytes, workspace_id=workspace_id)
 
 
 def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
@@ -169,7 +169,7 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
 
 
 def _store(upload: Upload, arrived: Sequence[Arrived], stored: list[Stored]) -> None:
-    cleaning = Cleaning()
+    cleaning = Cleaning(upload.workspace_id)
     # Several names may share an artefact, which is put together once.
     of_wholes: dict[str, Stored] = {}
     for file in arrived:

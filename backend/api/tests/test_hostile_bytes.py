@@ -57,6 +57,9 @@ def problem(answer, status):
 class Refusing:
     """Stands for the child that cleans: nothing may ask it."""
 
+    def __init__(self, *_):
+        pass
+
     def __enter__(self):
         raise AssertionError("the child was asked")
 
@@ -125,6 +128,22 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
     assert (Upload.objects.count(), stored_files(folder)) == (0, [])
     none_left._running.release()
     assert send(client, LARGE, url=url).status_code in {200, 202}
+
+
+def test_a_text_of_150_kilobytes_does_not_wait_behind_archives(client, monkeypatch):
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    none_left = slots.Slots(running=1, waiting=1)
+    none_left._running.acquire()
+    for module in ("cleaner", "slots"):
+        monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
+    text = WRK + "# padding\n" * 15_000
+    assert len(text) > limits.INLINE_FILE_BYTES
+    client.raise_request_exception = False
+    assert send(client, gzip.compress(WRK.encode())).status_code == 503
+    assert send(client, text).status_code == 202
+    large_envelope = make_envelope(1, notes="")
+    large_envelope["unknown"] = "x" * 2 * limits.INLINE_FILE_BYTES
+    assert send(client, WRK, envelope=large_envelope).status_code == 202
 
 
 def test_a_gzip_of_empty_members_is_refused_by_their_number(client):

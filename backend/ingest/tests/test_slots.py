@@ -1,0 +1,98 @@
+"""Slots for long work: few at a time, and none of one owner alone."""
+
+import threading
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from backend.ingest import slots
+from backend.ingest.slots import Busy, Slots, short_or_long
+
+
+def in_threads(*works):
+    """Run each in a thread of its own: a thread that holds a slot keeps it."""
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def hold(places, owner, stack):
+    """Take a slot in another thread, until the stack is closed."""
+    is_taken, is_over = threading.Event(), threading.Event()
+    refusals = []
+
+    def work():
+        try:
+            with places.take(owner):
+                is_taken.set()
+                is_over.wait()
+        except Busy as refusal:
+            refusals.append(refusal)
+            is_taken.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    is_taken.wait(5)
+    stack.callback(thread.join)
+    stack.callback(is_over.set)
+    return not refusals
+
+
+def test_an_owner_leaves_places_to_the_others(monkeypatch):
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    places = Slots(running=3, waiting=0, of_owner=2)
+    with ExitStack() as stack:
+        assert [hold(places, "flood", stack) for _ in range(4)] == [True, True, False, False]
+        assert hold(places, "other", stack)
+    with ExitStack() as stack:
+        assert hold(places, "flood", stack), "places are given back"
+    assert not places._places
+
+
+def test_who_waits_comes_next_though_another_owner_sends_on():
+    places = Slots(running=1, waiting=2, of_owner=2)
+    order = []
+
+    def work(owner):
+        with places.take(owner):
+            order.append(owner)
+
+    threads = [threading.Thread(target=work, args=[owner]) for owner in ("other", "flood")]
+    with ExitStack() as stack:
+        assert hold(places, "flood", stack)
+        for thread in threads:
+            thread.start()
+            while places._waiting._value == 2 - threads.index(thread):
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    assert order == ["other", "flood"]
+
+
+def test_a_thread_keeps_its_slot_and_counts_once():
+    places = Slots(running=1, waiting=0, of_owner=1)
+    with places.take("mine"), places.take("mine"):
+        assert places._places == {"mine": 1}
+    assert not places._places
+
+
+def test_short_work_takes_a_slot_of_long_work_where_its_own_are_taken(monkeypatch):
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(slots, "SHORT_WORK", Slots(running=1, waiting=0, of_owner=1))
+    monkeypatch.setattr(slots, "LONG_WORK", Slots(running=1, waiting=0))
+    results = []
+
+    def work():
+        with short_or_long("mine"):
+            results.append("done")
+
+    with ExitStack() as stack:
+        assert hold(slots.SHORT_WORK, "mine", stack)
+        in_threads(work)
+        assert results == ["done"]
+        assert hold(slots.LONG_WORK, None, stack)
+        with pytest.raises(Busy), short_or_long("mine"):
+            pass
