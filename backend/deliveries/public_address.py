@@ -2,7 +2,8 @@
 
 A name is resolved once. All of its addresses must be public, and the connection goes to one of
 them by number, the first that answers, so that a second answer of the name server changes nothing.
-TLS still verifies the name.
+TLS still verifies the name. Resolving and connecting end at the deadline, whichever addresses the
+operator allows.
 """
 
 from __future__ import annotations
@@ -46,14 +47,16 @@ def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
 
 
-def resolve(host: str, port: int, *, within_s: float) -> list[str]:
+def resolve(
+    host: str, port: int, *, within_s: float, is_private_allowed: bool = False
+) -> list[str]:
     """The addresses of a name, in the order to try them. Raises NotPublic and httpcore errors."""
     try:
         answers = _ask_for(host, port, within_s)
     except (OSError, UnicodeError) as error:
         raise httpcore.ConnectError(f"the name {host} could not be resolved") from error
     addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
-    for text in addresses:
+    for text in () if is_private_allowed else addresses:
         if not is_public(ipaddress.ip_address(text.partition("%")[0])):
             raise NotPublic(f"{host} leads to {text}, which is not a public address.")
     return addresses
@@ -96,9 +99,12 @@ class BoundedBackend(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """Raises NotPublic, and httpcore's errors."""
-        addresses = [host]
-        if not self._is_private_allowed:
-            addresses = resolve(host, port, within_s=_left_s(self._deadline, timeout))
+        addresses = resolve(
+            host,
+            port,
+            within_s=_left_s(self._deadline, timeout),
+            is_private_allowed=self._is_private_allowed,
+        )
         refused: Exception = httpcore.ConnectError(f"the name {host} has no address")
         for at, address in enumerate(addresses):
             # An address that stays silent leaves its share of the time to each after it.

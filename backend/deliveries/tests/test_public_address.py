@@ -1,6 +1,7 @@
 """Which addresses are public, and that the one checked is the one connected to."""
 
 import ipaddress
+import math
 import socket
 import threading
 import time
@@ -81,15 +82,33 @@ def test_each_checked_address_is_tried(monkeypatch, connected):
     assert connected == ["2606:4700::1111", "8.8.8.8"]
 
 
-def test_a_slow_name_server_ends_at_the_deadline(monkeypatch, connected):
+@pytest.mark.parametrize("is_private_allowed", [False, True])
+def test_a_slow_name_server_ends_at_the_deadline(monkeypatch, connected, is_private_allowed):
     answered = threading.Event()
     monkeypatch.setattr(public_address.socket, "getaddrinfo", lambda *_, **__: answered.wait(20))
     started = time.monotonic()
     with pytest.raises(httpcore.ConnectTimeout, match="not resolved in time"):
-        BoundedBackend(within_s=0.2).connect_tcp("hooks.example", 443)
+        BoundedBackend(within_s=0.2, is_private_allowed=is_private_allowed).connect_tcp(
+            "hooks.example", 443
+        )
     answered.set()
     assert time.monotonic() - started < 5
     assert connected == []
+
+
+def test_silent_private_addresses_share_the_time(monkeypatch):
+    """Where private addresses are allowed too, all of them together end at the deadline."""
+    names(monkeypatch, ["10.0.0.1", "10.0.0.2", "10.0.0.3"])
+    given = []
+
+    def connect_tcp(self, host, port, timeout, *_):
+        given.append(timeout)
+        raise httpcore.ConnectTimeout("silent")
+
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", connect_tcp)
+    with pytest.raises(httpcore.ConnectTimeout):
+        BoundedBackend(within_s=900, is_private_allowed=True).connect_tcp("hooks.example", 443)
+    assert [math.ceil(each / 100) for each in given] == [3, 5, 9]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0x7f.1", "2130706433", "localhost", "::1"])
