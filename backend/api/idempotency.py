@@ -37,8 +37,9 @@ _FORM = re.compile(rf"[!-~]{{1,{MAX_LENGTH}}}")
 def idempotent(view: View) -> View:
     """A view that creates, once for each key of its sender.
 
-    A creation that fails keeps no key, so it may be sent again. Raises Problem for a key that
-    cannot be one, or that came with another request.
+    A creation that fails keeps no key, so it may be sent again. After KEPT a key is as good as
+    new: it creates, also with another body. Raises Problem for a key that cannot be one, or that
+    came with another request.
     """
 
     @wraps(view)
@@ -48,8 +49,9 @@ def idempotent(view: View) -> View:
             return view(self, request, *args, **kwargs)
         actor, digest = required_actor(request), _digest(request)
         with transaction.atomic():
-            # A second request with the key waits here until the first has ended.
-            row, is_new = CreationKey.objects.get_or_create(
+            # A second request with the key waits here until the first has ended, also where the key
+            # has expired.
+            row, is_new = CreationKey.objects.select_for_update().get_or_create(
                 sender=access.name_of_sender(actor),
                 key=_checked(key),
                 defaults={"digest": digest},
@@ -122,5 +124,7 @@ def _keep(row: CreationKey, digest: bytes, response: Response, actor: Token | Us
     row.workspace = access.workspaces_of(actor).filter(slug=slug).first()
     row.save()
     old = CreationKey.objects.filter(created_at__lt=timezone.now() - KEPT)
-    removed = list(old.values_list("pk", flat=True)[:REMOVED_AT_ONCE])
+    # A locked one is being used again.
+    free = old.select_for_update(skip_locked=True)
+    removed = list(free.values_list("pk", flat=True)[:REMOVED_AT_ONCE])
     CreationKey.objects.filter(pk__in=removed).delete()

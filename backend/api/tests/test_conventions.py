@@ -9,6 +9,7 @@ from uuid import UUID
 import polars
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.urls import resolve
 
@@ -166,6 +167,30 @@ def test_a_key_is_forgotten_after_a_day(api):
     assert list(CreationKey.objects.values_list("key", flat=True)) == ["another"]
 
 
+def expire_keys():
+    CreationKey.objects.update(created_at=F("created_at") - timedelta(days=1))
+
+
+def test_an_expired_key_creates_again_with_any_body(api):
+    create(api)
+    expire_keys()
+    anew = create(api, name="Another")
+    assert (anew.status_code, anew.json()["name"]) == (201, "Another")
+    assert "Idempotent-Replayed" not in anew
+    # From now on it stands for the second creation, for a day.
+    assert create(api, name="Another")["Idempotent-Replayed"] == "true"
+    assert create(api).status_code == 409
+    assert SavedView.objects.count() == 2
+
+
+def test_an_expired_key_whose_creation_fails_may_be_sent_again(api):
+    create(api)
+    expire_keys()
+    # The name is taken: the key does not hide it any more.
+    assert create(api).json()["code"] != "key-used-before"
+    assert create(api, name="Another").status_code == 201
+
+
 def test_the_kept_answer_goes_with_its_workspace(api, scene):
     create(api)
     assert CreationKey.objects.get().workspace == scene.own.workspace
@@ -211,8 +236,13 @@ def test_a_key_is_kept_for_the_kind_of_its_sender(api, scene, owner):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_creations_at_the_same_time_are_one(scene):
+@pytest.mark.parametrize("is_expired", [False, True])
+def test_two_creations_at_the_same_time_are_one(scene, is_expired):
     answers = []
+    if is_expired:
+        create(Client(headers=scene.own.headers))
+        expire_keys()
+        SavedView.objects.all().delete()
 
     def send():
         try:
