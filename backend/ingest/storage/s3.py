@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import tempfile
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
@@ -13,7 +14,14 @@ from typing import BinaryIO, cast
 from backend.ingest.storage.interface import CHUNK_BYTES, IS_SHA256, Listed, Stored
 from backend.ingest.storage.outages import StorageAway, disk_outages
 
+log = logging.getLogger(__name__)
+
 PARTS = "parts/"
+# What is larger is sent in parts of this size: S3 takes at most 5 GiB in one request, and a request
+# that failed is sent again by itself. One part is in memory at a time.
+PART_BYTES = 32 << 20
+# A store may not have it, or the bucket's policy may not allow it.
+_NO_LISTING = frozenset({"AccessDenied", "NotImplemented"})
 
 
 class S3Storage:
@@ -51,13 +59,24 @@ class S3Storage:
                 size += len(chunk)
                 spooled.write(chunk)
             spooled.seek(0)
-            self.client.put_object(
-                Bucket=self.bucket,
-                Key=key or digest.hexdigest(),
-                Body=spooled,
-                ChecksumAlgorithm="SHA256",
-            )
+            self._send(spooled, key or digest.hexdigest())
         return Stored(digest.hexdigest(), size)
+
+    def _send(self, source: BinaryIO, key: str) -> None:
+        """Store what `source` has, in one request or in parts; a failed one leaves no object."""
+        from boto3.s3.transfer import TransferConfig
+
+        self.client.upload_fileobj(
+            source,
+            self.bucket,
+            key,
+            ExtraArgs={"ChecksumAlgorithm": "SHA256"},
+            Config=TransferConfig(
+                multipart_threshold=PART_BYTES + 1,
+                multipart_chunksize=PART_BYTES,
+                use_threads=False,
+            ),
+        )
 
     def open(self, sha256: str) -> BinaryIO:
         with _s3_outages():
@@ -94,11 +113,31 @@ class S3Storage:
         self._remove(_part_key(name))
 
     def list_unfinished(self) -> Iterator[Listed]:
-        """Nothing: S3 stores an object whole or not at all."""
-        return iter(())
+        """Objects in parts that a killed process left unfinished; their sizes are not told.
+
+        Nothing where the store does not list them: it may remove them by a rule of the bucket.
+        """
+        with _s3_outages():
+            try:
+                yield from self._unfinished()
+            except self.client.exceptions.ClientError as error:
+                code = error.response["Error"]["Code"]
+                if code not in _NO_LISTING:
+                    raise
+                log.warning("unfinished_not_listed", extra={"reason": code})
+
+    def _unfinished(self) -> Iterator[Listed]:
+        pages = self.client.get_paginator("list_multipart_uploads")
+        for page in pages.paginate(Bucket=self.bucket):
+            for item in page.get("Uploads", []):
+                key, id_ = item["Key"], item["UploadId"]
+                if IS_SHA256(key) or key.startswith(PARTS):
+                    yield Listed(f"{key} {id_}", 0, item["Initiated"].timestamp())
 
     def remove_unfinished(self, name: str) -> None:
-        """Nothing to remove: S3 has no unfinished objects."""
+        key, _, id_ = name.partition(" ")
+        with _s3_outages(), contextlib.suppress(self.client.exceptions.NoSuchUpload):
+            self.client.abort_multipart_upload(Bucket=self.bucket, Key=key, UploadId=id_)
 
     def _keys(self, prefix: str) -> Iterator[Listed]:
         with _s3_outages():

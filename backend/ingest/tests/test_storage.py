@@ -8,10 +8,12 @@ import uuid
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto.server import ThreadedMotoServer
 
 from backend.ingest import preview as previewing
 from backend.ingest.storage import FileStorage, S3Storage, StorageAway
+from backend.ingest.storage import s3 as s3_storage
 from backend.testing.s3_server import BUCKET, MISSING, S3Server, find_program
 
 TEXT = b"Requests/sec: 6000\n" * 1000
@@ -132,6 +134,71 @@ def test_what_a_killed_process_wrote_is_listed_and_can_be_removed(tmp_path):
     assert [entry.name for entry in store.list_unfinished()] == ["incoming-abc"]
     store.remove_unfinished("incoming-abc")
     assert list(store.list_unfinished()) == []
+
+
+MIB = 1 << 20
+
+
+@pytest.fixture(params=["s3", "real_s3"])
+def bucket(request, monkeypatch):
+    monkeypatch.setattr(s3_storage, "PART_BYTES", 5 * MIB)  # the smallest that S3 takes
+    return request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize(("mib", "parts"), [(5, None), (11, 3)])
+def test_what_is_too_large_for_one_request_is_sent_in_parts(bucket, mib, parts):
+    """S3 refuses a single request above 5 GiB, as an export may be."""
+    pieces = [bytes([number]) * MIB for number in range(mib)]
+    stored = bucket.put(pieces)
+    assert stored.sha256 == hashlib.sha256(b"".join(pieces)).hexdigest()
+    with bucket.open(stored.sha256) as body:
+        assert body.read() == b"".join(pieces)
+    # Of parts, the ETag tells how many there are.
+    etag = bucket.client.head_object(Bucket=bucket.bucket, Key=stored.sha256)["ETag"].strip('"')
+    assert etag.partition("-")[2] == ("" if parts is None else str(parts))
+    assert list(bucket.list_unfinished()) == []
+
+
+def test_5_gib_and_more_fit_into_as_many_parts_as_s3_takes(s3, monkeypatch):
+    calls = []
+    monkeypatch.setattr(s3.client, "upload_fileobj", lambda *_, **given: calls.append(given))
+    s3.put([TEXT])
+    config = calls[0]["Config"]
+    assert config.multipart_threshold < 5 << 30
+    assert config.multipart_chunksize * 10_000 > 300 << 30
+
+
+def test_parts_of_a_killed_process_are_listed_and_can_be_removed(bucket):
+    began = time.time()
+    ids = [
+        bucket.client.create_multipart_upload(Bucket=bucket.bucket, Key=key)["UploadId"]
+        for key in ("0" * 64, "of-somebody-else")
+    ]
+    (unfinished,) = bucket.list_unfinished()
+    assert unfinished.name == f"{'0' * 64} {ids[0]}"
+    # The imitation says the same day of 2010 of each.
+    assert unfinished.written_at_s < began + 24 * 3600
+    for _ in range(2):
+        bucket.remove_unfinished(unfinished.name)
+    assert list(bucket.list_unfinished()) == []
+    bucket.remove_unfinished(f"of-somebody-else {ids[1]}")
+
+
+def test_a_bucket_that_may_not_be_asked_for_unfinished_objects_is_collected_all_the_same(
+    s3, monkeypatch
+):
+    denied = ClientError({"Error": {"Code": "AccessDenied"}}, "ListMultipartUploads")
+    monkeypatch.setattr(s3, "_unfinished", lambda: raised(denied))
+    assert list(s3.list_unfinished()) == []
+    broken = ClientError({"Error": {"Code": "InternalError"}}, "ListMultipartUploads")
+    monkeypatch.setattr(s3, "_unfinished", lambda: raised(broken))
+    with pytest.raises(StorageAway):
+        list(s3.list_unfinished())
+
+
+def raised(error):
+    raise error
+    yield
 
 
 def test_a_local_file_for_the_parser(store):
