@@ -135,13 +135,15 @@ def _remove_some(
         received = dict(locked.values_list("pk", "received_at")[:UPLOADS_AT_ONCE])
         if not received:
             return None, {}
-        files = list(Artefact.objects.filter(upload__in=received).values("sha256", "size_bytes"))
+        # Asked once more under the lock: a run may have been cited since the query above began.
+        free = list(due_uploads(workspace.pk, days).filter(pk__in=received))
+        files = list(Artefact.objects.filter(upload__in=free).values("sha256", "size_bytes"))
         size_bytes = sum(file["size_bytes"] for file in files)
-        rows = Upload.objects.filter(pk__in=received)
+        rows = Upload.objects.filter(pk__in=[upload.pk for upload in free])
         rows.update(raw_removed_at=timezone.now(), raw_kept_days=days)
         add(workspace.pk, -size_bytes)
     remove_unnamed_later([file["sha256"] for file in files])
-    counts = {"uploads": len(received), "files": len(files), "size_bytes": size_bytes}
+    counts = {"uploads": len(free), "files": len(files), "size_bytes": size_bytes}
     return max(received.values()), counts
 
 

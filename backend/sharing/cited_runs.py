@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet, TextField
+from django.db import connection
+from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
+from backend.ingest.models import Upload
 from backend.sharing.models import CitedRun, ResultSet
+
+# In the order of their keys, so that two transactions never wait for each other. Changes of other
+# columns, such as by reading the files again, go on.
+_HOLD = "SELECT 1 FROM ingest_upload WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
+
+
+def hold_raw_output(run_ids: Sequence[UUID]) -> None:
+    """Keep the raw output of these runs until the transaction ends.
+
+    Removing it for its age leaves out uploads that are held. Raises OperationalError where it was
+    removed after the state that the transaction reads (`repeat_if_overtaken`).
+    """
+    is_of_run = Q(run__in=run_ids) | Q(artefacts__trials__run__in=run_ids)
+    uploads = Upload.objects.filter(is_of_run).order_by().values_list("pk", flat=True).distinct()
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD, [list(uploads)])
 
 
 def cite_runs(result_set: ResultSet, document: Mapping[str, Any]) -> None:

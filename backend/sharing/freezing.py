@@ -24,8 +24,8 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import InvalidInput
 from backend.ingest.quota import add_later, check_quota
 from backend.runs.identity import canonical_json
-from backend.runs.transactions import repeatable_read
-from backend.sharing.cited_runs import cite_runs
+from backend.runs.transactions import repeat_if_overtaken, repeatable_read
+from backend.sharing.cited_runs import cite_runs, hold_raw_output
 from backend.sharing.document import document_of
 from backend.sharing.drawing_queue import request_drawing
 from backend.sharing.models import Kind, ResultSet, Visibility
@@ -64,8 +64,17 @@ def freeze(
     Raises NotVisible for a run that is not there, NothingToFreeze where no run is shown, and
     WorkspaceFull.
     """
+    return repeat_if_overtaken(
+        lambda: _freeze(query, workspace=workspace, author=author, description=description)
+    )
+
+
+def _freeze(
+    query: CompareQuery, *, workspace: Workspace, author: User | None, description: Description
+) -> ResultSet:
     with repeatable_read():
         figures = _with_named_runs(query, workspace)
+        hold_raw_output([uuid.UUID(run.id) for run in figures.runs])
         result_set = _unsaved(query, Kind.FROZEN, workspace, author, description)
         result_set.title = description.title or usual_title(figures)
         document = document_of(result_set, figures, id_=result_set.pk)
