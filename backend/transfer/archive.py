@@ -1,7 +1,9 @@
 """Writing an archive: a zip of the rows as JSON lines, the raw files, and at its end the manifest.
 
-Everything is written as it is read, and nothing is kept in memory or on disk. The manifest comes
-last because it counts and hashes what stands before it; so an archive that was cut has none.
+Everything is written as it is read, and nothing is kept in memory or on disk: tables are read in
+pages by their keys, because a cursor of the database does not work behind every pooler. The
+manifest comes last because it counts and hashes what stands before it; so an archive that was cut
+has none.
 """
 
 from __future__ import annotations
@@ -111,7 +113,7 @@ class _Writer:
     def _table(self, archive: zipfile.ZipFile, table: Table, rows: Any) -> Iterator[bytes]:
         digest, count = hashlib.sha256(), 0
         with archive.open(_info(rows_path(table.name)), "w", force_zip64=True) as member:
-            for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
+            for row in _in_pages(rows):
                 line = orjson.dumps(encode(table, row, self._name_of)) + b"\n"
                 _check_line(table, row, line)
                 digest.update(line)
@@ -168,6 +170,14 @@ def archive_pieces(workspace: Workspace, beat: Callable[[Progress], None]) -> Ge
     Raises NotWritten, OutputGone and StorageAway.
     """
     return _Writer(workspace, beat).pieces()
+
+
+def _in_pages(rows: QuerySet[Any]) -> Iterator[Any]:
+    """The rows, which are ordered by their keys, with one page in memory at a time."""
+    page = list(rows[:ROWS_AT_ONCE])
+    while page:
+        yield from page
+        page = list(rows.filter(pk__gt=page[-1].pk)[:ROWS_AT_ONCE])
 
 
 def _info(path: str) -> zipfile.ZipInfo:

@@ -1,11 +1,14 @@
 """Archives are written in the background, one at a time, and kept for a bounded time."""
 
+import io
 import threading
+import zipfile
 from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent, Workspace
@@ -15,12 +18,14 @@ from backend.ingest.collector import collect
 from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.storage import StorageAway, storage
 from backend.ingest.tests.test_collector import make_old
+from backend.runs.models import Trial
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import make_tenant
-from backend.transfer import exporting
+from backend.transfer import archive, exporting
 from backend.transfer.archive import OutputGone, Progress
 from backend.transfer.exporting import ExportRefused, claim, request_export, write_due
+from backend.transfer.layout import MANIFEST
 from backend.transfer.models import Export, ExportState
 from backend.transfer.tasks import write
 
@@ -153,6 +158,24 @@ def test_a_storage_that_is_away_costs_an_attempt_and_the_third_is_the_last(scene
     request_export(scene.own.workspace, author=None)
     write_due()
     assert Export.objects.get().state == ExportState.DONE
+
+
+def test_tables_are_read_in_pages(scene, monkeypatch):
+    """Also behind a pooler, where the database keeps no cursor, memory holds one page."""
+    whole = members_of(exporting.archive_pieces(scene.own.workspace, lambda _: None))
+    monkeypatch.setattr(archive, "ROWS_AT_ONCE", 2)
+    with CaptureQueriesContext(connection) as asked:
+        paged = members_of(exporting.archive_pieces(scene.own.workspace, lambda _: None))
+    assert {**paged, MANIFEST: b""} == {**whole, MANIFEST: b""}
+    of_trials = [each["sql"] for each in asked if ' FROM "runs_trial" ' in each["sql"]]
+    assert len(of_trials) == 1 + Trial.objects.count() // 2
+    assert all(" LIMIT 2" in sql for sql in of_trials)
+
+
+def members_of(pieces):
+    """By path, the bytes of the members of an archive."""
+    with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as file:
+        return {name: file.read(name) for name in file.namelist()}
 
 
 def test_raw_output_that_went_meanwhile_is_left_out_by_the_next_attempt(scene):
