@@ -54,14 +54,17 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
     size_bytes = serializers.IntegerField(allow_null=True, help_text="Null until it is done")
     sha256 = serializers.CharField(help_text="Of the archive; empty until it is done")
     expires_at = serializers.DateTimeField(allow_null=True, help_text="When it is removed")
-    reason = serializers.CharField(help_text="Why it failed")
+    reason = serializers.CharField(help_text="Why it failed, or why the last attempt did")
+    retry_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the next attempt begins, where the last one failed"
+    )
     file_url = serializers.SerializerMethodField(help_text="The archive; empty until it is done")
 
     class Meta:
         model = Export
         fields = ["id", "workspace", "author", "state", "requested_at", "finished_at"]
         fields += ["rows_done", "files_done", "files_total", "size_bytes", "sha256"]
-        fields += ["expires_at", "reason", "file_url"]
+        fields += ["expires_at", "reason", "retry_at", "file_url"]
 
     def get_file_url(self, export: Export) -> str:
         return link_to("export-file-api", export.pk) if export.sha256 else ""

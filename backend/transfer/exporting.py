@@ -39,7 +39,9 @@ LOCK_KEY = 0x10AD_5EE7_0038
 # Renewed while pieces are written; a store takes its time after the last one.
 LEASE = timedelta(minutes=15)
 BEAT_S = 2.0
-MAX_ATTEMPTS = 3
+# Between attempts: a storage or database that is away may be so for hours.
+PAUSES_S = (60, 5 * 60, 25 * 60, 2 * 3600)
+MAX_ATTEMPTS = len(PAUSES_S) + 1
 
 
 class ExportRefused(Conflict):
@@ -82,7 +84,8 @@ def claim() -> Export | None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
         if Export.objects.filter(is_held).exists():
             return None
-        due = Export.objects.filter(state__in=UNFINISHED, workspace__deleted_at=None)
+        is_due = Q(retry_at=None) | Q(retry_at__lte=Now())
+        due = Export.objects.filter(is_due, state__in=UNFINISHED, workspace__deleted_at=None)
         rows = due.select_related("workspace").order_by("requested_at")
         export = rows.select_for_update(skip_locked=True, of=("self",)).first()
         if export is None:
@@ -94,6 +97,7 @@ def claim() -> Export | None:
             attempts=export.attempts,
             fence=export.fence,
             lease_until=Now() + LEASE,
+            retry_at=None,
         )
     return export
 
@@ -203,10 +207,14 @@ def _held(export: Export) -> QuerySet[Export]:
 
 
 def _give_back(export: Export, reason: str) -> None:
+    """Let it wait for the next attempt, longer each time; fail after the last."""
     if export.attempts >= MAX_ATTEMPTS:
         _fail(export, reason)
         return
-    _held(export).update(state=ExportState.WAITING, lease_until=None)
+    pause = timedelta(seconds=PAUSES_S[export.attempts - 1])
+    _held(export).update(
+        state=ExportState.WAITING, reason=reason, retry_at=Now() + pause, lease_until=None
+    )
 
 
 def _fail(export: Export, reason: str) -> None:

@@ -41,9 +41,11 @@ class Export(models.Model):
     # Of the archive in the storage; empty and null until it is done.
     sha256 = models.CharField(max_length=64, default="", blank=True)
     size_bytes = models.BigIntegerField(null=True)
-    # Why it failed.
+    # Why it failed, or why the last attempt did.
     reason = models.TextField(default="", blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    # When a failed attempt is followed by the next; null: no attempt failed, or one is under way.
+    retry_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
     # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
     fence = models.PositiveIntegerField(default=0)

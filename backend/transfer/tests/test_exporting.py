@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -145,19 +146,52 @@ def test_an_archive_goes_with_its_workspace(scene, done, django_capture_on_commi
     assert not storage().has(done.sha256)
 
 
-def test_a_storage_that_is_away_costs_an_attempt_and_the_third_is_the_last(scene, monkeypatch):
-    def away(*_):
-        raise StorageAway("the disk is gone")
+def away(*_):
+    raise StorageAway("The disk is gone.")
 
+
+def wait(seconds):
+    """Let so much time pass for exports that wait."""
+    Export.objects.update(retry_at=F("retry_at") - timedelta(seconds=seconds))
+
+
+def test_attempts_are_made_after_growing_pauses_and_the_last_one_fails(scene, monkeypatch):
     request_export(scene.own.workspace, author=None)
     monkeypatch.setattr(exporting, "archive_pieces", away)
-    assert write_due() == 3
+    assert list(exporting.PAUSES_S) == sorted(set(exporting.PAUSES_S))
+    for pause_s in exporting.PAUSES_S:
+        assert write_due() == 1
+        export = Export.objects.get()
+        assert (export.state, export.reason) == (ExportState.WAITING, "The disk is gone.")
+        wait(pause_s - 60)
+        assert write_due() == 0
+        wait(60)
+    assert write_due() == 1
     export = Export.objects.get()
-    assert (export.state, export.reason) == (ExportState.FAILED, "the disk is gone")
+    assert (export.state, export.reason) == (ExportState.FAILED, "The disk is gone.")
     monkeypatch.undo()
     request_export(scene.own.workspace, author=None)
     write_due()
     assert Export.objects.get().state == ExportState.DONE
+
+
+def test_an_export_that_waits_says_why_and_until_when_and_holds_up_no_other(
+    scene, owner, monkeypatch
+):
+    request_export(scene.own.workspace, author=None)
+    with monkeypatch.context() as patched:
+        patched.setattr(exporting, "archive_pieces", away)
+        assert write_due() == 1
+    page = owner.get("/w/own-lab/exports").content.decode()
+    assert "The last attempt failed: The disk is gone." in page
+    (shown,) = owner.get("/api/v1/exports?workspace=own-lab").json()["exports"]
+    assert (shown["reason"], shown["retry_at"] is None) == ("The disk is gone.", False)
+    request_export(scene.foreign.workspace, author=None)
+    assert write_due() == 1
+    wait(60)
+    assert write_due() == 1
+    export = Export.objects.get(workspace=scene.own.workspace)
+    assert (export.state, export.reason, export.retry_at) == (ExportState.DONE, "", None)
 
 
 def test_tables_are_read_in_pages(scene, monkeypatch):

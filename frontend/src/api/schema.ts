@@ -535,8 +535,13 @@ export interface components {
              * @description When it is removed
              */
             readonly expires_at: string | null;
-            /** @description Why it failed */
+            /** @description Why it failed, or why the last attempt did */
             readonly reason: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt begins, where the last one failed
+             */
+            readonly retry_at: string | null;
             /** @description The archive; empty until it is done */
             readonly file_url: string;
         };
