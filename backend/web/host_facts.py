@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from backend.analysis.query.units import bytes_text
+
 _HOST_LINES = {
     "cpu_model": "CPU",
     "cores": "Cores",
@@ -17,8 +19,7 @@ _HOST_LINES = {
 
 def shown_host(host: Mapping[str, Any]) -> dict[str, Any]:
     """A host as name, role and lines of label and value."""
-    lines = [(label, host[name]) for name, label in _HOST_LINES.items()]
-    lines = [(label, _gib(value) if label == "Memory" else value) for label, value in lines]
+    lines = [(label, _fact_text(name, host[name])) for name, label in _HOST_LINES.items()]
     return {
         "name": host["name"] or host["cpu_model"],
         "role": host["role"],
@@ -38,7 +39,7 @@ _FACT_LABELS = {
     "cpu_mhz": "CPU frequency, MHz",
     "cpu_mhz_max": "Highest CPU frequency, MHz",
     "load_average_1m": "Load average (1 minute) before the run",
-    "swap_bytes": "Swap, bytes",
+    "swap_bytes": "Swap",
     "container": "Container",
     "cgroup_cpu_max": "CPU limit of the container (cpu.max)",
     "cgroup_memory_max": "Memory limit of the container",
@@ -76,6 +77,8 @@ _FACT_LABELS = {
     "tcp_tw_reuse": "Reuse of connections in TIME_WAIT (tcp_tw_reuse)",
     "tcp_window_scaling": "TCP window scaling (tcp_window_scaling)",
 }
+# Numbers of bytes.
+_SIZES = frozenset({"memory_bytes", "swap_bytes", "cgroup_memory_max"})
 _INSIDE_LABELS = {
     "clock": {
         "offset_s": "Clock: service minus host, s",
@@ -96,7 +99,11 @@ _INSIDE_LABELS = {
 
 def shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Recorded facts as lines of label and value; a nested fact becomes several lines."""
-    lines = [(label, facts[name]) for name, label in _FACT_LABELS.items() if name in facts]
+    lines = [
+        (label, _fact_text(name, facts[name]))
+        for name, label in _FACT_LABELS.items()
+        if name in facts
+    ]
     rest = sorted(name for name in facts if name not in _FACT_LABELS and name not in _INSIDE_LABELS)
     lines += [(name.replace("_", " "), facts[name]) for name in rest]
     for name, labels in _INSIDE_LABELS.items():
@@ -117,8 +124,10 @@ def _inside(name: str, value: Any, labels: Mapping[str, str]) -> list[tuple[str,
     return labelled + [(f"{name}: {key}", value[key]) for key in rest]
 
 
-def _gib(size_bytes: int | None) -> str | None:
-    return None if size_bytes is None else f"{size_bytes / 2**30:.1f} GiB"
+def _fact_text(name: str, value: Any) -> Any:
+    """A size with its unit: `2 GiB`. The kernel prints `max` where there is no limit."""
+    is_size = name in _SIZES and str(value).isdecimal()
+    return bytes_text(int(value)) if is_size else value
 
 
 def fact_label(path: str) -> str:

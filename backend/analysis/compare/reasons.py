@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from backend.analysis.compare.differences import Differences
 from backend.analysis.grouping.fired_checks import Fired
@@ -13,10 +14,20 @@ from backend.analysis.query.factors import REMEDIES, Factor
 from backend.analysis.query.field import number_text
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell
+from backend.analysis.query.units import bytes_text
 
 # Characters of a value, and how many values, in a sentence.
 MAX_TEXT = 60
 MAX_VALUES = 3
+
+
+# How numbers are written that have a unit, by factor or host fact.
+_IN_UNITS: dict[str, Callable[[Any], str]] = {
+    "payload": lambda size: f"{size} B",
+    "memory": bytes_text,
+    "memory_bytes": bytes_text,
+    "rate": lambda rate: f"{number_text(rate)} req/s",
+}
 
 
 class Harm(IntEnum):
@@ -144,7 +155,8 @@ def _values_text(factor: Factor, differences: Differences) -> str:
     values = {factor.read(cell) for cell in differences.cells}
     if factor.rule != "test":
         values.discard(None)
-    return _listed([str(text) for text in ordered({value_text(value) for value in values})])
+    texts = {factor_text(factor.id, value) for value in values}
+    return _listed([str(text) for text in ordered(texts)])
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -152,8 +164,14 @@ def _listed(texts: Sequence[str]) -> str:
     return ", ".join(texts[:MAX_VALUES]) + more
 
 
+def factor_text(factor: str, value: object) -> str:
+    """A value of the factor with this id, or of the host fact of this name, with its unit."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _IN_UNITS[factor](value) if is_number and factor in _IN_UNITS else value_text(value)
+
+
 def value_text(value: object) -> str:
-    """A value of a factor as it stands in a sentence."""
+    """A value as it stands in a sentence, without a unit."""
     if value is None:
         return "unknown"
     if isinstance(value, bool):

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from backend.analysis.query.field import number_text
 from backend.analysis.query.fields import FIELDS
 
-_STEPS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
+# As charts and tables print them.
+_BYTE_UNITS = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def figure_text(value: float, unit: str) -> str:
-    """`12,300 requests/s`, `4.2 ms`, `1.3 %`, `85 MB/s`: three digits in the metric's unit."""
+    """`12,300 requests/s`, `4.2 ms`, `1.3 %`, `85 MiB/s`: three digits in the metric's unit."""
     return _TEXTS[unit](value)
 
 
@@ -37,19 +38,21 @@ def _three_digits(value: float) -> str:
     return f"{float(f'{value:.3g}'):,g}" if value < 1e5 else f"{float(f'{value:.3g}'):,.0f}"
 
 
-def _bytes_text(value: float) -> str:
-    for letter, step in _STEPS:
-        if value >= step:
-            return f"{value / step:.3g} {letter}B"
-    return f"{value:.3g} B"
+def bytes_text(value: float) -> str:
+    """`13 B`, `512 MiB`, `7.76 GiB`: three digits in the unit that suits the size."""
+    for name, step in _BYTE_UNITS:
+        # 1023.9 MiB would print as 1,020 MiB: the larger unit begins where rounding reaches it.
+        if value >= step * 0.9995:
+            return f"{_three_digits(value / step)} {name}"
+    return f"{_three_digits(value)} B"
 
 
 _TEXTS: dict[str, Callable[[float], str]] = {
     "req/s": rate_text,
     "us": time_text,
     "ratio": lambda value: f"{value * 100:.3g} %",
-    "bytes": _bytes_text,
-    "bytes/s": lambda value: f"{_bytes_text(value)}/s",
+    "bytes": bytes_text,
+    "bytes/s": lambda value: f"{bytes_text(value)}/s",
     "cores": lambda value: f"{value:.3g} cores",
     "s": lambda value: f"{value:.3g} s",
 }

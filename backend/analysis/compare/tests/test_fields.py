@@ -75,7 +75,9 @@ def test_offered_rates_off_the_axis_must_match(lab):
     make_run(lab, *[CellSpec("a", loop="open", rate_rps=rate) for rate in rates])
     outcome = ask(lab, "x=version")["outcome"]
     assert (outcome["status"], outcome["differing"]) == ("not_comparable", ["rate"])
-    assert outcome["reasons"] == ["offered rate differs: 400, 800, 1600; choose one load"]
+    assert outcome["reasons"] == [
+        "offered rate differs: 400 req/s, 800 req/s, 1600 req/s; choose one load"
+    ]
 
 
 @pytest.mark.parametrize(

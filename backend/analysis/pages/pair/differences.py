@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from backend.analysis.compare.measured_factors import find_measured_factors
-from backend.analysis.compare.reasons import value_text
+from backend.analysis.compare.reasons import factor_text, value_text
 from backend.analysis.pages.pair.answer import PairDifference, Topic
 from backend.analysis.pages.pair.sides import Side
 from backend.analysis.query.factors import FACTORS, TESTED, Factor
@@ -29,13 +29,6 @@ MAX_ROWS = 200
 MAX_TEXT = 160
 MAX_LEVELS = 8
 _LOAD_UNITS = {"connections": "connections", "rate": "req/s"}
-# How the values of factors and of host facts are written that have a unit.
-_IN_UNITS: dict[str, Callable[[Any], str]] = {
-    "payload": lambda size: f"{size} B",
-    "memory": lambda size: f"{size / 2**30:.1f} GiB",
-    "memory_bytes": lambda size: f"{size / 2**30:.1f} GiB",
-    "rate": lambda rate: f"{value_text(rate)} req/s",
-}
 # Every run has its date and may have labels: they are no condition. Nor is a clock.
 _OF_RUNS = frozenset(RUN_PARTS)
 _NOT_FACTS = frozenset({"clock"})
@@ -94,8 +87,7 @@ def _meaning(factor: Factor, a: set[object], b: set[object]) -> str:
 
 
 def _texts(values: set[object], factor: str) -> str | None:
-    write = _IN_UNITS.get(factor, value_text)
-    texts = ordered({write(value) for value in values if value is not None})
+    texts = ordered({factor_text(factor, value) for value in values if value is not None})
     return _short(", ".join(map(str, texts))) if texts else None
 
 
@@ -177,7 +169,7 @@ def _compare_hosts(a: Run, b: Run) -> Iterator[PairDifference]:
 
 
 def _fact(name: str, value: object) -> object:
-    return _IN_UNITS[name](value) if name in _IN_UNITS and isinstance(value, int) else value
+    return factor_text(name, value) if isinstance(value, int) else value
 
 
 def _facts(run: Run, role: str) -> Mapping[str, Any]:

@@ -103,7 +103,7 @@ def test_values_stand_with_their_units(workspace):
         for own, host in zip(loads, hosts, strict=True)
     )
     rows = differences(pair_of(a, b))
-    assert rows["memory of the server host"] == ("8.0 GiB", "16.0 GiB")
+    assert rows["memory of the server host"] == ("8 GiB", "16 GiB")
     assert rows["load points"] == ("1, 8 connections", "1, 64 connections")
 
 
