@@ -17,7 +17,7 @@ def notes_of(study: Study) -> str:
 def _paragraphs(study: Study) -> Iterator[str]:
     yield f"**Question.** {study.question}"
     yield f"**Who won.** {study.won}"
-    yield f"**At what load it turned.** {study.turned}"
+    yield f"**Saturation point.** {study.saturation}"
     yield "**What was wrong with the measurement.**"
     yield _list(study.wrong)
     if summary := today_summary(study):

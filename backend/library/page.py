@@ -36,7 +36,7 @@ def _studies() -> Iterator[str]:
         yield f"## {study.title}\n"
         yield f"{study.question}\n"
         yield f"* Who won: {study.won}"
-        yield f"* At what load it turned: {study.turned}"
+        yield f"* Saturation point: {study.saturation}"
         yield "* What was wrong with the measurement:"
         yield from (f"  * {fault}" for fault in study.wrong)
         yield f"* Not said: {', '.join(study.unsaid)}."

@@ -61,7 +61,7 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     published: str
     question: str
     won: str
-    turned: str
+    saturation: str
     wrong: tuple[str, ...]
     unsaid: tuple[str, ...]
     conditions: tuple[str, ...]

@@ -40,6 +40,5 @@ def _text(needed: Advice) -> str:
         return f"{MOST_UNITS} more {unit}s of each series would hardly decide"
     plural = "" if needed.more == 1 else "s"
     return (
-        f"add about {needed.more} {unit}{plural} to each series, "
-        "which is enough in two of three cases"
+        f"add about {needed.more} {unit}{plural} to each series, for a 2 in 3 chance of a verdict"
     )

@@ -13,6 +13,7 @@ from backend.analysis.compare.measured_factors import (
 )
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedHost
+from backend.formats.published import NAME as PUBLISHED
 
 # Headers such as Content-Length and the page's date make responses of one page differ by so much.
 ONE_SIZE = 0.05
@@ -24,11 +25,7 @@ def conditions_of(points: Sequence[Point]) -> str:
     if not cells:
         return ""
     parts = [
-        _each(
-            cells,
-            lambda cell: f"{cell.series.tool} {cell.series.tool_version or ''}".strip(),
-            "tools",
-        ),
+        _each(cells, _tool, "tools"),
         _each(cells, lambda cell: cell.workload.name, "workloads"),
         _payloads(cells),
         _keepalives(cells),
@@ -46,6 +43,14 @@ def _each(cells: Iterable[LoadedCell], read: Callable[[LoadedCell], str | None],
         return texts[0] if texts else ""
     more = ", …" if len(texts) > 3 else ""
     return f"{len(texts)} {noun}: {', '.join(texts[:3])}{more}"
+
+
+def _tool(cell: LoadedCell) -> str:
+    """`wrk 4.1.0`, `published figures of ab`"""
+    tool, version = cell.series.tool, cell.series.tool_version
+    if tool == PUBLISHED:
+        return f"published figures of {version}" if version else "published figures"
+    return f"{tool} {version or ''}".strip()
 
 
 def _payloads(cells: Iterable[LoadedCell]) -> str:

@@ -23,7 +23,7 @@ def test_every_study_answers_who_won_and_what_was_wrong():
     for study in read_studies():
         assert study.title in page
         assert study.won in page
-        assert study.turned in page
+        assert study.saturation in page
         assert study.wrong[0] in page
 
 

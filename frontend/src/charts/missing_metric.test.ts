@@ -21,11 +21,11 @@ function without(): Figures {
 }
 
 describe("a metric without values", () => {
-  it("says which load tool printed none", () => {
+  it("says which output does not have it", () => {
     const [, , silent] = without().series;
     const none = { ...without(), series: silent ? [silent] : [] };
     expect(whyNoValues(none, "p99")).toBe(
-      "Latency p99 is unknown for all trials: ab printed none.",
+      "Latency p99 is unknown for all trials: the output of ab does not have it.",
     );
     expect(whyNoValues(without(), "memory")).toBe(
       "Memory is unknown for all series: no agent measured it on the server host.",
@@ -35,8 +35,19 @@ describe("a metric without values", () => {
 
   it("names the series that lack it beside those that have it", () => {
     expect(missingValuesText(without(), "p99").replace(/[\u2068\u2069]/g, "")).toBe(
-      "Latency p99 is unknown for server c: ab printed none.",
+      "Latency p99 is unknown for server c: the output of ab does not have it.",
     );
     expect(missingValuesText(figures(), "throughput")).toBe("");
+  });
+
+  it("calls figures of a publication a published table", () => {
+    const series = without().series.map((line, i) => ({
+      ...line,
+      points: [point(1, { metrics: {} })],
+      tool: i === 0 ? "published" : "wrk",
+    }));
+    expect(whyNoValues({ ...without(), series }, "p99")).toBe(
+      "Latency p99 is unknown for all series: the published table and the output of wrk do not have it.",
+    );
   });
 });

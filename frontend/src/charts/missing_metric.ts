@@ -35,10 +35,16 @@ function hasValue(line: Series, metric: MetricId): boolean {
   return line.points.some((point) => measureOf(point, metric)?.value != null);
 }
 
-/** "wrk printed none." Of resources, only the agent knows something. */
+/** The name that the service gives to figures copied from a publication. */
+const PUBLISHED = "published";
+
+/** "the output of wrk does not have it." Of resources, only the agent knows something. */
 function reasonOf(figures: Figures, missing: readonly Series[], metric: MetricId): string {
   if (metricOf(figures, metric).group === "resources")
     return "no agent measured it on the server host.";
   const tools = [...new Set(missing.map(({ tool }) => tool ?? "the load tool"))].sort();
-  return `${tools.join(" and ")} printed none.`;
+  const sources = tools.map((tool) =>
+    tool === PUBLISHED ? "the published table" : `the output of ${tool}`,
+  );
+  return `${sources.join(" and ")} ${sources.length > 1 ? "do" : "does"} not have it.`;
 }

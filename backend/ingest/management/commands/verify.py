@@ -12,8 +12,9 @@ from backend.ingest.verification import verify
 
 class Command(BaseCommand):
     help = (
-        "Check that each upload has a result, a reason or a worker to come, each artefact its "
-        "bytes, and all stored bytes a row. The exit status is 1 where something is missing."
+        "Check that each upload was read, failed with a reason or waits for a worker, that each "
+        "artefact has its bytes, and that all stored bytes have a record. The exit status is 1 "
+        "where something is missing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

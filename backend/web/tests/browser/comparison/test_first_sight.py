@@ -116,7 +116,9 @@ def test_a_metric_that_nobody_printed_says_so_and_offers_others(page, live_serve
     page.goto(f"{live_server.url}/w/board/compare?metric=p99")
     answered(page)
     empty = page.locator(".chart-empty")
-    expect(empty).to_contain_text("Latency p99 is unknown for all series: wrk printed none.")
+    expect(empty).to_contain_text(
+        "Latency p99 is unknown for all series: the output of wrk does not have it."
+    )
     empty.get_by_role("button", name="Throughput").click()
     answered(page)
     expect(page.locator("[data-slot=chart] canvas")).to_be_visible()
