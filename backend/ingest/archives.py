@@ -26,10 +26,12 @@ from backend.ingest.decompress import (
     unpacked,
 )
 
-# More than any load tool writes for one trial. To reach a file of a tar, all before it are read.
-MAX_FILES = 100
-# A directory leads to each file of a zip, so a results tree of hundreds of files is read as well.
-MAX_ZIP_FILES = 500
+# A results tree of hundreds of files is read as well as the files of one trial.
+MAX_FILES = 1_000
+# A directory leads to each file of a zip. To reach a file of a tar, all before it are read: so its
+# first files are kept in memory, and only so many may follow them.
+KEPT_TAR_BYTES = 64 << 20
+MAX_FAR_FILES = 100
 ZIP_MAGIC = b"PK\x03\x04"
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 # How packed files begin.
@@ -115,7 +117,7 @@ def zip_members(
     Raises DecompressionRefused.
     """
     infos = [info for info in archive.infolist() if not info.is_dir()]
-    _check_count(len(infos), "zip", MAX_ZIP_FILES)
+    _check_count(len(infos), "zip")
     # No member gives more than the size it is said to have.
     size = packed.seek(0, io.SEEK_END)
     check_growth(size, sum(info.file_size for info in infos), limit_bytes)
@@ -140,15 +142,24 @@ def zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[byte
 
 
 def _tar_files(opened: Open) -> list[RawArtefact]:
+    paths: list[str] = []
+    openers: list[Open] = []
+    free, far = KEPT_TAR_BYTES, 0
     with opened() as stream:
-        positions = [
-            (at, info.name) for at, (info, _) in enumerate(tar_members(stream)) if info.isreg()
-        ]
-    names = _short_names([name for _, name in positions])
-    return [
-        RawArtefact(name, partial(_stream, _tar_pieces, opened, at))
-        for name, (at, _) in zip(names, positions, strict=True)
-    ]
+        for at, (info, archive) in enumerate(tar_members(stream)):
+            if not info.isreg():
+                continue
+            paths.append(info.name)
+            if info.size <= free:
+                content = b"".join(tar_pieces(archive, info))
+                free -= len(content)
+                openers.append(partial(io.BytesIO, content))
+            else:
+                far += 1
+                _check_far(far)
+                openers.append(partial(_stream, _tar_pieces, opened, at))
+    names = _short_names(paths)
+    return [RawArtefact(name, opener) for name, opener in zip(names, openers, strict=True)]
 
 
 def tar_members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
@@ -158,9 +169,9 @@ def tar_members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, tarfile.Tar
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for at, info in enumerate(archive):
                 # Links and devices are not followed; headers alone cost time as well.
-                _check_count(at // 10, "tar", MAX_FILES)
+                _check_count(at // 10, "tar")
                 count += info.isreg()
-                _check_count(count, "tar", MAX_FILES)
+                _check_count(count, "tar")
                 if info.issparse():
                     # Its holes are not in the archive: they would pass the limit uncounted.
                     raise DecompressionRefused("The tar archive has sparse files. Pack it without.")
@@ -201,13 +212,21 @@ def _stream(pieces: Callable[..., Iterator[bytes]], opened: Open, member: object
     return stream_of(pieces(opened(), member))
 
 
-def _check_count(count: int, kind: str, most: int) -> None:
-    if count > most:
-        instead = f", or a zip archive of up to {MAX_ZIP_FILES}" if kind == "tar" else ""
+def _check_count(count: int, kind: str) -> None:
+    if count > MAX_FILES:
         raise DecompressionRefused(
-            f"The {kind} archive has more than {most} files. Upload the files of one trial"
-            f"{instead}. A larger results tree of TechEmpower or HttpArena is uploaded by "
-            "`loadsheet import`."
+            f"The {kind} archive has more than {MAX_FILES} files. Upload the files of one trial, "
+            "or one folder of results. A larger results tree of TechEmpower or HttpArena is "
+            "uploaded by `loadsheet import`."
+        )
+
+
+def _check_far(count: int) -> None:
+    if count > MAX_FAR_FILES:
+        raise DecompressionRefused(
+            f"The tar archive has more than {MAX_FAR_FILES} files behind its first "
+            f"{KEPT_TAR_BYTES >> 20} MiB. To reach one, all before it are read. Send them in a zip "
+            "archive."
         )
 
 

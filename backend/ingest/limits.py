@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from backend.ingest.archives import MAX_FILES, MAX_ZIP_FILES
+from backend.ingest.archives import MAX_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
 from backend.ingest.plain_json import JSON_BRACKETS, JSON_INTEGER_BITS, JSON_LEVELS
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
@@ -54,8 +54,7 @@ class Limit:
 _FIXED = (
     Limit("unpacked_ratio", MAX_RATIO, "times", "its size, above 64 MiB", 422),
     Limit("compressed_members", MAX_MEMBERS, "members", "of a gzip or frames of a zstd file", 422),
-    Limit("archive_files", MAX_FILES, "files", "in one tar archive", 422),
-    Limit("zip_files", MAX_ZIP_FILES, "files", "in one zip archive", 422),
+    Limit("archive_files", MAX_FILES, "files", "in one zip or tar archive", 422),
     Limit("files", FILES, "files", "in one upload", 400),
     Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
     Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from backend.formats import FormatError, parse
-from backend.ingest.archives import MAX_FILES, MAX_ZIP_FILES, files_of
+from backend.ingest import archives
+from backend.ingest.archives import MAX_FAR_FILES, MAX_FILES, files_of
 from backend.ingest.decompress import FREE_BYTES, DecompressionRefused
 from backend.ingest.worker import process
 from backend.runs.models import Trial
@@ -106,16 +107,35 @@ def test_a_file_that_is_no_archive_is_itself():
 
 @pytest.mark.parametrize("name", PACKERS)
 def test_too_many_files_are_refused(name):
-    most = MAX_ZIP_FILES if name == "zip" else MAX_FILES
-    files = {f"file-{number}": b"x" for number in range(most + 1)}
-    with pytest.raises(DecompressionRefused, match=f"more than {most} files"):
+    files = {f"file-{number}": b"x" for number in range(MAX_FILES + 1)}
+    with pytest.raises(DecompressionRefused, match=f"more than {MAX_FILES} files"):
         unpack(PACKERS[name](files))
     files.popitem()
-    assert len(unpack(PACKERS[name](files))) == most
+    assert len(unpack(PACKERS[name](files))) == MAX_FILES
+
+
+def test_many_files_of_a_tar_are_read_in_one_pass(monkeypatch):
+    data = tarred({f"file-{number}": b"%d" % number for number in range(MAX_FILES)})
+    passes, real = [], tarfile.open
+    monkeypatch.setattr(
+        "backend.ingest.archives.tarfile.open",
+        lambda **options: passes.append(1) or real(**options),
+    )
+    for file in unpack(data)[::-1]:
+        assert file.open().read() == file.name.removeprefix("file-").encode()
+    assert len(passes) == 1
+
+
+def test_few_files_of_a_tar_are_behind_what_is_kept_in_memory(monkeypatch):
+    monkeypatch.setattr(archives, "KEPT_TAR_BYTES", 1 << 20)
+    files = {"large": bytes(1 << 20)} | {f"f{number}": b"x" for number in range(MAX_FAR_FILES)}
+    assert contents(tarred(files)) == files
+    with pytest.raises(DecompressionRefused, match=r"behind its first 1 MiB.*a zip archive"):
+        unpack(tarred(files | {"one more": b"x"}))
 
 
 def test_the_directory_of_a_zip_is_read_once(monkeypatch):
-    data = zipped({f"file-{number}": b"%d" % number for number in range(MAX_ZIP_FILES)})
+    data = zipped({f"file-{number}": b"%d" % number for number in range(MAX_FILES)})
     opened, real = [], zipfile.ZipFile
     monkeypatch.setattr(
         "backend.ingest.archives.zipfile.ZipFile", lambda file: opened.append(1) or real(file)
