@@ -55,6 +55,7 @@ from backend.sharing.directory import BadSearch
 from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.edits import EditRefused
 from backend.sharing.freezing import NothingToFreeze
+from backend.sharing.secret_check import SecretShared
 from backend.transfer.exporting import ExportRefused
 
 SCHEMA_HINT = "See /api/v1/openapi.json for what this endpoint takes."
@@ -204,6 +205,11 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     EditRefused: Answer(
         409, "Not changed", "Nothing was changed.", page_title=_RESULT_SET, page_hint=_FORM
+    ),
+    SecretShared: Answer(
+        400,
+        "A secret would be shared",
+        "Remove the secret from this text, and revoke it where it was made. Then share again.",
     ),
     MergeRefused: Answer(
         400,

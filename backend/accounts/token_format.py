@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 import string
 import zlib
@@ -19,6 +20,7 @@ ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 RANDOM_LENGTH = 30
 CHECK_LENGTH = 6
 LOOKUP_LENGTH = 8
+_WRITTEN = re.compile(rf"ls_[a-z]{{1,20}}_[0-9A-Za-z]{{{RANDOM_LENGTH + CHECK_LENGTH}}}")
 
 
 def new_token(kind: str) -> str:
@@ -45,6 +47,11 @@ def is_well_formed(clear: str) -> bool:
     if len(parts[2]) != RANDOM_LENGTH + CHECK_LENGTH:
         return False
     return hmac.compare_digest(checksum(clear[:-CHECK_LENGTH]), clear[-CHECK_LENGTH:])
+
+
+def holds_token(text: str) -> bool:
+    """Whether a token of ours stands anywhere in the text, whether it still works or not."""
+    return any(is_well_formed(written) for written in _WRITTEN.findall(text))
 
 
 def lookup_of(clear: str) -> str:

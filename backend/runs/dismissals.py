@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from backend.accounts.models import User
+from backend.accounts.token_format import holds_token
 from backend.errors import InvalidInput
 from backend.runs.models import Cell, Dismissal, Run, Trial
 
@@ -26,6 +27,10 @@ def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dis
     if not reason or len(reason) > MAX_REASON or "\0" in reason:
         raise DismissalRefused(
             f"The reason has {len(reason)} characters; expected 1 to {MAX_REASON}, without NUL."
+        )
+    if holds_token(reason):
+        raise DismissalRefused(
+            "The reason holds a Loadsheet token (ls_…). Revoke the token on the page Tokens."
         )
     if check_id not in fired_in(run):
         raise DismissalRefused(f"The check {check_id[:60]!r} did not fire in this run.")

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
+from backend.accounts.token_format import holds_token
 from backend.errors import InvalidInput, NotFound
 from backend.runs.as_read import identity_fields, read_run, read_trial
 from backend.runs.corrections import (
@@ -212,7 +213,14 @@ def _is_told(fact: object) -> bool:
 
 
 def _cleaned(field: Field, value: Any) -> Any:
-    return _CLEANERS[field](field, value)
+    cleaned = _CLEANERS[field](field, value)
+    if holds_token(str(cleaned)):
+        raise CorrectionRefused(
+            field,
+            f"{field}: got a Loadsheet token (ls_…), expected no secrets. Revoke the token on the "
+            "page Tokens.",
+        )
+    return cleaned
 
 
 def _clean_required(field: Field, value: Any) -> str:

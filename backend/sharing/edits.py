@@ -13,6 +13,7 @@ from backend.accounts.audit import changes, record
 from backend.accounts.models import Act, Workspace
 from backend.errors import Conflict
 from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.secret_check import refuse_secrets_of
 
 
 class EditRefused(Conflict):
@@ -34,7 +35,11 @@ def edit(
     visibility: Visibility | _Unchanged = UNCHANGED,
     expires_at: datetime | _Unchanged | None = UNCHANGED,
 ) -> None:
-    """Change what is given. Raises EditRefused for a frozen title and for a withdrawn set."""
+    """Change what is given.
+
+    Raises EditRefused for a frozen title and for a withdrawn set, and SecretShared where others
+    would read a secret.
+    """
     _refuse_withdrawn(result_set)
     given: dict[str, Any] = {
         "title": title,
@@ -48,10 +53,13 @@ def edit(
     before = {name: getattr(result_set, name) for name in fields}
     for name, value in fields.items():
         setattr(result_set, name, value)
+    changed = changes(before, fields)
+    if changed.keys() & {"title", "notes", "visibility"}:
+        refuse_secrets_of(result_set)
     if fields:
         with transaction.atomic():
             result_set.save(update_fields=list(fields))
-            _record_changes(result_set, changes(before, fields))
+            _record_changes(result_set, changed)
 
 
 def _record_changes(result_set: ResultSet, changed: dict[str, dict[str, Any]]) -> None:

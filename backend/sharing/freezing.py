@@ -29,6 +29,7 @@ from backend.sharing.cited_runs import cite_runs, hold_raw_output
 from backend.sharing.document import document_of
 from backend.sharing.drawing_queue import request_drawing
 from backend.sharing.models import Kind, ResultSet, Visibility
+from backend.sharing.secret_check import refuse_secrets_of
 
 # The length of the column.
 MAX_TITLE = 300
@@ -61,8 +62,8 @@ def freeze(
 ) -> ResultSet:
     """Store what `query` shows of `workspace` now.
 
-    Raises NotVisible for a run that is not there, NothingToFreeze where no run is shown, and
-    WorkspaceFull.
+    Raises NotVisible for a run that is not there, NothingToFreeze where no run is shown,
+    SecretShared where others would read a secret, and WorkspaceFull.
     """
     return repeat_if_overtaken(
         lambda: _freeze(query, workspace=workspace, author=author, description=description)
@@ -80,6 +81,7 @@ def _freeze(
         document = document_of(result_set, figures, id_=result_set.pk)
         result_set.snapshot = canonical_json(document)
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
+        refuse_secrets_of(result_set)
         check_quota(workspace.pk, len(result_set.snapshot))
         result_set.save(force_insert=True)
         cite_runs(result_set, document)
@@ -97,12 +99,16 @@ def usual_title(figures: Figures) -> str:
 def save_live(
     query: CompareQuery, *, workspace: Workspace, author: User | None, description: Description
 ) -> ResultSet:
-    """Store the query: each reading evaluates it again. Raises as `compare` does."""
+    """Store the query: each reading evaluates it again.
+
+    Raises as `compare` does, and SecretShared as `freeze`.
+    """
     with repeatable_read():
         compare(query, workspace_ids=[workspace.pk])
         result_set = _unsaved(query, Kind.LIVE, workspace, author, description)
         # Not the headline: it may be another one tomorrow.
         result_set.title = description.title or "Live comparison"
+        refuse_secrets_of(result_set)
         result_set.save(force_insert=True)
         _record(result_set)
         transaction.on_commit(lambda: request_drawing(result_set.pk))

@@ -148,6 +148,7 @@ def test_numbers_are_never_taken_out_by_value():
     "text",
     [
         "ls_agent_Abc123def456Q",
+        "ls_feed_Abc123def456Q",
         "ghp_0123456789abcdefghijABCDEFGHIJ",
         "AKIAIOSFODNN7EXAMPLE",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",

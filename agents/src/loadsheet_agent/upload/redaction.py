@@ -78,7 +78,8 @@ HEAD = re.compile(
 )
 # Keys whose shape alone says what they are; all letters, digits, - and _ behind belong to them.
 SHAPE = re.compile(
-    rb"ls_(?:agent|api|link|invite|share)_[A-Za-z0-9_]{6}|gh[pousr]_[A-Za-z0-9]{20}|github_pat_\w{20}"
+    rb"ls_(?:agent|api|link|invite|share|feed)_[A-Za-z0-9_]{6}|gh[pousr]_[A-Za-z0-9]{20}"
+    rb"|github_pat_\w{20}"
     rb"|glpat-[\w-]{15}|xox[abprs]-[\w-]{10}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30}"
     rb"|[sr]k_(?:live|test)_\w{10}|npm_\w{30}|pypi-\w{20}"
     rb"|eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\."

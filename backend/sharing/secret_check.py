@@ -1,0 +1,62 @@
+"""Refusing to share a text that holds a secret.
+
+Uploads come without secrets (`ingest.redaction`). What people typed since then, such as notes, does
+not: it is checked here, where others get to read it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.accounts.token_format import holds_token
+from backend.errors import InvalidInput
+from backend.ingest.redaction import MARK, Redactor
+from backend.sharing.models import ResultSet
+
+# So much in front of a secret is shown, so that its place is found.
+EXCERPT = 20
+
+
+class SecretShared(InvalidInput):
+    """Nothing was shared; `place` is the field with the secret, which the message does not show."""
+
+    def __init__(self, place: str, holds: str) -> None:
+        super().__init__(f"{place}: expected no secrets, got {holds}. Nothing was shared.")
+        self.place = place
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The field."""
+        return {"field": self.place}
+
+
+def refuse_tokens(place: str, text: str) -> None:
+    """Raise SecretShared where a token of this service stands in the text."""
+    if holds_token(text):
+        raise SecretShared(place, "a Loadsheet token (ls_…)")
+
+
+def refuse_secrets(place: str, text: str) -> None:
+    """As `refuse_tokens`, also for what the rules for uploads take for a secret."""
+    refuse_tokens(place, text)
+    redacted = Redactor().text(text)
+    if redacted != text:
+        raise SecretShared(place, f"what looks like a secret at “{_excerpt(text, redacted)}”")
+
+
+def _excerpt(text: str, redacted: str) -> str:
+    """What stands in front of the first secret of the text, without the secret."""
+    pairs = enumerate(zip(text, redacted, strict=False))
+    begin = next((place for place, (old, new) in pairs if old != new), len(text))
+    return " ".join((redacted[max(0, begin - EXCERPT) : begin] + MARK).split())
+
+
+def refuse_secrets_of(result_set: ResultSet) -> None:
+    """Raise SecretShared where people outside the workspace would read a secret."""
+    if not result_set.is_shared:
+        return
+    refuse_secrets("title", result_set.title)
+    refuse_secrets("notes", result_set.notes)
+    # What was measured came without secrets; names may have been corrected since.
+    refuse_tokens("query", result_set.query)
+    refuse_tokens("figures", bytes(result_set.snapshot or b"").decode())
