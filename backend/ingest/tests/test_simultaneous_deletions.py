@@ -14,7 +14,11 @@ from backend.testing.uploads import make_tenant
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE_S = 60
-_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+# Other processes of the tests have databases on the same server.
+_WAITING = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()
+"""
 
 
 @pytest.fixture
