@@ -97,12 +97,13 @@ class _Unpacked(io.RawIOBase):
 def check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
     if unpacked > limit_bytes:
         raise UnpackingStopped(
-            f"The file unpacks to more than {limit_bytes} bytes, the limit for one upload."
+            f"The file of {packed} bytes unpacks to more than {limit_bytes} bytes, the limit for "
+            "one upload. Send it as several files."
         )
     if unpacked > FREE_BYTES and unpacked > packed * MAX_RATIO:
         raise UnpackingStopped(
-            f"The file unpacks to more than {MAX_RATIO} times its size; that is no load tool's "
-            "output. Send it uncompressed if it is."
+            f"The file of {packed} bytes unpacks to {unpacked} bytes or more, expected at most "
+            f"{MAX_RATIO} times its size. Send it uncompressed if it is the output of a load tool."
         )
 
 
