@@ -8,7 +8,13 @@ from django.conf import settings
 
 from backend.ingest.archives import MAX_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
-from backend.ingest.plain_json import JSON_BRACKETS, JSON_INTEGER_BITS, JSON_LEVELS
+from backend.ingest.plain_json import (
+    JSON_BRACKETS,
+    JSON_INTEGER_BITS,
+    JSON_LEVELS,
+    JSON_MEMBERS,
+    JSON_OBJECT_MEMBERS,
+)
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
 
 # A request without a valid token or session.
@@ -60,6 +66,8 @@ _FIXED = (
     Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),
     Limit("json_levels", JSON_LEVELS, "levels", "of objects and lists in JSON", 400),
     Limit("json_brackets", JSON_BRACKETS, "brackets", "that open a list or object in JSON", 400),
+    Limit("json_members", JSON_MEMBERS, "members", "of all objects and lists in JSON", 400),
+    Limit("json_object_members", JSON_OBJECT_MEMBERS, "members", "of one object in JSON", 400),
     Limit("json_integer_bits", JSON_INTEGER_BITS, "bits", "a whole number in JSON", 400),
     Limit("envelope_bytes", ENVELOPE_BYTES, "bytes", "an envelope", 413),
     Limit("envelope_trials", ENVELOPE_TRIALS, "trials", "in one envelope", 400),

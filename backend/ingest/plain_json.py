@@ -6,6 +6,7 @@ It imports no Django, because the child that reads archives uses it too.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -17,6 +18,10 @@ from backend.errors import InvalidInput
 JSON_LEVELS = 50
 # Each list or object takes about a hundred bytes of memory, however short it is written.
 JSON_BRACKETS = 250_000
+# Of all objects and lists together. An envelope of 4 MiB has about 300,000 where it is all trials.
+JSON_MEMBERS = 1_000_000
+# Of one object. Those whose members are named elsewhere have at most 1,000 (`limits.MAP_MEMBERS`).
+JSON_OBJECT_MEMBERS = 10_000
 JSON_INTEGER_BITS = 64
 # \u0000 as JSON writes it; the backslash of \\u0000 is a plain one.
 NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -67,13 +72,35 @@ def _read_json(raw: bytes, limit_bytes: int) -> Any:
         raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise JsonRefused(f"It is not JSON: {error}.") from None
-    check_plain(value)
+    _check_members(value)
+    _size_if_storable(value)
     return value
 
 
 def check_plain(value: object) -> int:
-    """The bytes of `value` as JSON. Raises JsonRefused for what PostgreSQL cannot keep."""
-    _check_depth(value)
+    """The bytes of `value` as JSON. Raises JsonRefused for what PostgreSQL cannot keep.
+
+    Its members are not counted: what is stored may have been stored before there was a limit.
+    """
+    deque(_levels(value), maxlen=0)
+    return _size_if_storable(value)
+
+
+def _check_members(value: object) -> None:
+    members = 0
+    for level in _levels(value):
+        members += sum(map(len, level))
+        if members > JSON_MEMBERS:
+            raise JsonRefused(
+                f"Its objects and lists have more than {JSON_MEMBERS} members, the limit."
+            )
+        if any(len(each) > JSON_OBJECT_MEMBERS for each in level if isinstance(each, dict)):
+            raise JsonRefused(
+                f"An object in it has more than {JSON_OBJECT_MEMBERS} members, the limit."
+            )
+
+
+def _size_if_storable(value: object) -> int:
     try:
         written = orjson.dumps(value)
     except TypeError as error:
@@ -84,19 +111,24 @@ def check_plain(value: object) -> int:
     return len(written)
 
 
-def _check_depth(value: object) -> None:
-    # Level by level: as many steps as there are lists and objects.
+def _levels(value: object) -> Iterator[list[Any]]:
+    """The objects and lists of each level, from the outermost; each is looked at once.
+
+    Raises JsonRefused below the last level that is allowed.
+    """
     level: list[Any] = [value] if isinstance(value, (dict, list)) else []
     for _ in range(JSON_LEVELS):
+        if not level:
+            return
+        yield level
         level = [
             inner
             for outer in level
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, (dict, list))
         ]
-        if not level:
-            return
-    raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.")
+    if level:
+        raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.")
 
 
 def _nul_refused(value: object) -> JsonRefused:

@@ -12,6 +12,7 @@ from django.test import Client
 
 from backend.ingest import cleaning, limits, slots
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.plain_json import read_json
 from backend.ingest.storage import storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
 
@@ -169,6 +170,21 @@ def test_an_envelope_above_the_limit_is_refused(client, folder, as_file):
     assert stored_files(folder) == []
 
 
+def test_an_envelope_with_a_quarter_of_a_million_unknown_members_is_refused(client, folder):
+    unknown = dict.fromkeys((f"u{number}" for number in range(250_000)), 1)
+    refused = problem(send(client, WRK, envelope={**make_envelope(1), **unknown}), 400)
+    assert f"more than {limits.JSON_OBJECT_MEMBERS} members" in refused["detail"]
+    assert "/api/v1/limits" in refused["hint"]
+    assert stored_files(folder) == []
+
+
+def test_an_envelope_of_ten_thousand_trials_is_not_refused_for_its_members():
+    envelope = make_envelope(10_000)
+    raw = json.dumps(envelope, separators=(",", ":")).encode()
+    subject = "The envelope"
+    assert read_json(raw, limit_bytes=limits.ENVELOPE_BYTES, subject=subject) == envelope
+
+
 @pytest.mark.parametrize(
     ("where", "change"),
     [
@@ -197,10 +213,13 @@ def test_an_envelope_beyond_a_limit_is_refused_by_its_place(client, where, chang
 
 RUN = str(uuid.UUID(int=7))
 BODIES = ("heartbeat", "sessions", f"runs/{RUN}/observations", "result-sets")
+MANY_MEMBERS = dict.fromkeys(map(str, range(limits.JSON_OBJECT_MEMBERS + 1)))
 BAD_JSON = {
     "deep": ("[" * 100_000, "50 levels"),
     "51 levels": ("[" * 51 + "]" * 51, "50 levels"),
     "brackets": ("[" + "{}," * limits.JSON_BRACKETS + "{}]", str(limits.JSON_BRACKETS)),
+    "members": ("[" + "1," * limits.JSON_MEMBERS + "1]", str(limits.JSON_MEMBERS)),
+    "members of an object": (json.dumps(MANY_MEMBERS), str(limits.JSON_OBJECT_MEMBERS)),
     "digits": ('{"a": ' + "9" * 5000 + "}", "out of range"),
     "bits": ('{"a": ' + "9" * 50 + "}", "64 bits"),
     "nan": ('{"a": NaN}', "not JSON"),
