@@ -8,6 +8,8 @@ from django.core.cache import cache
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from backend.analysis.figures import Figures, read_figures
+from backend.sharing.best_figures import describe_best
 from backend.sharing.edits import EditRefused
 from backend.sharing.models import Kind, ResultSet, Visibility
 
@@ -18,7 +20,7 @@ LOOKED_AT = 12
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A public result set with the sentence that it found."""
+    """A public result set with what it found: in sentences, also where nothing can be ranked."""
 
     result_set: ResultSet
     finding: str
@@ -89,10 +91,16 @@ def _readable() -> QuerySet[ResultSet]:
 
 def _exhibit(result_set: ResultSet) -> Exhibit:
     """With what its snapshot says, whose bytes never change; they are read once a day."""
-    key = f"exhibit:{result_set.sha256}"
+    key = f"exhibit:found:{result_set.sha256}"
     kept: tuple[str, bool] | None = cache.get(key)
     if kept is None:
-        figures = result_set.frozen_snapshot()["figures"]
-        kept = (str(figures["finding"]), figures["outcome"]["status"] != "not_comparable")
+        kept = _found(read_figures(result_set.frozen_snapshot()["figures"]))
         cache.set(key, kept, KEPT_S)
     return Exhibit(result_set, *kept)
+
+
+def _found(figures: Figures) -> tuple[str, bool]:
+    """What a reader learns, and whether the series are comparable."""
+    if figures.outcome.status != "not_comparable":
+        return figures.finding, True
+    return describe_best(figures) or figures.finding, False

@@ -10,6 +10,7 @@ from backend.library.loading import load_library, result_set_id, today_name
 from backend.library.study import read_studies
 from backend.library.summary import today_summary
 from backend.runs.models import Run, Trial
+from backend.sharing.gallery import list_exhibits
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.uploads import make_file
 
@@ -84,3 +85,13 @@ def test_a_file_that_cannot_be_read_is_told_with_its_reason(monkeypatch, tmp_pat
     monkeypatch.setattr("backend.library.study.FOLDER", tmp_path)
     with pytest.raises(loading.NotLoaded, match="don't recognise"):
         load_library([study])
+
+
+def test_every_set_tells_something_on_the_front_page(library):
+    told = {exhibit.result_set.title: exhibit for exhibit in list_exhibits(50)}
+    assert len(told) == 2 * len(read_studies())
+    for exhibit in told.values():
+        assert exhibit.is_comparable or exhibit.finding.startswith("Highest throughput")
+    rest = told["Python application servers for REST (2016)"].finding
+    assert "As published, one figure each. Not ranked:" in rest
+    assert "nginx, 2,800 requests/s at 100 connections" in rest

@@ -1,0 +1,120 @@
+"""What a result set can say where its series cannot be ranked: its best figures, as measured."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.analysis.figures import Figures, Metric, Point, Series
+from backend.analysis.query.field import text_of
+from backend.analysis.query.fields import FIELDS
+from backend.analysis.query.units import at_place, figure_text
+from backend.formats.published import NAME as PUBLISHED
+from backend.stats.thresholds import HIGH_ERROR_RATE
+
+MOST_WORKLOADS = 3
+# A reason for which nothing is ranked ends with what to choose, which only its page offers.
+CHOICE = "; choose "
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """The figure of a series at one place on the axis."""
+
+    series: Series
+    point: Point
+    value: float
+
+
+def describe_best(figures: Figures) -> str | None:
+    """The best figure of each workload, how many trials it stands on, and why nothing is ranked.
+
+    In sentences. None where no figure of the asked metric is known.
+    """
+    metric = next((each for each in figures.metrics if each.id == figures.metric), None)
+    if metric is None:
+        return None
+    groups = sorted(_by_workload(figures, metric.id).items(), key=_most_servers_first)
+    if not groups:
+        return None
+    best = {workload: _best(group, metric) for workload, group in groups}
+    sentences = (
+        _best_text(figures, metric, groups, best),
+        _trials_text(list(best.values())),
+        _unranked_text(figures),
+    )
+    return " ".join(filter(None, sentences))
+
+
+def _by_workload(figures: Figures, metric: str) -> dict[str, list[_Figure]]:
+    """The figures that could be ranked within each workload."""
+    groups: dict[str, list[_Figure]] = defaultdict(list)
+    for series in figures.series:
+        for point in series.points:
+            measure = point.metrics.get(metric)
+            if measure is not None and measure.value is not None and not _is_failing(point):
+                figure = _Figure(series, point, measure.value)
+                groups[series.workload or "unknown workload"].append(figure)
+    return groups
+
+
+def _is_failing(point: Point) -> bool:
+    rate = point.metrics.get("error_rate")
+    return rate is not None and (rate.value or 0.0) > HIGH_ERROR_RATE
+
+
+def _most_servers_first(group: tuple[str, Sequence[_Figure]]) -> tuple[int, str]:
+    workload, figures = group
+    return -_count_servers(figures), workload
+
+
+def _count_servers(figures: Sequence[_Figure]) -> int:
+    return len({figure.series.server for figure in figures})
+
+
+def _best(figures: Sequence[_Figure], metric: Metric) -> _Figure:
+    choose = max if metric.better == "higher" else min
+    return choose(figures, key=lambda figure: figure.value)
+
+
+def _best_text(
+    figures: Figures,
+    metric: Metric,
+    groups: Sequence[tuple[str, Sequence[_Figure]]],
+    best: dict[str, _Figure],
+) -> str:
+    """`Highest throughput of 11 servers: fapws3 0.3, 7,170 requests/s at 100 connections.`"""
+    lead = f"{'Highest' if metric.better == 'higher' else 'Lowest'} {metric.label.lower()}"
+    if len(groups) == 1:
+        servers = _count_servers(groups[0][1])
+        of_servers = f" of {servers} servers" if servers > 1 else ""
+        return f"{lead}{of_servers}: {_figure_text(figures, metric, next(iter(best.values())))}."
+    texts = [
+        f"{workload}: {_figure_text(figures, metric, figure)}" for workload, figure in best.items()
+    ]
+    more = len(texts) - MOST_WORKLOADS
+    tail = f"; and {more} more" if more > 0 else ""
+    return f"{lead} by workload: {'; '.join(texts[:MOST_WORKLOADS])}{tail}."
+
+
+def _figure_text(figures: Figures, metric: Metric, figure: _Figure) -> str:
+    server = " ".join(filter(None, (figure.series.server, figure.series.version)))
+    place = ""
+    if figures.x.field in FIELDS:
+        place = f" {at_place(text_of(figure.point.x), figures.x.field)}"
+    return f"{server}, {figure_text(figure.value, metric.unit)}{place}"
+
+
+def _trials_text(best: Sequence[_Figure]) -> str:
+    counts = sorted({figure.point.trials for figure in best})
+    if {figure.series.tool for figure in best} == {PUBLISHED}:
+        return "As published, one figure each." if counts == [1] else "As published."
+    if counts == [1]:
+        return "One trial each."
+    return f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} trials each."
+
+
+def _unranked_text(figures: Figures) -> str:
+    reason = next(iter(figures.outcome.reasons), "").partition(CHOICE)[0]
+    return f"Not ranked: {reason}." if reason else "Not ranked."

@@ -1,0 +1,92 @@
+"""What a set says on the front page whose series cannot be ranked."""
+
+from backend.sharing.best_figures import describe_best
+from backend.testing.figures import make_figures
+
+METRIC = {"id": "throughput", "label": "Throughput", "unit": "req/s", "better": "higher"}
+DIFFERS = "workload differs: API, static file"
+
+
+def series(server, *points, workload="hello", tool="wrk"):
+    return {
+        "id": server[:8],
+        "label": server,
+        "server": server,
+        "version": "1.0",
+        "workload": workload,
+        "tool": tool,
+        "host": None,
+        "slot": 0,
+        "points": list(points),
+    }
+
+
+def point(x, value, *, trials=1, failed=None):
+    measures = {"throughput": value, "error_rate": failed}
+    return {
+        "x": x,
+        "cell": "c",
+        "trials": trials,
+        "overload": None,
+        "metrics": {
+            name: {"value": number, "low": None, "high": None} for name, number in measures.items()
+        },
+        "checks": [],
+    }
+
+
+def described(*rows, reasons=(f"{DIFFERS}; choose one workload",), **fields):
+    outcome = {"status": "not_comparable", "differing": ["workload"], "reasons": reasons}
+    whole = {"metrics": [METRIC], "series": rows, "outcome": outcome, **fields}
+    return describe_best(make_figures(**whole))
+
+
+def test_one_workload_names_the_best_of_its_servers():
+    text = described(
+        series("fapws3", point(100, 7174, trials=3), point(1000, 6980, trials=3)),
+        series("tornado", point(100, 3100, trials=3)),
+        reasons=["number of connections differs: 100, 1000; choose one load"],
+    )
+    assert text == (
+        "Highest throughput of 2 servers: fapws3 1.0, 7,170 requests/s at 100 connections. "
+        "3 trials each. Not ranked: number of connections differs: 100, 1000."
+    )
+
+
+def test_each_workload_is_told_by_itself_the_one_of_most_servers_first():
+    text = described(
+        series("nginx", point(100, 2800), workload="static file", tool="published"),
+        series("gunicorn", point(100, 530), workload="API", tool="published"),
+        series("waitress", point(100, 410), workload="API", tool="published"),
+    )
+    assert text == (
+        "Highest throughput by workload: API: gunicorn 1.0, 530 requests/s at 100 connections; "
+        "static file: nginx 1.0, 2,800 requests/s at 100 connections. "
+        f"As published, one figure each. Not ranked: {DIFFERS}."
+    )
+
+
+def test_more_workloads_than_a_card_holds_are_counted():
+    rows = [series("nginx", point(8, 100 + size), workload=f"{size} B") for size in range(5)]
+    assert "; and 2 more. One trial each." in described(*rows)
+
+
+def test_a_figure_with_failed_requests_is_not_the_best():
+    text = described(
+        series("fast", point(8, 9000, failed=0.2)), series("sound", point(8, 100, failed=0.0))
+    )
+    assert text.startswith("Highest throughput: sound 1.0, 100 requests/s")
+
+
+def test_the_best_latency_is_the_lowest():
+    metric = {**METRIC, "label": "Latency p99", "unit": "us", "better": "lower"}
+    text = described(
+        series("a", point(8, 2000)), series("b", point(8, 500)), metrics=[metric], reasons=[]
+    )
+    assert text.startswith("Lowest latency p99 of 2 servers: b 1.0, 500 µs at 8 connections.")
+    assert text.endswith("Not ranked.")
+
+
+def test_without_a_known_figure_nothing_is_told():
+    assert described(series("a", point(8, None))) is None
+    assert described(series("a", point(8, 100)), metrics=[]) is None
