@@ -1,6 +1,8 @@
 """What a reader has in sight at each width, in a real Chromium: nothing cut without a sign of it,
 nothing squeezed, nothing that touches its neighbour."""
 
+import re
+
 import pytest
 from django.core.cache import cache
 from playwright.sync_api import expect
@@ -178,8 +180,25 @@ def test_the_chosen_view_is_in_sight_on_a_phone(visit, view):
     assert page.evaluate("scrollY") == 0
 
 
+def test_the_figures_fit_a_phone_until_all_columns_are_asked_for(visit):
+    page = visit("/w/lab/compare#tab=figures", NARROW)
+    width = "e => [e.scrollWidth, e.clientWidth]"
+    heads = page.locator("[data-slot=table] thead th:visible")
+    whole, seen = page.locator("[data-slot=table]").evaluate(width)
+    assert whole <= seen
+    expect(heads).to_have_count(4)
+    page.get_by_role("button", name="Show all").first.click()
+    assert heads.count() > 8
+    page.get_by_role("button", name="Show fewer columns").click()
+    expect(heads).to_have_count(4)
+    page.set_viewport_size(WIDE)
+    assert heads.count() > 8
+    expect(page.locator(".table-columns")).to_be_hidden()
+
+
 def test_whose_figures_they_are_stays_in_sight_on_a_phone(visit):
     page = visit("/w/lab/compare#tab=figures", NARROW)
+    page.get_by_role("button", name="Show all").first.click()
     first = box(page, "[data-slot=table] .figures tbody th")
     assert first["width"] <= NARROW["width"] * 0.45
     page.locator("[data-slot=table]").evaluate("e => { e.scrollLeft = 300; }")
@@ -236,7 +255,46 @@ def test_the_list_of_keys_lies_over_the_page(visit):
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
+def test_the_menu_of_a_phone_is_folded_and_opens_by_keys(visit):
+    page = visit("/w/lab/compare", NARROW)
+    menu, link = page.get_by_role("button", name="Menu"), page.locator(".nav a").first
+    expect(link).to_be_hidden()
+    assert box(page, ".topbar")["height"] < 60
+    account = box(page, ".who")
+    assert account["x"] >= 0
+    assert account["x"] + account["width"] <= NARROW["width"]
+    expect(page.locator(".who")).to_have_accessible_name(re.compile("."))
+    menu.focus()
+    page.keyboard.press("Enter")
+    expect(link).to_be_visible()
+    assert violations(page) == []
+    panel = box(page, ".nav")
+    assert panel["x"] >= 0
+    assert panel["x"] + panel["width"] <= NARROW["width"]
+    page.keyboard.press("Tab")
+    expect(link).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(link).to_be_hidden()
+    expect(menu).to_be_focused()
+    menu.click()
+    page.get_by_role("link", name="Runs", exact=True).click()
+    expect(page.locator("h1")).to_have_text("Runs")
+    page.set_viewport_size(WIDE)
+    expect(link).to_be_visible()
+    expect(page.get_by_role("button", name="Menu")).to_be_hidden()
+
+
+def test_an_address_is_not_broken_over_two_lines(visit):
+    for viewport in (WIDE, NARROW):
+        page = visit("/w/lab/settings", viewport)
+        lines = page.locator("#slug-help code").evaluate("e => e.getClientRects().length")
+        assert lines == 1
+        assert box(page, "#slug-help code")["height"] < 24
+
+
 def test_text_keeps_off_what_is_below_it(visit, lab):
+    assert gap(visit("/explore"), "form[role=search]", ".explore-kinds") >= 12
+    assert gap(visit("/explore"), ".explore-kinds", ".explore-kinds + *") >= 8
     token = Token.objects.get(workspace=lab.workspace, kind=TokenKind.AGENT)
     page = visit(f"/w/lab/agents/{token.pk}/revoke")
     assert gap(page, ".panel p >> nth=-1", ".panel .actions") >= 8
