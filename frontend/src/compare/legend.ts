@@ -3,8 +3,12 @@ import type { Figures } from "../api/figures";
 import { seriesStyles } from "../charts/style/series_style";
 import { button } from "../site/dom";
 import { nameElement } from "../site/names";
+import { shortNames } from "../text/names";
 import type { SeriesChoice } from "./series_choice";
 import { swatch } from "./swatch";
+
+/** Of a name, in characters. */
+const LONGEST = 48;
 
 export interface LegendActions {
   /** A press on a line of the legend; `alone` to show its series without the others. */
@@ -27,7 +31,12 @@ export function showLegend(
 
 /** One button for each line of the legend, and one that shows all series again. */
 export function legend(figures: Figures, { press, showAll }: LegendActions): HTMLElement[] {
-  const items = seriesStyles(figures).map(({ slot, label, ids }) => {
+  const styles = seriesStyles(figures);
+  const names = shortNames(
+    styles.map(({ label }) => label),
+    LONGEST,
+  );
+  const items = styles.map(({ slot, label, ids }, i) => {
     const item = button(
       { class: "legend-item", "data-series": ids[0] ?? "" },
       (event) => {
@@ -35,7 +44,7 @@ export function legend(figures: Figures, { press, showAll }: LegendActions): HTM
         press(ids, event.altKey);
       },
       swatch(slot),
-      nameElement(label, 48),
+      nameElement(label, LONGEST, names[i]),
     );
     // Browsers press no button by Alt and Enter.
     item.addEventListener("keydown", (event) => {

@@ -10,6 +10,7 @@ import type { View } from "../charts/view";
 import { viewOf } from "../charts/views";
 import { truncatedText } from "../text/comparability";
 import { isolated, plural, short } from "../text/format";
+import { shortNames } from "../text/names";
 import { LEVELS, trustOf, trustText } from "../text/trust";
 
 export interface SheetLine {
@@ -218,6 +219,8 @@ export function wrapped(
 
 const MOST_LINES = 3;
 const LEGEND_ROW = 20;
+/** Of a name, in characters. */
+const LONGEST_NAME = 44;
 /** Room for "and 12 more". */
 const MORE = 80;
 
@@ -231,8 +234,8 @@ function legend(
 ): number {
   ctx.font = `13px ${theme.font}`;
   let [x, row] = [PAD, 0];
-  for (const [i, item] of items.entries()) {
-    const text = isolated(short(item.label, 44));
+  for (const [i, item] of withShortNames(items).entries()) {
+    const text = isolated(item.label);
     const space = 34 + ctx.measureText(text).width + 18;
     const isLastRow = row === MOST_LINES - 1;
     const isFull = x > PAD && x + space > width - PAD - (isLastRow ? MORE : 0);
@@ -248,6 +251,14 @@ function legend(
     x += space;
   }
   return items.length > 0 ? top + row * LEGEND_ROW + 24 : top;
+}
+
+function withShortNames(items: readonly SheetLine[]): readonly SheetLine[] {
+  const names = shortNames(
+    items.map((item) => item.label),
+    LONGEST_NAME,
+  );
+  return items.map((item, i) => ({ ...item, label: names[i] ?? item.label }));
 }
 
 function drawSample(

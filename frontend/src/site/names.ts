@@ -3,7 +3,7 @@
 import { short } from "../text/format";
 import { h } from "./dom";
 
-export function nameElement(text: string, most = 60): HTMLElement {
-  const cut = short(text, most);
+/** `cut`: what is shown of the name, where others stand beside it (text/names.ts). */
+export function nameElement(text: string, most = 60, cut = short(text, most)): HTMLElement {
   return h("bdi", { title: cut === text ? null : text }, cut);
 }

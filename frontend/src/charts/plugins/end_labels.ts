@@ -3,7 +3,7 @@
 // line's colour stands before the name instead.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import { isolated, short } from "../../text/format";
-import { fitText, type PlacedLabel, spreadLabels } from "../style/label_layout";
+import { fitNames, type PlacedLabel, spreadLabels } from "../style/label_layout";
 import type { DrawnSeries } from "../style/line_style";
 import type { ChartTheme } from "../style/theme";
 import { seriesOpacity } from "./hover";
@@ -19,6 +19,8 @@ const LEADER = 18;
 const CLEAR = 7;
 /** The length of a stub. */
 const STUB = 8;
+/** Of a name, in characters: what is measured is bounded. */
+const LONGEST = 200;
 
 interface End {
   readonly id: string;
@@ -35,10 +37,11 @@ export function endLabels(options: LabelOptions): Plugin<ChartType> {
       const ends = endsOf(chart);
       const { top, bottom } = chart.chartArea;
       const placed = spreadLabels([...ends.values()], LINE, top + LINE / 2, bottom - LINE / 2);
-      for (const label of placed) {
+      const texts = fittedTexts(chart, placed, options);
+      placed.forEach((label, i) => {
         const end = ends.get(label.id);
-        if (end) write(chart, end, label, options);
-      }
+        if (end) write(chart, end, { ...label, text: texts[i] ?? "" }, options);
+      });
     },
   };
 }
@@ -59,10 +62,24 @@ function endsOf(chart: Chart<ChartType>): Map<string, End> {
   return ends;
 }
 
+/** What stands at each end: cut to the room, and never two alike. */
+function fittedTexts(
+  { ctx }: Chart<ChartType>,
+  placed: readonly PlacedLabel[],
+  { texts, theme, width }: LabelOptions,
+): readonly string[] {
+  ctx.save();
+  ctx.font = `12px ${theme.font}`;
+  const names = placed.map(({ id }) => short(texts.get(id) ?? id, LONGEST));
+  const fitted = fitNames(names, width - LEADER - 4, (part) => ctx.measureText(part).width);
+  ctx.restore();
+  return fitted;
+}
+
 function write(
   chart: Chart<ChartType>,
   end: End,
-  placed: PlacedLabel,
+  placed: PlacedLabel & { readonly text: string },
   options: LabelOptions,
 ): void {
   const { ctx, chartArea } = chart;
@@ -83,9 +100,6 @@ function write(
   ctx.fillStyle = options.theme.ink;
   ctx.font = `12px ${options.theme.font}`;
   ctx.textBaseline = "middle";
-  const text = short(options.texts.get(end.id) ?? end.id);
-  const room = options.width - LEADER - 4;
-  const measure = (part: string): number => ctx.measureText(part).width;
-  ctx.fillText(isolated(fitText(text, room, measure)), start + LEADER - 4, placed.at);
+  ctx.fillText(isolated(placed.text), start + LEADER - 4, placed.at);
   ctx.restore();
 }

@@ -1,7 +1,7 @@
 // Axes that every chart shares: the place of a value, the text of a tick, the look of a scale.
 import { type Figures, isCategory, type X } from "../../api/figures";
 import { type Kind, type Unit, unitFor } from "../../text/format";
-import { shortenNames } from "./label_layout";
+import { shortenNames } from "../../text/names";
 import type { ChartTheme } from "./theme";
 
 export type Size = "main" | "small";

@@ -1,6 +1,6 @@
 // Names on a chart: labels at the lines' ends are moved so that none covers another, and names that
 // are too long are cut.
-import { short } from "../../text/format";
+import { shortenNames } from "../../text/names";
 
 export interface LabelPlace {
   readonly id: string;
@@ -38,37 +38,21 @@ export function fitText(text: string, width: number, measure: (text: string) => 
   return `${kept.join("").trimEnd()}…`;
 }
 
-const LONGEST = 200;
+/** The longest and shortest names that are tried, in characters. */
+const MOST_FITTED = 40;
+const LEAST_FITTED = 8;
 
-/** Names cut to a length in the middle; where that cuts them alike, to the part that differs. */
-export function shortenNames(names: readonly string[], most: number): readonly string[] {
-  const whole = names.map((name) => short(name, LONGEST));
-  const cut = whole.map((name) => cutMiddle(name, most));
-  if (new Set(cut).size === new Set(whole).size) return cut;
-  const head = commonPrefixLength(whole);
-  const tail = commonPrefixLength(whole.map((name) => [...name.slice(head)].reverse().join("")));
-  return whole.map((name) => {
-    const own = name.slice(head, name.length - tail);
-    return cutMiddle(`${head > 0 ? "…" : ""}${own}${tail > 0 ? "…" : ""}`, most);
-  });
-}
-
-/** "gunicorn gthread" in ten characters: "gunic…read". */
-function cutMiddle(text: string, most: number): string {
-  const points = [...text];
-  if (points.length <= most) return text;
-  const head = Math.ceil((most - 1) / 2);
-  return `${points.slice(0, head).join("")}…${points.slice(points.length - (most - 1 - head)).join("")}`;
-}
-
-/** The length of the beginning that all texts share. */
-function commonPrefixLength(texts: readonly string[]): number {
-  const [first = "", ...others] = texts;
-  let length = 0;
-  for (const point of first) {
-    const next = first.slice(0, length + point.length);
-    if (!others.every((other) => other.startsWith(next))) break;
-    length = next.length;
+/** Each name cut to the width; where that makes two of them alike, to what tells them apart. */
+export function fitNames(
+  names: readonly string[],
+  width: number,
+  measure: (text: string) => number,
+): readonly string[] {
+  const fitted = names.map((name) => fitText(name, width, measure));
+  if (new Set(fitted).size === new Set(names).size) return fitted;
+  for (let most = MOST_FITTED; most >= LEAST_FITTED; most -= 1) {
+    const cut = shortenNames(names, most);
+    if (cut.every((name) => measure(name) <= width)) return cut;
   }
-  return length;
+  return fitted;
 }

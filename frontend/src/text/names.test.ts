@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { shortenNames, shortNames } from "./names";
+
+describe("names in little room", () => {
+  it("keep what tells them apart when they are cut", () => {
+    expect(shortenNames(["gunicorn gthread", "gunicorn sync", "nginx"], 12)).toEqual([
+      "gunico…hread",
+      "gunico… sync",
+      "nginx",
+    ]);
+    expect(shortenNames(["gunicorn gthread 23.0", "gunicorn sync 23.0"], 12)).toEqual([
+      "…gthread…",
+      "…sync…",
+    ]);
+    expect(shortenNames(["one", "one"], 9)).toEqual(["one", "one"]);
+    expect([...(shortenNames(["😀".repeat(50)], 9)[0] ?? "")]).toHaveLength(9);
+  });
+
+  it("are longer where nothing shorter tells them apart", () => {
+    const names = ["abcdefgh-1-x", "abcdefgh-2-x", "zbcdefgh-1-x"];
+    expect(new Set(shortenNames(names, 5)).size).toBe(3);
+  });
+
+  it("are cut at their end, unless that makes two alike", () => {
+    expect(shortNames(["gunicorn gthread", "nginx"], 9)).toEqual(["gunicorn…", "nginx"]);
+    const alike = shortNames(["gunicorn gthread", "gunicorn sync"], 9);
+    expect(new Set(alike).size).toBe(2);
+    expect(shortNames(["one", "one"], 9)).toEqual(["one", "one"]);
+  });
+});
