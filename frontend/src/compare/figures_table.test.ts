@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 function tableOf(data: Figures): HTMLTableElement {
-  const [table] = figuresTable(data);
+  const [, table] = figuresTable(data);
   if (!(table instanceof HTMLTableElement)) throw new Error("no table");
   return table;
 }
@@ -88,12 +88,30 @@ describe("table", () => {
   });
 
   it("makes many rows only when they are asked for, and all of them to sort", () => {
-    const [table, more] = figuresTable(sample({ series: 40 }));
-    document.body.append(table ?? "", more ?? "");
+    document.body.append(...figuresTable(sample({ series: 40 })));
     expect(document.querySelectorAll("tbody tr").length).toBe(120);
     document.querySelectorAll<HTMLElement>("thead button")[1]?.click();
     expect(document.querySelectorAll("tbody tr").length).toBe(320);
     expect(document.querySelector(".table-more")).toBeNull();
+  });
+
+  it("marks what a phone shows on demand only, and shows it", () => {
+    const shown = (data: Figures): (string | undefined)[] =>
+      [...tableOf(data).querySelectorAll("thead th:not(.is-minor) button")].map(
+        (head) => head.firstChild?.textContent ?? "",
+      );
+    expect(shown(sample())).toEqual(["Series", "Connections", "Throughput", "Latency p99"]);
+    const others = sample().metrics.filter(({ id }) => id !== "throughput" && id !== "p99");
+    expect(shown({ ...sample(), metrics: others }).length).toBe(4);
+    document.body.append(...figuresTable(sample()));
+    const toggle = document.querySelector<HTMLElement>(".table-columns");
+    const count = document.querySelectorAll("thead th").length;
+    expect(toggle?.textContent).toBe(`Show all ${count} columns`);
+    toggle?.click();
+    expect(document.querySelector("table.has-all-columns")).not.toBeNull();
+    expect(toggle?.getAttribute("aria-expanded")).toBe("true");
+    toggle?.click();
+    expect(document.querySelector("table.has-all-columns")).toBeNull();
   });
 
   it("has a column for each class of error that occurred", () => {

@@ -16,11 +16,23 @@ import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { makeSortable } from "../site/sortable";
 import { interval, kindOf, plural, unitFor } from "../text/format";
+import { shortNames } from "../text/names";
 import { swatch } from "./swatch";
-import { heading, metricHeading, type NumberColumn, panelName, valueCell } from "./table_cells";
+import {
+  heading,
+  MINOR,
+  metricHeading,
+  type NumberColumn,
+  panelName,
+  valueCell,
+} from "./table_cells";
 
 /** More rows than these are made only on request, or to sort them. */
 const FIRST_ROWS = 120;
+
+/** What a phone shows of a load point, where it is known; the other columns follow on demand. */
+const MAJOR_METRICS = ["throughput", "p99"];
+const MOST_MAJOR = 2;
 
 type ChooseBaseline = ((series: string) => void) | null;
 
@@ -32,6 +44,8 @@ interface Layout {
   readonly columns: readonly Column[];
   readonly classes: readonly ErrorClass[];
   readonly slots: ReadonlyMap<string, number>;
+  /** What is shown of the names, by series. */
+  readonly names: ReadonlyMap<string, string>;
   /** The name of the field that divides panels; empty without panels. */
   readonly panel: string;
   readonly chooseBaseline: ChooseBaseline;
@@ -42,12 +56,13 @@ export function figuresTable(
   chooseBaseline: ChooseBaseline = null,
 ): HTMLElement[] {
   const measured = knownMetrics(figures);
+  const metrics = measured.length > 0 ? measured : figures.metrics;
+  const major = majorOf(metrics);
   const layout: Layout = {
-    columns: (measured.length > 0 ? measured : figures.metrics).map((metric) =>
-      column(figures, metric),
-    ),
+    columns: metrics.map((metric) => column(figures, metric, !major.has(metric.id))),
     classes: classesIn(figures),
     slots: seriesSlots(figures),
+    names: namesOf(figures),
     panel: panelName(figures),
     chooseBaseline,
   };
@@ -63,6 +78,7 @@ export function figuresTable(
     h("thead", {}, head(figures, layout)),
     body,
   );
+  const columns = columnsToggle(table);
   const more = button(
     { class: "button table-more" },
     () => showAll(),
@@ -76,7 +92,22 @@ export function figuresTable(
   table.tHead?.addEventListener("click", showAll, { capture: true });
   makeSortable(table);
   if (chooseBaseline) pressRows(body, chooseBaseline);
-  return rest.length > 0 ? [table, more] : [table];
+  return [columns, table, ...(rest.length > 0 ? [more] : [])];
+}
+
+/** Shows every column on a phone, and takes the minor ones away again. */
+function columnsToggle(table: HTMLTableElement): HTMLButtonElement {
+  const count = table.querySelectorAll("thead th").length;
+  const toggle = button(
+    { class: "button table-columns", "aria-expanded": "false" },
+    () => {
+      const isWhole = table.classList.toggle("has-all-columns");
+      toggle.setAttribute("aria-expanded", String(isWhole));
+      toggle.textContent = isWhole ? "Show fewer columns" : `Show all ${count} columns`;
+    },
+    `Show all ${count} columns`,
+  );
+  return toggle;
 }
 
 /** A row is a large target for the pointer; the keyboard has the button with its name. */
@@ -100,7 +131,13 @@ function caption(figures: Figures): string {
   return `${figures.finding}. ${figures.conditions}. The figures of the chart, one row per load point, with intervals in brackets.${mark}`;
 }
 
-function column(figures: Figures, metric: Metric): Column {
+function majorOf(metrics: readonly Metric[]): ReadonlySet<string> {
+  const ids = metrics.map(({ id }) => id as string);
+  const first = MAJOR_METRICS.filter((id) => ids.includes(id));
+  return new Set([...new Set([...first, ...ids])].slice(0, MOST_MAJOR));
+}
+
+function column(figures: Figures, metric: Metric, isMinor: boolean): Column {
   const kind = kindOf(metric.unit);
   const unit = unitFor(kind, everyValue(figures, metric.id));
   const ranged = figures.series.some((series) =>
@@ -109,7 +146,7 @@ function column(figures: Figures, metric: Metric): Column {
       return interval(measure?.low, measure?.high, unit) !== "";
     }),
   );
-  return { metric, kind, unit, ranged };
+  return { metric, kind, unit, ranged, isMinor };
 }
 
 function head(figures: Figures, { columns, classes, panel }: Layout): HTMLTableRowElement {
@@ -119,12 +156,12 @@ function head(figures: Figures, { columns, classes, panel }: Layout): HTMLTableR
     heading("Series", "", "ascending"),
     panel && heading(panel, "", "ascending"),
     heading(figures.x.label, figures.x.values.every(isNumber) ? "number" : "", "ascending"),
-    heading("Trials", "number", "descending"),
+    heading("Trials", `number ${MINOR}`, "descending"),
     ...columns.map((each) =>
-      metricHeading(each.metric.label, each.unit.header, each.metric.better),
+      metricHeading(each.metric.label, each.unit.header, each.metric.better, each.isMinor),
     ),
-    ...classes.map((name) => metricHeading(`Errors: ${CLASS_NAMES[name]}`, "%", "lower")),
-    heading("Checks", "", "descending"),
+    ...classes.map((name) => metricHeading(`Errors: ${CLASS_NAMES[name]}`, "%", "lower", true)),
+    heading("Checks", MINOR, "descending"),
   );
 }
 
@@ -142,7 +179,7 @@ function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement 
       "th",
       { scope: "row" },
       swatch(layout.slots.get(series.id) ?? series.slot),
-      seriesName(series, layout.chooseBaseline),
+      seriesName(series, layout),
     ),
     layout.panel && h("td", { class: "words" }, nameElement(series.facet ?? "", 40)),
     h(
@@ -150,30 +187,36 @@ function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement 
       { class: numeric ? "number" : null },
       numeric ? String(point.x) : nameElement(String(point.x), 40),
     ),
-    h("td", { class: "number" }, String(point.trials)),
+    h("td", { class: `number ${MINOR}` }, String(point.trials)),
     ...layout.columns.map((column) => valueCell(measureOf(point, column.metric.id), column)),
     ...layout.classes.map((name) => shareCell(shareOf(point, name))),
     h(
       "td",
-      { class: "checks-cell words", "data-sort-value": point.checks.length },
+      { class: `checks-cell words ${MINOR}`, "data-sort-value": point.checks.length },
       ...badges(point),
     ),
   );
 }
 
-function seriesName(series: Series, choose: ChooseBaseline): HTMLElement {
-  if (!choose) return nameElement(series.label);
+function namesOf({ series }: Figures): ReadonlyMap<string, string> {
+  const names = shortNames(series.map(({ label }) => label));
+  return new Map(series.map(({ id }, i) => [id, names[i] ?? id]));
+}
+
+function seriesName({ id, label }: Series, { names, chooseBaseline }: Layout): HTMLElement {
+  const name = nameElement(label, undefined, names.get(id));
+  if (!chooseBaseline) return name;
   return button(
-    { class: "series-name", title: `${series.label}: make it the baseline` },
-    () => choose(series.id),
-    nameElement(series.label),
+    { class: "series-name", title: `${label}: make it the baseline` },
+    () => chooseBaseline(id),
+    name,
   );
 }
 
 function shareCell(share: number | null): HTMLTableCellElement {
   return valueCell(
     { value: share, low: null, high: null },
-    { kind: "ratio", unit: unitFor("ratio", []), ranged: false },
+    { kind: "ratio", unit: unitFor("ratio", []), ranged: false, isMinor: true },
   );
 }
 

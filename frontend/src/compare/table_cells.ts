@@ -10,7 +10,12 @@ export interface NumberColumn {
   readonly unit: Unit;
   /** Whether any figure has an interval: the others keep its room, so that digits stay in line. */
   readonly ranged: boolean;
+  /** Whether a phone shows the column on demand only. */
+  readonly isMinor?: boolean;
 }
+
+/** Of cells and heads that a phone shows on demand only. */
+export const MINOR = "is-minor";
 
 export function heading(label: string, style: string, first: string): HTMLTableCellElement {
   return h(
@@ -24,11 +29,12 @@ export function metricHeading(
   label: string,
   unit: string,
   better: "higher" | "lower",
+  isMinor = false,
 ): HTMLTableCellElement {
   const up = better === "higher";
   return h(
     "th",
-    { scope: "col", class: "number" },
+    { scope: "col", class: `number${isMinor ? ` ${MINOR}` : ""}` },
     button(
       { class: "sort", "data-sort": up ? "descending" : "ascending" },
       () => {},
@@ -46,7 +52,7 @@ export function metricHeading(
 
 export function valueCell(
   measure: Measure | null,
-  { kind, unit, ranged }: NumberColumn,
+  { kind, unit, ranged, isMinor }: NumberColumn,
 ): HTMLTableCellElement {
   const { value, low, high, origin, step } = measure ?? UNMEASURED;
   const range = interval(low, high, unit);
@@ -54,7 +60,7 @@ export function valueCell(
   return h(
     "td",
     {
-      class: value === null ? "number unknown" : "number",
+      class: `number${value === null ? " unknown" : ""}${isMinor ? ` ${MINOR}` : ""}`,
       "data-sort-value": value ?? "",
       title: cellTitle(measure ?? UNMEASURED, kind, range !== ""),
     },
