@@ -126,6 +126,19 @@ describe("ranking", () => {
     expect(document.querySelectorAll(".rank").length).toBe(6);
   });
 
+  it("names the series that the ratios are to, where there are ratios", () => {
+    const actions = { chooseBaseline: null, override: null };
+    document.body.append(...rankingPanel(figures(), actions));
+    const base = figures().ranking?.baseline;
+    const label = figures().series.find(({ id }) => id === base)?.label;
+    expect(document.querySelector(".rank-base")?.textContent).toBe(`× = ratio to ${label}`);
+    const { ranking } = figures();
+    if (!ranking) throw new Error("a ranking");
+    const without = figures({ ranking: { ...ranking, baseline: null } });
+    document.body.replaceChildren(...rankingPanel(without, actions));
+    expect(document.querySelector(".rank-base")).toBeNull();
+  });
+
   it("offers no buttons on a frozen page", () => {
     document.body.append(...rankingPanel(figures(), { chooseBaseline: null, override: null }));
     expect(document.querySelectorAll("button, select").length).toBe(0);

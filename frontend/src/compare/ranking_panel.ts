@@ -5,7 +5,11 @@ import { colourClass, seriesSlots } from "../charts/style/series_style";
 import { button, h, svg } from "../site/dom";
 import { nameElement } from "../site/names";
 import { behindNumber, exact, kindOf, loadPoint } from "../text/format";
+import { shortNames } from "../text/names";
 import { swatch } from "./swatch";
+
+/** Of a name, in characters. */
+const LONGEST = 80;
 
 export interface RankingActions {
   /** Null on a frozen page: frozen figures cannot get another baseline. */
@@ -40,9 +44,14 @@ function rankingOf(
   const list = h("ol", { class: "ranks" });
   const over = limitReasons(figures);
   const ties = tiedTiers(view);
-  for (const row of view.rows) {
+  const names = shortNames(
+    view.rows.map((row) => row.label),
+    LONGEST,
+  );
+  for (const [i, row] of view.rows.entries()) {
     const reason = over.get(row.series) ?? remark(row);
-    const item = rank(figures, row, slots.get(row.series) ?? 0, actions, reason);
+    const name = nameElement(row.label, LONGEST, names[i]);
+    const item = rank(figures, row, slots.get(row.series) ?? 0, actions, reason, name);
     item.classList.toggle("is-over", over.has(row.series));
     item.classList.toggle("is-tied", ties.has(row.tier));
     list.append(item);
@@ -56,9 +65,20 @@ function rankingOf(
       h("span", { class: "aside" }, `${view.better} is better`),
     ),
     ...overridden(figures, actions),
+    ...ratioBase(view),
     list,
     ...(view.rows.some((row) => row.dot !== null) ? [axis(view)] : []),
   ];
+}
+
+/**
+ * To which series the ratios of the rows are: the sentence above the chart holds the leader against
+ * the runner-up, so it mostly has another ratio.
+ */
+function ratioBase({ rows }: RankingView): HTMLElement[] {
+  const base = rows.find((row) => row.baseline);
+  if (!base || rows.length < 2) return [];
+  return [h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST))];
 }
 
 /** By series, why it does not keep the limit: "p99 71 ms > 50 ms". */
@@ -118,6 +138,7 @@ function rank(
   slot: number,
   actions: RankingActions,
   note: string,
+  name: HTMLElement,
 ): HTMLLIElement {
   const { chooseBaseline } = actions;
   const kind = kindOf(unitName(figures));
@@ -130,7 +151,7 @@ function rank(
       },
       row.tier,
     ),
-    h("span", { class: "name" }, swatch(slot), nameElement(row.label, 80)),
+    h("span", { class: "name" }, swatch(slot), name),
     h(
       "span",
       { class: "ratio" },
