@@ -50,6 +50,11 @@ _SIZES = "SELECT pg_table_size(%s), pg_indexes_size(%s)"
 def main() -> None:
     given = _arguments()
     print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
+    if given.only_migrations:
+        with _service(given.large, given.folder) as large:
+            large.print_sizes()
+            large.time_migrations()
+        return
     with (
         _service(given.small, given.folder) as small,
         _service(given.large, given.folder) as large,
@@ -65,6 +70,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench growth", description=__doc__)
     parser.add_argument("--small", type=int, default=10_000, help="trials of the small service")
     parser.add_argument("--large", type=int, default=10_000_000, help="trials of the large one")
+    parser.add_argument(
+        "--only-migrations", action="store_true", help="time the migrations over the large one"
+    )
     parser.add_argument("--folder", help="where the data folders are made (temporary folders)")
     return parser.parse_args()
 

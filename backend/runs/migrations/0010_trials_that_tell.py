@@ -2,6 +2,8 @@
 
 from django.db import migrations
 
+from backend.migration_steps import batches_of_keys
+
 COUNT = """
 UPDATE runs_cell SET trial_count = (
     SELECT count(*) FROM runs_trial
@@ -9,11 +11,19 @@ UPDATE runs_cell SET trial_count = (
         throughput_rps IS NOT NULL OR error_rate IS NOT NULL
         OR jsonb_path_exists(percentiles_us, '$.* ? (@ != null)')
     )
-)
+) WHERE id = ANY(%s)
 """
 
 
+def count(apps, schema_editor):
+    for cells in batches_of_keys(apps.get_model("runs", "Cell")):
+        with schema_editor.connection.cursor() as cursor:
+            cursor.execute(COUNT, [cells])
+
+
 class Migration(migrations.Migration):
+    # Each batch is committed by itself.
+    atomic = False
     dependencies = [("runs", "0009_session")]
 
-    operations = [migrations.RunSQL(COUNT, migrations.RunSQL.noop)]
+    operations = [migrations.RunPython(count, migrations.RunPython.noop)]

@@ -4,19 +4,20 @@ from collections import defaultdict
 
 from django.db import migrations, models
 
+from backend.migration_steps import AddFieldOnce, batches_of_keys
 from backend.stats.centres import centre_of_run
 
 CELLS_AT_ONCE = 1000
+# What a trial that is recorded meanwhile made of its cell stays.
 _WRITE = """
 UPDATE runs_cell SET throughput_rps = computed.rate
-FROM unnest(%s::uuid[], %s::float8[]) AS computed (id, rate) WHERE runs_cell.id = computed.id
+FROM unnest(%s::uuid[], %s::float8[]) AS computed (id, rate)
+WHERE runs_cell.id = computed.id AND throughput_rps IS NULL
 """
 
 
 def compute_throughputs(apps, schema_editor):
-    ids = list(apps.get_model("runs", "Cell").objects.order_by("pk").values_list("pk", flat=True))
-    for first in range(0, len(ids), CELLS_AT_ONCE):
-        cells = ids[first : first + CELLS_AT_ONCE]
+    for cells in batches_of_keys(apps.get_model("runs", "Cell"), CELLS_AT_ONCE):
         centres = {cell: centre_of_run(rates) for cell, rates in _rates(apps, cells).items()}
         with schema_editor.connection.cursor() as cursor:
             cursor.execute(_WRITE, [list(centres), list(centres.values())])
@@ -37,10 +38,12 @@ def _rates(apps, cells):
 
 
 class Migration(migrations.Migration):
+    # Each batch is committed by itself.
+    atomic = False
     dependencies = [("runs", "0015_trash")]
 
     operations = [
-        migrations.AddField(
+        AddFieldOnce(
             model_name="cell",
             name="throughput_rps",
             field=models.FloatField(null=True),

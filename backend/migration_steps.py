@@ -1,0 +1,107 @@
+"""Steps of migrations over tables that may be large (decision 0047).
+
+A transaction holds each lock until its end: a reader then waits until a column was added and
+filled. So these migrations are not atomic. Each step holds its lock for a moment, and does nothing
+where it was done before, so that a migration that was stopped can be run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db import migrations
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor as Editor
+from django.db.models import Model
+
+# Rows of one statement: nobody waits long for their locks.
+BATCH = 2000
+
+
+class AddFieldOnce(migrations.AddField):
+    """Adds a column where the table does not have it yet. It must be nullable or have a default of
+    the database that needs no rewrite."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: Editor,
+        from_state: Any,
+        to_state: Any,
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        column = model._meta.get_field(self.name).column
+        if column not in _columns(schema_editor.connection, model):
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class AddIndexOnce(AddIndexConcurrently):
+    """Builds an index while rows are written; again where a build before was stopped."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: Editor,
+        from_state: Any,
+        to_state: Any,
+    ) -> None:
+        connection = schema_editor.connection
+        is_valid = _is_valid_index(connection, self.index.name)
+        if is_valid:
+            return
+        with _waiting_without_end(connection):
+            if is_valid is False:
+                name = connection.ops.quote_name(self.index.name)
+                schema_editor.execute(f"DROP INDEX CONCURRENTLY {name}")
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+def batches_of_keys(model: type[Model], rows: int = BATCH) -> Iterator[list[Any]]:
+    """The primary keys of a table in order, so many at a time. Rows that come meanwhile may be left
+    out: they were written by what runs now."""
+    keys = model._base_manager.order_by("pk").values_list("pk", flat=True)
+    batch = list(keys[:rows])
+    while batch:
+        yield batch
+        batch = list(keys.filter(pk__gt=batch[-1])[:rows])
+
+
+def _columns(connection: BaseDatabaseWrapper, model: type[Model]) -> set[str]:
+    with connection.cursor() as cursor:
+        table = model._meta.db_table
+        return {each.name for each in connection.introspection.get_table_description(cursor, table)}
+
+
+def _is_valid_index(connection: BaseDatabaseWrapper, name: str) -> bool | None:
+    """None where there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
+            [connection.ops.quote_name(name)],
+        )
+        row = cursor.fetchone()
+    return None if row is None else bool(row[0])
+
+
+def has_session(connection: BaseDatabaseWrapper) -> bool:
+    """Whether settings stay: through a pooler, the next transaction may have another session."""
+    return not connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]
+
+
+@contextmanager
+def _waiting_without_end(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """A concurrent build waits for every older transaction, and holds up nobody meanwhile."""
+    if not has_session(connection):
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        (before,) = cursor.fetchone()
+        cursor.execute("SET lock_timeout = 0")
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", [before])
