@@ -16,7 +16,7 @@ from django.db import connection, transaction
 
 from backend.ingest.models import State, Turn, Upload
 from backend.ingest.queue import FIRST_PAUSE_S, LONGEST_PAUSE_S, Claim, give_back_owed, take
-from backend.ingest.turns import Head, heads_of_queues, lock_turns
+from backend.ingest.turns import SINCE_INTERACTIVE, Head, heads_of_queues, lock_turns
 
 # Claimed together. What another workspace uploads meanwhile waits until they are recorded; a batch
 # takes 50 ms, less than a worker needs to hear of an upload.
@@ -72,7 +72,7 @@ def _company_of(first: Upload, workspace_ids: Sequence[UUID], *, most: int) -> l
     """Small uploads to read with `first`, locked: of each workspace at most an equal share."""
     share = -(-most // len(workspace_ids))
     with connection.cursor() as cursor:
-        cursor.execute(_company(), [list(workspace_ids), share, first.pk, most - 1])
+        cursor.execute(_company(), [list(workspace_ids), share, share, share, first.pk, most - 1])
         names = ("id", "workspace_id", "fence", "attempts", "faults", "is_slow")
         return [Upload(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
 
@@ -80,17 +80,26 @@ def _company_of(first: Upload, workspace_ids: Sequence[UUID], *, most: int) -> l
 @cache
 def _company() -> str:
     """The beginning of each queue, without what is not small: so no queue is searched through."""
+    queue = """
+        state = 'received' AND NOT upload.is_slow AND upload.workspace_id = workspace.id
+        AND retry_at IS NULL
+    """
     return f"""
         SELECT other.id, other.workspace_id, other.fence, other.attempts, other.faults, FALSE
         FROM unnest(%s::uuid[]) WITH ORDINALITY AS workspace (id, place)
         CROSS JOIN LATERAL (
-            SELECT * FROM {_table(Upload)} AS upload
-            WHERE state = 'received' AND NOT upload.is_slow
-              AND upload.workspace_id = workspace.id AND retry_at IS NULL
-            ORDER BY retry_at, received_at LIMIT %s FOR UPDATE SKIP LOCKED
-        ) AS other
-        WHERE other.is_small AND other.attempts = 0 AND other.faults = 0 AND other.id <> %s
-        ORDER BY workspace.place LIMIT %s
+            SELECT waiting.id, min(since) AS since FROM (
+                (SELECT id, {SINCE_INTERACTIVE} AS since FROM {_table(Upload)} AS upload
+                 WHERE {queue} AND is_interactive ORDER BY received_at LIMIT %s)
+                UNION ALL
+                (SELECT id, received_at FROM {_table(Upload)} AS upload
+                 WHERE {queue} ORDER BY retry_at, received_at LIMIT %s)
+            ) AS waiting GROUP BY waiting.id ORDER BY since LIMIT %s
+        ) AS beginning
+        JOIN {_table(Upload)} AS other ON other.id = beginning.id
+        WHERE other.state = 'received' AND other.is_small AND other.attempts = 0
+          AND other.faults = 0 AND other.id <> %s
+        ORDER BY workspace.place, beginning.since LIMIT %s FOR UPDATE OF other SKIP LOCKED
         """  # noqa: S608  names of our own models
 
 

@@ -67,6 +67,8 @@ class Upload(models.Model):
     is_slow = models.BooleanField(default=False, db_default=False)
     # One small text or a few, without a plan: read together with others (batches.py).
     is_small = models.BooleanField(default=False, db_default=False)
+    # A person waits for it: read before others of its workspace (priority.py, turns.py).
+    is_interactive = models.BooleanField(default=False, db_default=False)
     # Equal for uploads that were claimed together.
     lease_until = models.DateTimeField(null=True)
     # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
@@ -87,6 +89,11 @@ class Upload(models.Model):
                 fields=["is_slow", "workspace", "retry_at", "received_at"],
                 name="upload_waiting",
                 condition=models.Q(state="received"),
+            ),
+            models.Index(
+                fields=["is_slow", "workspace", "received_at"],
+                name="upload_interactive",
+                condition=models.Q(state="received", is_interactive=True),
             ),
             models.Index(
                 fields=["workspace", "lease_until"],

@@ -218,6 +218,7 @@ def reopen(upload_id: UUID) -> bool:
         postponed_since=None,
         retry_at=None,
         finished_at=None,
+        is_interactive=False,
         reason="",
     )
     return changed == 1

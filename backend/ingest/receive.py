@@ -30,6 +30,7 @@ from backend.ingest.limits import ENVELOPE_BYTES
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parts import PartsDiffer, PartsMissing, Whole, forget, put_together
 from backend.ingest.plain_json import check_plain
+from backend.ingest.priority import is_interactive
 from backend.ingest.quota import explain_refusal
 from backend.ingest.slots import LONG_WORK
 from backend.ingest.small import is_small
@@ -59,6 +60,11 @@ class Sender:
     workspace_id: UUID
     token_id: UUID | None
     user_id: UUID | None
+
+    @property
+    def is_person(self) -> bool:
+        """Whether somebody who is signed in sends, and no program with a token."""
+        return self.token_id is None and self.user_id is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,7 @@ def receive(
         envelope_bytes=check_plain(cleaned) if cleaned else 0,
         tool_hint=tool,
         is_small=is_small(envelope, beginnings, has_parts=bool(wholes)),
+        is_interactive=is_interactive(envelope, beginnings, is_from_page=sender.is_person),
         content_sha256=content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
     receipt = _receive_once(upload, arrived, is_clean=cleaned == sent)

@@ -1,9 +1,10 @@
 """Which upload is read next: workspaces take turns, and slow uploads have a lane of their own.
 
 The workspace with the fewest uploads being read goes first, then the one that was served longest
-ago. Uploads that are read together (batches.py) count as one. An upload that takes longer than
-`QUICK_READ_S` moves to the slow lane, of which only `SLOW_READS` are read at a time, so that a
-reader is left for the rest (decision 0012).
+ago. Within a workspace, an interactive upload (priority.py) goes before those that came up to an
+hour before it, the others by age. Uploads that are read together (batches.py) count as one. An
+upload that takes longer than `QUICK_READ_S` moves to the slow lane, of which only `SLOW_READS` are
+read at a time, so that a reader is left for the rest (decision 0012).
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ from backend.ingest.models import Turn, Upload
 
 # Other heads of queues, where the first is locked by a removal.
 CANDIDATES = 8
+# An interactive upload is taken as received so much earlier. However many come, nothing else of the
+# workspace waits longer than this for them.
+HEAD_START_S = 3600
+# Since when an interactive upload waits, in SQL.
+SINCE_INTERACTIVE = f"received_at - interval '{HEAD_START_S} seconds'"
 # Of the advisory lock under which uploads are chosen. With it the bounds hold strictly.
 LOCK_KEY = 0x10AD_5EE7_0001
 
@@ -117,7 +123,10 @@ def _head_of_queue() -> str:
     """
     return f"""
             SELECT head.id FROM (
-                (SELECT id, received_at AS since FROM {uploads} AS upload
+                (SELECT id, {SINCE_INTERACTIVE} AS since FROM {uploads} AS upload
+                 WHERE {queue} AND is_interactive AND retry_at IS NULL ORDER BY received_at LIMIT 1)
+                UNION ALL
+                (SELECT id, received_at FROM {uploads} AS upload
                  WHERE {queue} AND retry_at IS NULL ORDER BY retry_at, received_at LIMIT 1)
                 UNION ALL
                 (SELECT id, retry_at FROM {uploads} AS upload

@@ -1,0 +1,22 @@
+"""Which uploads are interactive: read before the others of their workspace (turns.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.ingest.envelope import Envelope
+from backend.ingest.rewriting import is_plain
+
+
+def is_interactive(envelope: Envelope, files: Sequence[bytes], *, is_from_page: bool) -> bool:
+    """Whether a person waits for the result: of a text sent by a page, or of a run that is live.
+
+    `files`: how each file begins. What is packed may hold hundreds of results, so it waits with
+    what programs send.
+    """
+    return is_of_live_run(envelope) or (is_from_page and all(map(is_plain, files)))
+
+
+def is_of_live_run(envelope: Envelope) -> bool:
+    """Whether it is a trial of a run that goes on, or what ends a run that came trial by trial."""
+    return envelope.is_early or any(entry.upload for entry in envelope.entries)
