@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loadsheet_agent.errors import PlanError
-from loadsheet_agent.plan.expansion import BETWEEN_S, START_S, expand, expand_most, planned_seconds
+from loadsheet_agent.plan.expansion import count_starts, expand, expand_most
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import parse_plan, read_plan
 from loadsheet_agent.plan.sources import tomllib
@@ -199,7 +199,9 @@ def test_more_than_two_started_servers_run_one_at_a_time():
     # The second round begins with the server that ended the first: it is still running.
     steps = expand(plan)
     assert [step.is_warmup for step in steps] == [True, False] * 3 + [False] + [True, False] * 2
-    assert planned_seconds(plan, steps) == pytest.approx(11 * (1 + BETWEEN_S) + 5 * START_S)
+    assert sum(count_starts(plan, steps).values()) == 5
+    assert sum(count_starts(parse('alive = "all"\n' + one_load + three), steps).values()) == 3
+    assert count_starts(parse('restart = "each-trial"\n' + one_load + three), steps).total() == 6
 
 
 def test_warm_ups_until_stable_are_counted_from_fewest_to_most():

@@ -13,7 +13,7 @@ from loadsheet_agent.host.locality import servers_are_here
 from loadsheet_agent.plan.expansion import expand, expand_most
 from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.plan.tool_choice import choose_tool, planned_points
-from loadsheet_agent.run.installation import find_available
+from loadsheet_agent.run.installation import count_uninstalled, find_available
 from loadsheet_agent.run.summary import as_json, list_steps, summarise
 from loadsheet_agent.tools import FoundTool, check, tool_paths
 from loadsheet_agent.upload.secrets import redactor_for
@@ -70,11 +70,14 @@ def _check(arguments: Namespace) -> Exit:
     for sentence in available.skipped:
         say(f"Note: {sentence}")
     redactor = redactor_for(plan, None)
+    to_install = count_uninstalled(available)
     if arguments.json:
         shown = redactor.value(as_json(plan, steps, most, tool))
-        put_json({"exit_code": 0, "sha256": plan.sha256, **shown})
+        put_json({"exit_code": 0, "sha256": plan.sha256, "to_install": to_install, **shown})
         return Exit.OK
     put(redactor.text(summarise(plan, steps, most, tool)))
+    if to_install:
+        put(f"A run installs {to_install} of its programs first, which takes time on top.")
     for line in list_steps(steps, SHOWN):
         put(redactor.text(line))
     put(f"SHA-256 of the plan: {plan.sha256}")

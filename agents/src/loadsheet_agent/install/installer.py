@@ -61,7 +61,7 @@ class Installer:
         problem = self.find_missing(spec)
         if problem is not None:
             raise NotInstalledError(problem)
-        if not (spec.interpreter or spec.install or spec.source):
+        if not _has_folder(spec):
             return {}
         interpreter = find_interpreter(spec.interpreter) if spec.interpreter else None
         folder = self.cache / self._folder_name(spec, label, interpreter)
@@ -71,6 +71,13 @@ class Installer:
             self.note(f"Installing {label} (the output is in {folder / LOG})")
             self._fill_folder(spec, folder, interpreter, words)
         return words
+
+    def is_installed(self, spec: ProgramSpec, label: str) -> bool:
+        """Whether nothing is left to install. Raises NotInstalledError without its interpreter."""
+        if not _has_folder(spec):
+            return True
+        interpreter = find_interpreter(spec.interpreter) if spec.interpreter else None
+        return (self.cache / self._folder_name(spec, label, interpreter) / DONE).exists()
 
     def find_missing(self, spec: ProgramSpec) -> str | None:
         """Why the program cannot be had: which program or interpreter the machine lacks."""
@@ -144,6 +151,11 @@ class Installer:
             _write_wrapper(folder, interpreter)
             pip = (interpreter.path, "-m", "pip", "install", "--target", str(folder / "packages"))
         return [*commands, (*pip, *wanted)] if spec.packages else commands
+
+
+def _has_folder(spec: ProgramSpec) -> bool:
+    """Whether something is installed for the program."""
+    return bool(spec.interpreter or spec.install or spec.source)
 
 
 def find_program(name: str) -> str | None:

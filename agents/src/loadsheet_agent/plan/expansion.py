@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from loadsheet_agent.errors import PlanError
 from loadsheet_agent.plan.plan import LEAST_WARMUPS, Plan
 from loadsheet_agent.plan.schedule import drive
+from loadsheet_agent.plan.server_spec import ServerKey
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.tools import Glance
 
 TRIALS_LIMIT = 5000  # what the service takes in one run
-# Between two trials: starting the tool, reading what it wrote, making it durable.
-BETWEEN_S = 0.3
-# Stopping a server, starting another and waiting until it answers.
-START_S = 0.5
 
 
 def expand(plan: Plan, seed: int = 0) -> tuple[Step, ...]:
@@ -69,13 +66,14 @@ def _expand(plan: Plan, seed: int, glance: Callable[[Step], Glance]) -> tuple[St
     steps: list[Step] = []
     warm: set[tuple[object, ...]] = set()
     warmups = 1 if plan.steady is None else LEAST_WARMUPS
+    running = _Running(plan)
 
     def take(step: Step) -> Glance:
         if len(steps) >= TRIALS_LIMIT:
             raise PlanError(
                 f"the plan makes more than {TRIALS_LIMIT} trials, warm-ups included; split it."
             )
-        if plan.restart == "each-trial" or _starts_server(plan, steps, step):
+        if running.starts(step):
             warm.difference_update({key for key in warm if key[:3] == step.server.key})
         if plan.warmup_s > 0 and step.warm_key not in warm:
             steps.extend([step.warm_up(plan.warmup_s)] * warmups)
@@ -87,31 +85,24 @@ def _expand(plan: Plan, seed: int, glance: Callable[[Step], Glance]) -> tuple[St
     return tuple(steps)
 
 
-def _starts_server(plan: Plan, before: Sequence[Step], step: Step) -> bool:
-    """Whether the server is started for this step, after the steps `before`."""
-    if step.server.start is None:
-        return False
-    if plan.is_one_alive:
-        return not before or before[-1].server.key != step.server.key
-    return all(other.server.key != step.server.key for other in before)
+class _Running:
+    """Which servers run while steps are carried out in their order."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._keys: set[ServerKey] = set()
+        self._is_warming_up = False
+
+    def starts(self, step: Step) -> bool:
+        """Whether the server is started for the next step, which is carried out."""
+        is_first, self._is_warming_up = not self._is_warming_up, step.is_warmup
+        key = step.server.key
+        is_new = key not in self._keys or (self._plan.restart == "each-trial" and is_first)
+        self._keys = {key} if self._plan.is_one_alive else {*self._keys, key}
+        return is_new and step.server.start is not None
 
 
-def planned_seconds(plan: Plan, steps: tuple[Step, ...]) -> float | None:
-    """Time under load, rests, pauses and starts; None where trials have a number of requests.
-
-    Installing servers, and waiting for sockets in TIME_WAIT, come on top.
-    """
-    durations = [step.duration_s for step in steps if step.duration_s is not None]
-    if len(durations) < len(steps):
-        return None
-    pauses = max(len(steps) - 1, 0) * plan.rest_s + len(steps) * BETWEEN_S
-    return sum(durations) + pauses + _count_starts(plan, steps) * START_S
-
-
-def _count_starts(plan: Plan, steps: tuple[Step, ...]) -> int:
-    keys = [step.server.key for step in steps if step.server.start and not step.is_warmup]
-    if plan.restart == "each-trial":
-        return len(keys)
-    if plan.is_one_alive:
-        return sum(1 for _ in itertools.groupby(keys))
-    return len(set(keys))
+def count_starts(plan: Plan, steps: Iterable[Step]) -> Counter[ServerKey]:
+    """How often each server is started for these steps."""
+    running = _Running(plan)
+    return Counter(step.server.key for step in steps if running.starts(step))

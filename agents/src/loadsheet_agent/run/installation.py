@@ -52,6 +52,16 @@ def find_available(plan: Plan) -> Available:
     return _without(plan, problems)
 
 
+def count_uninstalled(available: Available) -> int:
+    """How many servers and services a run would install first."""
+    plan = available.plan
+    installer = Installer(cache_folder(), plan.directory)
+    return sum(
+        installer.find_missing(spec) is None and not installer.is_installed(spec, spec.label)
+        for spec in (*plan.services, *plan.servers)
+    )
+
+
 def install_plan(
     available: Available, tool: FoundTool, note: Callable[[str], None]
 ) -> Installation:

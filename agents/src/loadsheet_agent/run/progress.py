@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
+from loadsheet_agent.plan.expansion import count_starts
+from loadsheet_agent.plan.server_spec import ServerSpec
 from loadsheet_agent.plan.steps import MEASURE, Step
 from loadsheet_agent.run.timings import Timings
 from loadsheet_agent.tools import Glance
@@ -37,10 +39,6 @@ class Progress(Protocol):
     def drop(self, step: Step) -> None: ...
 
 
-# A trial takes longer than its duration by so much, until one was measured.
-EXTRA_S = 0.5
-
-
 class Clock:
     """Time left: what the remaining steps will take, by those that have ended and by earlier runs.
 
@@ -53,33 +51,67 @@ class Clock:
         self._timings = timings
         self._ahead = Counter(map(_shape, steps))
         self._steps = {_shape(step): step for step in steps}
+        self._starts = count_starts(timings.plan, steps)
+        self._servers = {step.server.key: step.server for step in steps}
+        # Warm-ups that began, and those of them that were not planned.
+        self._warmups = self._more_warmups = 0
+        self._is_prepared = False
         self._began = self._step_began = self._ended = time.monotonic()
+        # Seconds since the last trial that servers and rests took.
+        self._apart_s = 0.0
         self._current: Step | None = None
         self._ahead_s = self._seconds_ahead()
 
     def extend(self, steps: Sequence[Step]) -> None:
         """More steps will follow than were planned."""
-        self.count += len(steps)
-        self._ahead.update(map(_shape, steps))
-        self._steps.update({_shape(step): step for step in steps})
+        self._extend(steps)
+        self._starts += count_starts(self._timings.plan, steps)
         self._ahead_s = self._seconds_ahead()
+
+    def add_warmup(self, step: Step) -> None:
+        """The server needs another warm-up than were planned."""
+        self._more_warmups += 1
+        self._extend([step])
 
     def drop(self, step: Step) -> None:
         """A planned step will not be made."""
         self.count -= 1
         self._take_off(step)
+        if not any(shape[0] == step.server.key for shape in +self._ahead):
+            del self._starts[step.server.key]
+            self._ahead_s = self._seconds_ahead()
+
+    def note_prepared(self) -> None:
+        """All servers are prepared; the first step follows."""
+        self._ended = time.monotonic()
+        self._timings.add_preparation(self._ended - self._began)
+        self._is_prepared = True
+        self._ahead_s = self._seconds_ahead()
+
+    def note_start(self, server: ServerSpec, seconds: float) -> None:
+        """A server was started, which took so long with what was stopped before."""
+        self._timings.add_start(server, seconds)
+        self._apart_s += seconds
+        self._starts[server.key] = max(self._starts[server.key] - 1, 0)
+        self._ahead_s = self._seconds_ahead()
+
+    def note_rest(self, seconds: float) -> None:
+        """A rest took so long."""
+        self._timings.add_rest(seconds)
+        self._apart_s += seconds
 
     def begin(self, step: Step) -> None:
         self._step_began = time.monotonic()
         self._current = step
         self.count = max(self.count, self.finished + 1)
+        self._warmups += step.is_warmup
         self._take_off(step)
 
     def end(self) -> None:
-        now = time.monotonic()
+        load_s = self._load_seconds()
         if self._current is not None:
-            self._timings.add(self._current, now - self._ended)
-        self._ended, self._current = now, None
+            self._timings.add_load(self._current, load_s)
+        self._ended, self._apart_s, self._current = time.monotonic(), 0.0, None
         self.finished += 1
         self._ahead_s = self._seconds_ahead()
 
@@ -95,9 +127,8 @@ class Clock:
         """None while nothing like one of the remaining trials was measured."""
         if self._ahead_s is None:
             return None
-        current = self._current and self._seconds(self._current)
-        elapsed = time.monotonic() - self._ended
-        return self._ahead_s + max((current or 0.0) - elapsed, 0.0)
+        current = self._current and self._timings.load_s(self._current)
+        return self._ahead_s + max((current or 0.0) - self._load_seconds(), 0.0)
 
     def left(self) -> str:
         seconds = self.left_s()
@@ -105,6 +136,14 @@ class Clock:
 
     def step_seconds(self) -> float:
         return time.monotonic() - self._step_began
+
+    def _extend(self, steps: Sequence[Step]) -> None:
+        self.count += len(steps)
+        self._ahead.update(map(_shape, steps))
+        self._steps.update({_shape(step): step for step in steps})
+
+    def _load_seconds(self) -> float:
+        return max(time.monotonic() - self._ended - self._apart_s, 0.0)
 
     def _take_off(self, step: Step) -> None:
         """A search takes other rates than were planned: then another step of the server goes."""
@@ -115,19 +154,22 @@ class Clock:
             self._ahead_s = self._seconds_ahead()
 
     def _seconds_ahead(self) -> float | None:
-        total = 0.0
-        for shape in +self._ahead:
-            seconds = self._seconds(self._steps[shape])
-            if seconds is None:
+        """Preparation, loads, rests and starts that are still to come."""
+        total = 0.0 if self._is_prepared else self._timings.preparation_s()
+        for shape, count in (+self._ahead).items():
+            step = self._steps[shape]
+            load_s = self._timings.load_s(step)
+            if load_s is None:
                 return None
-            total += self._ahead[shape] * seconds
-        return total
+            times = count * (self._warmups_each() if step.is_warmup else 1.0)
+            total += times * (load_s + self._timings.rest_s())
+        return total + sum(
+            count * self._timings.start_s(self._servers[key]) for key, count in self._starts.items()
+        )
 
-    def _seconds(self, step: Step) -> float | None:
-        seconds = self._timings.seconds(step)
-        if seconds is None and step.duration_s is not None:
-            return step.duration_s + EXTRA_S
-        return seconds
+    def _warmups_each(self) -> float:
+        """Warm-ups for each that was planned."""
+        return self._warmups / max(self._warmups - self._more_warmups, 1) or 1.0
 
 
 def _shape(step: Step) -> tuple[object, ...]:

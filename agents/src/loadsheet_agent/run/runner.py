@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,7 +34,7 @@ from loadsheet_agent.run.servers import (
     prepare_services,
 )
 from loadsheet_agent.run.session import Alone, Gathering
-from loadsheet_agent.run.steadiness import is_steady
+from loadsheet_agent.run.steadiness import is_steady, least_warmups
 from loadsheet_agent.tools import NOTHING_SEEN, Command, Glance
 from loadsheet_agent.upload.spool import Entry
 
@@ -69,6 +70,8 @@ class Runner:
         self._warm: set[tuple[object, ...]] = set()
         self._servers: Mapping[ServerKey, ManagedServer] = {}
         self._is_first = True
+        # Seconds for stopping servers, which are part of the start that follows.
+        self._stopping_s = 0.0
 
     def run(self) -> None:
         """Every trial in order. Finished trials are in the spool however the run ends.
@@ -78,6 +81,7 @@ class Runner:
         """
         self._commit()
         with _servers(self._installation, self._logs, self._record.next_start) as self._servers:
+            self._progress.clock.note_prepared()
             try:
                 drive(
                     self._plan,
@@ -114,19 +118,25 @@ class Runner:
 
     def _stop_others(self, server: ManagedServer) -> None:
         """Stop what the plan does not want to run during the trial."""
+        began = time.monotonic()
         if self._plan.restart == "each-trial":
             server.stop()
         if self._plan.is_one_alive:
             for other in self._servers.values():
                 if other is not server:
                     other.stop()
+        self._stopping_s = time.monotonic() - began
 
     def _warm_up(self, step: Step, server: ManagedServer) -> None:
         if not self._needs_warmup(step, server):
             return
         rates: list[float | None] = []
+        warmup = step.warm_up(self._plan.warmup_s)
         while not is_steady(self._plan.steady, rates):
-            trial = self._carry_out(step.warm_up(self._plan.warmup_s), server)
+            if len(rates) >= least_warmups(self._plan.steady):
+                self._record.trials_planned += 1
+                self._progress.clock.add_warmup(warmup)
+            trial = self._carry_out(warmup, server)
             if trial["error"] is not None:
                 return
             rates.append(glance_of(trial).throughput_rps)
@@ -159,16 +169,22 @@ class Runner:
                 f"server {server.spec.label!r} had ended with exit code {exit_code}; started again"
             )
             self._record.add_event("server-restart", text)
+        began, start = time.monotonic(), server.start
         try:
             server.ensure_ready()
         except ServerStartError as error:
             return str(error)
+        if server.start != start:
+            seconds = self._stopping_s + time.monotonic() - began
+            self._progress.clock.note_start(server.spec, seconds)
         return None
 
     def _carry_out(self, step: Step, server: ManagedServer) -> dict[str, Any]:
         self._live.before(step)
         if not self._is_first:
+            began = time.monotonic()
             rest(self._plan, self._progress.tick)
+            self._progress.clock.note_rest(time.monotonic() - began)
         self._is_first = False
         self._progress.begin(step)
         trial = self._measure(step, server)

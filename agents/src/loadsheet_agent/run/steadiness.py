@@ -13,7 +13,7 @@ def is_steady(steady: SteadySpec | None, rates: Sequence[float | None]) -> bool:
     Without the plan's [steady], one warm-up is enough. An unknown throughput agrees with none.
     """
     if steady is None:
-        return len(rates) >= 1
+        return len(rates) >= least_warmups(steady)
     last = rates[-LEAST_WARMUPS:]
     known_rates = [rate for rate in last if rate is not None]
     if len(rates) >= steady.most:
@@ -21,3 +21,8 @@ def is_steady(steady: SteadySpec | None, rates: Sequence[float | None]) -> bool:
     if len(known_rates) < LEAST_WARMUPS or not max(known_rates):
         return False
     return (max(known_rates) - min(known_rates)) / max(known_rates) <= steady.within
+
+
+def least_warmups(steady: SteadySpec | None) -> int:
+    """How many warm-ups precede a trial at least."""
+    return 1 if steady is None else LEAST_WARMUPS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from loadsheet_agent.plan.expansion import planned_seconds
 from loadsheet_agent.plan.plan import SIDES, Plan
 from loadsheet_agent.plan.schedule import first_repeats
 from loadsheet_agent.plan.steps import Step
@@ -97,12 +96,12 @@ def _with_tool(tool: FoundTool | None) -> str:
 
 
 def expected_seconds(plan: Plan, steps: tuple[Step, ...]) -> float | None:
-    """How long the trials take, by earlier runs on this machine, else by their durations.
+    """How long the run takes, by earlier runs on this machine, else by the durations of its trials.
 
-    None where they have a number of requests and nothing like them was measured here.
+    None where they have a number of requests and nothing like them was measured here. The
+    installation of servers is not part of it.
     """
-    learned = read_timings(plan).total(steps)
-    return planned_seconds(plan, steps) if learned is None else learned
+    return read_timings(plan).total_s(steps)
 
 
 def _time(plan: Plan, steps: tuple[Step, ...], most: tuple[Step, ...]) -> str:
