@@ -99,6 +99,10 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         client_threads=_first_known(record.load.get("threads"), parsed.threads),
         client_core_shares=_shares(resources.get("client_cpu_per_core")),
         client_steal=_number(resources.get("client_cpu_steal")),
+        client_irq=_number(resources.get("client_cpu_irq")),
+        watched_s=_watched_s(record),
+        server_cpu_s=_number(resources.get("server_cpu_s")),
+        answers_after=_answers_after(resources),
         governors=governors(run.facts),
         requests_asked=_requests_asked(record),
         server_texts=tuple(server_texts(record.server, record.server_tail, run)),
@@ -161,6 +165,18 @@ def _logged_s(parsed: ParsedTrial) -> float | None:
     if parsed.measured_s is not None or not parsed.timeline:
         return None
     return sum(part.length_s for part in parsed.timeline)
+
+
+def _watched_s(record: TrialRecord) -> float | None:
+    """Seconds between start and end of the load tool."""
+    if record.started_at is None or record.finished_at is None:
+        return record.parsed.measured_s
+    return (record.finished_at - record.started_at).total_seconds()
+
+
+def _answers_after(resources: Mapping[str, Any]) -> bool | None:
+    value = resources.get("server_answers_after")
+    return value if isinstance(value, bool) else None
 
 
 def _shares(value: Any) -> tuple[float, ...]:

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from agent_fakes import FakeService, Upload, agent_command, run_agent, write_fake_wrk, write_plan
 
+from loadsheet_agent import cli
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.run import probe, servers
 from loadsheet_agent.upload.spool import Spool
 
 pytestmark = pytest.mark.processes
@@ -150,6 +152,56 @@ def test_a_server_that_dies_follows_the_rule(
     assert "ended with exit code 9 during the trial" in deaths[0]["text"]
     restarts = [event for event in run["events"] if event["kind"] == "server-restart"]
     assert len(restarts) == trials - 1
+
+
+# Answers until a load tool asked it once, then accepts connections and answers nothing.
+HANGING_SERVER = """
+import sys, threading, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+hung = threading.Event()
+class Hello(BaseHTTPRequestHandler):
+    def do_GET(self):
+        if hung.is_set():
+            time.sleep(60)
+        if self.headers["User-Agent"].startswith("Python-urllib"):
+            hung.set()
+        self.send_response(200)
+        self.send_header("Content-Length", "13")
+        self.end_headers()
+        self.wfile.write(b"Hello, world!")
+    def log_message(self, *args):
+        pass
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Hello).serve_forever()
+"""
+
+
+def test_a_server_that_hangs_is_told_and_started_anew(
+    service: FakeService, fake_wrk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(servers, "ANSWER_LIMIT_S", 0.5)
+    monkeypatch.setattr(probe, "TIMEOUT_S", 1.0)
+    plan = write_plan(tmp_path, servers=1, connections="[1]", repeats=2, warmup_s=0, path="/errors")
+    (tmp_path / "hello.py").write_text(HANGING_SERVER)
+    code = cli.main(["run", str(plan), "--tool-path", f"wrk={fake_wrk}", *service.flags])
+    assert code == Exit.TRIALS_FAILED
+    (upload,) = service.uploads.values()
+    trials = upload.envelope["trials"]
+    assert [trial["resources"]["server_answers_after"] for trial in trials] == [False, False]
+    assert [trial["load"]["start"] for trial in trials] == [1, 2]
+    assert all("'server 1' hung: after the trial it did not" in trial["error"] for trial in trials)
+    events = [event["kind"] for event in upload.envelope["run"]["events"]]
+    assert events.count("server-hung") == 2
+
+
+def test_a_server_that_fails_requests_and_answers_does_not_hang(
+    service: FakeService, fake_wrk: str, tmp_path: Path
+):
+    plan = write_plan(tmp_path, servers=1, connections="[1]", repeats=1, warmup_s=0, path="/errors")
+    run_agent("run", plan, "--tool-path", f"wrk={fake_wrk}", *service.flags)
+    (upload,) = service.uploads.values()
+    (trial,) = upload.envelope["trials"]
+    assert trial["resources"]["server_answers_after"] is True
+    assert trial["error"] is None
 
 
 def test_an_adaptive_plan_stops_repeating_when_repeats_agree(

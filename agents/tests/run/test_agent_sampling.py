@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections import namedtuple
 from pathlib import Path
 
 import psutil
 import pytest
 
 from loadsheet_agent.run import sampling
-from loadsheet_agent.run.sampling import Sampler, Tree, time_wait_sockets
+from loadsheet_agent.run.sampling import Sampler, Tree, irq_share, time_wait_sockets
 
 BUSY = """
 import subprocess, sys, threading, time
@@ -63,6 +64,18 @@ def test_a_server_the_plan_did_not_start_is_unknown():
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     assert Sampler(Tree(gone.pid)).finish(None)["server_threads_peak"] is None
+
+
+def test_the_time_of_interrupts_is_a_share_of_all_cores():
+    Times = namedtuple("Times", ["user", "idle", "irq", "softirq", "steal"])
+    before = [Times(1.0, 5.0, 0.0, 0.0, 0.0), Times(2.0, 5.0, 0.5, 0.5, 0.0)]
+    after = [Times(2.0, 11.0, 1.0, 2.0, 0.0), Times(9.0, 7.0, 1.0, 1.0, 0.0)]
+    # 1 + 2 of 10 s, and 0.5 + 0.5 of 10 s.
+    assert irq_share(before, after) == 0.2
+    assert irq_share([], []) is None
+    assert irq_share(before, before) is None
+    Other = namedtuple("Other", ["user", "idle"])
+    assert irq_share([Other(1.0, 1.0)], [Other(2.0, 3.0)]) is None
 
 
 def test_peaks_are_of_all_samples(monkeypatch: pytest.MonkeyPatch):

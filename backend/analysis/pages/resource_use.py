@@ -28,6 +28,7 @@ CLIENT: Sequence[tuple[str, str, str]] = (
     ("client_cores", "Logical cores", "count"),
     ("client_cpu_per_core", "Busy share of each core", "shares"),
     ("client_cpu_steal", "Time taken by the hypervisor", "ratio"),
+    ("client_cpu_irq", "Time taken by interrupts", "ratio"),
     ("time_wait_start", "Sockets in TIME_WAIT before", "count"),
     ("time_wait_peak", "Sockets in TIME_WAIT, at most", "count"),
     ("time_wait_end", "Sockets in TIME_WAIT after", "count"),

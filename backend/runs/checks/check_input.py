@@ -76,6 +76,11 @@ class CheckInput:
     # Busy share of each core of the client host, and the share of all time the hypervisor took.
     client_core_shares: tuple[float, ...] = ()
     client_steal: float | None = None
+    # The share of all time of the client host that went to interrupts, how long its cores were
+    # watched, and CPU time of the server in that time.
+    client_irq: float | None = None
+    watched_s: float | None = None
+    server_cpu_s: float | None = None
     # The CPU governor of each host that tells it: {"client": "powersave"}.
     governors: Mapping[str, str] = field(default_factory=dict)
     # What is recorded of the server: version, runtime, settings, and what it printed.
@@ -97,6 +102,8 @@ class CheckInput:
     evidence: Evidence = field(default_factory=Evidence)
 
     exit_code: int | None = None
+    # Whether the server answered a request after the trial; asked where the trial went badly.
+    answers_after: bool | None = None
     incomplete: bool = False
     # Sentences of the parser about figures of the output that contradict one another.
     disagreements: tuple[str, ...] = ()

@@ -17,6 +17,10 @@ BUSY_CORE_SHARE = 0.8
 FULL_CORE_SHARE = 0.95
 # Of the time, taken by the hypervisor for other guests.
 HIGH_STEAL_SHARE = 0.1
+# Of the client host's processor time, used by programs beside the load tool and the server.
+MANY_OTHERS_SHARE = 0.2
+# Where the time of interrupts is not recorded, up to this share may be theirs.
+MOST_IRQ_SHARE = 0.3
 FAST_GOVERNOR = "performance"
 # What servers print or are called when they are built or started for development.
 DEVELOPMENT = re.compile(
@@ -100,6 +104,34 @@ def _find_full_cores(trial: CheckInput) -> str | None:
         return None
     noun = "core was" if len(cores) == 1 else "cores were"
     return f"All {len(cores)} {noun} at least {percent_text(min(cores))} busy."
+
+
+def _find_others(trial: CheckInput) -> str | None:
+    cores, watched_s = trial.client_core_shares, trial.watched_s
+    if not cores or not watched_s:
+        return None
+    own_cpu_s = _own_cpu_s(trial)
+    if own_cpu_s is None:
+        return None
+    irq = MOST_IRQ_SHARE if trial.client_irq is None else trial.client_irq
+    busy = sum(cores) / len(cores) - (trial.client_steal or 0.0) - irq
+    others = busy - own_cpu_s / watched_s / len(cores)
+    if others <= MANY_OTHERS_SHARE:
+        return None
+    whose = "load tool and the server" if trial.same_host else "load tool"
+    return (
+        f"Programs beside the {whose} used {percent_text(others)} of the processor time of the "
+        "client host."
+    )
+
+
+def _own_cpu_s(trial: CheckInput) -> float | None:
+    """CPU time of the load tool, and of a server on its host; None where one is unknown."""
+    if trial.same_host is None or trial.client_cpu_s is None:
+        return None
+    if not trial.same_host:
+        return trial.client_cpu_s
+    return None if trial.server_cpu_s is None else trial.client_cpu_s + trial.server_cpu_s
 
 
 def _find_steal(trial: CheckInput) -> str | None:
@@ -221,6 +253,18 @@ MACHINE_RULES = (
             source=BOARDS + ": limits of the client read as limits of the server",
         ),
         _find_full_cores,
+    ),
+    TrialRule(
+        Check(
+            id="other-programs",
+            severity="warning",
+            title="Other programs used the client host",
+            explanation="Programs beside the load tool and the server used more than "
+            f"{MANY_OTHERS_SHARE * 100:.0f} % of the client host's processor time. They slow down "
+            "the load tool, and a server on the same host.",
+            remedy="Stop other programs, or measure at another time.",
+        ),
+        _find_others,
     ),
     TrialRule(
         Check(

@@ -32,6 +32,21 @@ def _classes(trial: CheckInput) -> str:
     return f" ({', '.join(named)})" if named else ""
 
 
+def _find_no_answers(trial: CheckInput) -> str | None:
+    if trial.requests_completed != 0:
+        return None
+    time = "" if trial.elapsed_s is None else f" in {trial.elapsed_s:.3g} s"
+    return f"No request was answered{time}{_classes(trial)}."
+
+
+def _find_hang(trial: CheckInput) -> str | None:
+    return (
+        "After the trial, the server did not answer a request."
+        if trial.answers_after is False
+        else None
+    )
+
+
 def _find_failures_counted_as_success(trial: CheckInput) -> str | None:
     if trial.status_counts is None or trial.requests_ok is None:
         return None
@@ -127,6 +142,31 @@ OUTCOME_RULES = (
             withholds="all",
         ),
         _find_many_errors,
+    ),
+    TrialRule(
+        Check(
+            id="no-answers",
+            severity="error",
+            title="No request was answered",
+            explanation="The load tool sent requests and got no response, so the trial says "
+            "nothing about the speed of the server.",
+            remedy="Check that the server runs at that address, and that it keeps up with so many "
+            "connections.",
+            withholds="all",
+        ),
+        _find_no_answers,
+    ),
+    TrialRule(
+        Check(
+            id="hung-server",
+            severity="error",
+            title="The server hung",
+            explanation="After the trial the server was still running, but answered no request. "
+            "It had stopped answering during the trial, so the figures cover only a part of it.",
+            remedy="Read the end of the server's output, and lower the load.",
+            withholds="all",
+        ),
+        _find_hang,
     ),
     TrialRule(
         Check(

@@ -66,6 +66,14 @@ FAULTS = {
     "missing-requests": {"requests_asked": 100_000},
     "client-cores": {"client_core_shares": (0.97, 1.0, 0.99, 0.96)},
     "cpu-steal": {"client_steal": 0.3},
+    "other-programs": {
+        "client_core_shares": (0.9, 0.9, 0.9, 0.9),
+        "client_irq": 0.1,
+        "watched_s": 10.0,
+        "client_cpu_s": 6.0,
+    },
+    "no-answers": {"requests_completed": 0, "requests_ok": 0, "error_rate": None},
+    "hung-server": {"answers_after": False},
     "cpu-governor": {"governors": {"client": "performance", "server": "powersave"}},
     "development-mode": {"server_texts": ("3.0", "WARNING: This is a development server.")},
     "too-short": {"elapsed_s": 0.9},
@@ -124,6 +132,17 @@ HARMLESS = {
     "missing-requests": {"requests_asked": 81_000},
     "client-cores": {"client_core_shares": (1.0, 1.0, 0.4, 1.0)},
     "cpu-steal": {"client_steal": 0.03},
+    # The server's work is on the same cores.
+    "other-programs": {
+        "client_core_shares": (0.9, 0.9, 0.9, 0.9),
+        "client_irq": 0.1,
+        "watched_s": 10.0,
+        "client_cpu_s": 6.0,
+        "server_cpu_s": 18.5,
+        "same_host": True,
+    },
+    "no-answers": {"requests_completed": None},
+    "hung-server": {"answers_after": True},
     "cpu-governor": {"governors": {"client": "performance"}},
     "development-mode": {"server_texts": ("1.2-bugfix", "log=debugger off", "--workers=4")},
     "too-short": {"elapsed_s": None},
@@ -172,6 +191,37 @@ def test_fires(id_):
 @pytest.mark.parametrize("id_", HARMLESS)
 def test_is_silent(id_):
     assert id_ not in fired(replace(SOUND, **HARMLESS[id_]))
+
+
+@pytest.mark.parametrize(
+    ("known", "share"),
+    [
+        ({}, "55 %"),
+        ({"client_steal": 0.25}, "30 %"),
+        # Interrupts are not recorded: up to 30 % may be theirs.
+        ({"client_irq": None}, "35 %"),
+        # The server is on the host of the load tool.
+        ({"same_host": True, "server_cpu_s": 8.0}, "35 %"),
+        ({"same_host": True, "server_cpu_s": None}, None),
+        ({"same_host": None}, None),
+        ({"client_cpu_s": None}, None),
+        ({"watched_s": None}, None),
+    ],
+)
+def test_the_work_of_other_programs_is_what_load_tool_and_server_leave(known, share):
+    busy = {
+        "client_core_shares": (0.8, 0.8, 0.8, 0.8),
+        "client_irq": 0.1,
+        "watched_s": 10.0,
+        "client_cpu_s": 6.0,
+    }
+    findings = {
+        finding.id: finding.detail for finding in check_trial(replace(SOUND, **(busy | known)))
+    }
+    if share is None:
+        assert "other-programs" not in findings
+    else:
+        assert f" used {share} of the processor time" in findings["other-programs"]
 
 
 def test_nothing_known_fires_only_what_is_unknown():

@@ -1,4 +1,4 @@
-"""Mistakes in the conditions of a trial: its source, its limits, and how the server works."""
+"""Mistakes in the conditions of a trial: its source, its limits, the server and its machine."""
 
 from __future__ import annotations
 
@@ -42,6 +42,22 @@ CONDITION_MISTAKES: dict[str, Mistake] = {
             errors={**trial.errors, "read": 50_000 - (trial.connections or 0)},
         ),
         fits=lambda tool: tool.name == "wrk",
+    ),
+    "other-programs": Mistake(
+        is_certain=True,
+        text="70 % of the cores busy, by a load tool that used 6 %",
+        plant=lambda upload, _draw: upload.resources.update(client_cpu_per_core=[0.7] * 4),
+        needs=("watched_s",),
+    ),
+    "hung-server": Mistake(
+        is_certain=True,
+        text="the server does not answer after the trial",
+        plant=lambda upload, _draw: upload.resources.update(server_answers_after=False),
+    ),
+    "no-answers": Mistake(
+        is_certain=True,
+        text="no request is answered",
+        edit=lambda trial: replace(trial, requests_completed=0),
     ),
     "answers-before-reading": Mistake(
         is_certain=True,

@@ -48,6 +48,7 @@ class MadeUpload:
             "client_cpu_s": 1.0,
             "client_cpu_per_core": [0.45, 0.38, 0.31, 0.36],
             "client_cpu_steal": 0.01,
+            "client_cpu_irq": 0.02,
         }
     )
     exit_code: int = 0

@@ -28,6 +28,7 @@ from loadsheet_agent.run.resting import rest
 from loadsheet_agent.run.rules import SkipRule, StopRules
 from loadsheet_agent.run.sampling import Sampler
 from loadsheet_agent.run.servers import (
+    ANSWER_LIMIT_S,
     ManagedServer,
     Workplace,
     prepare_servers,
@@ -208,8 +209,11 @@ class Runner:
         self._gathering.gather(ordinal)
         if problem is None:
             execution, resources = self._execute(command, step, server)
+            glance = self._glance(command, execution)
+            if server.exit_code() is None and _went_badly(glance):
+                execution, resources = self._find_hang(execution, resources, server)
         else:
-            execution, resources = not_executed(problem), {}
+            execution, resources, glance = not_executed(problem), {}, NOTHING_SEEN
         return Trial(
             step=step,
             server=ServerFacts(
@@ -226,7 +230,7 @@ class Runner:
             command=command.line(),
             execution=execution,
             resources=resources,
-            glance=self._glance(command, execution),
+            glance=glance,
             server_tail=server.tail() if execution.error is not None else None,
         )
 
@@ -255,10 +259,26 @@ class Runner:
         exit_code = server.exit_code()
         if exit_code is not None:
             text = f"server {step.server.label!r} ended with exit code {exit_code} during the trial"
-            self._rules.note_death(step.server.label)
-            self._record.add_event("server-death", text)
-            execution = replace(execution, error=execution.error or text)
+            execution = self._note_death(step.server.label, "server-death", text, execution)
         return execution, resources
+
+    def _find_hang(
+        self, execution: Execution, resources: dict[str, Any], server: ManagedServer
+    ) -> tuple[Execution, dict[str, Any]]:
+        """Ask the server once more; where it hung, the next trial starts it anew."""
+        is_answering = server.is_answering()
+        if not is_answering:
+            label, limit = server.spec.label, f"{ANSWER_LIMIT_S:g} s"
+            text = f"server {label!r} hung: after the trial it did not answer within {limit}"
+            execution = self._note_death(label, "server-hung", text, execution)
+            server.stop()
+        return execution, {**resources, "server_answers_after": is_answering}
+
+    def _note_death(self, label: str, kind: str, text: str, execution: Execution) -> Execution:
+        """The execution with the death as its error, unless it has one."""
+        self._rules.note_death(label)
+        self._record.add_event(kind, text)
+        return replace(execution, error=execution.error or text)
 
     def _glance(self, command: Command, execution: Execution) -> Glance:
         if execution.error is not None:
@@ -319,6 +339,11 @@ def _servers(
             for server in servers.values():
                 server.finish()
             services.stop()
+
+
+def _went_badly(glance: Glance) -> bool:
+    """Whether the server may have stopped answering."""
+    return not glance.throughput_rps or bool(glance.error_rate)
 
 
 def _check_answer(

@@ -107,12 +107,14 @@ class Sampler:
         last = self._read(fresh=True)
         self._readings.append(last)
         self._time_wait.append(time_wait_sockets())
-        busy, steal = busy_shares(self._cores, core_times())
+        cores = core_times()
+        busy, steal = busy_shares(self._cores, cores)
         return {
             "client_cpu_s": _rounded(client_cpu_s),
             "client_cores": psutil.cpu_count(logical=True),
             "client_cpu_per_core": busy,
             "client_cpu_steal": steal,
+            "client_cpu_irq": irq_share(self._cores, cores),
             "server_cpu_s": _rounded(_spent(self._first.cpu_s, last.cpu_s)),
             "server_rss_bytes": last.rss_bytes,
             "server_rss_peak_bytes": _most(reading.rss_bytes for reading in self._readings),
@@ -149,13 +151,7 @@ def busy_shares(before: list[Any], after: list[Any]) -> tuple[list[float] | None
     if not before or len(before) != len(after):
         return None, None
     shares, stolen, whole = [], 0.0, 0.0
-    for core_before, core_after in zip(before, after):
-        # Guest time is inside user time already.
-        spent = {
-            name: max(getattr(core_after, name) - getattr(core_before, name), 0.0)
-            for name in core_after._fields
-            if not name.startswith("guest")
-        }
+    for spent in map(_spent_by_kind, before, after):
         total = sum(spent.values())
         if not total:
             return None, None
@@ -163,6 +159,25 @@ def busy_shares(before: list[Any], after: list[Any]) -> tuple[list[float] | None
         shares.append(round(1 - idle / total, 3))
         stolen, whole = stolen + spent.get("steal", 0.0), whole + total
     return shares, round(stolen / whole, 4) if hasattr(after[0], "steal") else None
+
+
+def irq_share(before: list[Any], after: list[Any]) -> float | None:
+    """The share of all cores' time that interrupts took; None where the system does not say."""
+    if not before or len(before) != len(after) or not hasattr(after[0], "softirq"):
+        return None
+    spent = list(map(_spent_by_kind, before, after))
+    whole = sum(sum(core.values()) for core in spent)
+    return round(sum(core["irq"] + core["softirq"] for core in spent) / whole, 4) if whole else None
+
+
+def _spent_by_kind(before: Any, after: Any) -> dict[str, float]:
+    """The time of one core by kind: user, idle, steal …"""
+    # Guest time is inside user time already.
+    return {
+        name: max(getattr(after, name) - getattr(before, name), 0.0)
+        for name in after._fields
+        if not name.startswith("guest")
+    }
 
 
 def _spent(before: float | None, after: float | None) -> float | None:

@@ -22,6 +22,8 @@ from loadsheet_agent.run.sampling import Tree
 POLL_S = 0.05
 # A server that will not start costs its ready timeout each time; more tries prove nothing.
 START_TRIES = 2
+# After a trial, a server may still work off what waits in its queue.
+ANSWER_LIMIT_S = 15.0
 
 
 class ManagedServer:
@@ -121,6 +123,18 @@ class ManagedServer:
         if workload.name not in self._answers:
             self._answers[workload.name] = self._probe.answer(workload)
         return self._answers[workload.name]
+
+    def is_answering(self) -> bool:
+        """Whether it answers a request within ANSWER_LIMIT_S."""
+        deadline = time.monotonic() + ANSWER_LIMIT_S
+        try:
+            while self._probe.status(self.spec.ready_path) is None:
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(POLL_S)
+        except ServerStartError:
+            pass  # it answers, with a certificate that is not trusted
+        return True
 
     def tree(self) -> Tree | None:
         """Its processes; None when the plan did not start it or it has ended."""
