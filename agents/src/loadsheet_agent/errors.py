@@ -41,6 +41,10 @@ class NotInstalledError(AgentError):
     """A program of the plan cannot be installed; its server is skipped for this reason."""
 
 
+class BrokenInstallError(NotInstalledError):
+    """An installation failed that reached all it needs: its commands or files are wrong."""
+
+
 class PlanStoppedError(AgentError):
     """A rule of the plan, or a full disk, ended the run early; finished trials are kept."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from loadsheet_agent.errors import NotInstalledError, PlanError
+from loadsheet_agent.errors import BrokenInstallError, NotInstalledError, PlanError
 from loadsheet_agent.install import downloads
 from loadsheet_agent.install.installer import Installer
 from loadsheet_agent.plan.plan import Plan
@@ -97,12 +98,35 @@ def test_without_a_network_a_source_that_was_kept_is_enough(site: Files, tmp_pat
 
 def test_a_source_of_other_bytes_is_refused_and_not_kept(site: Files, tmp_path: Path):
     plan = plan_of(f"{site.url}/server-1.0.tar", "0" * 64)
-    with pytest.raises(NotInstalledError) as caught:
+    with pytest.raises(BrokenInstallError) as caught:
         install(plan, tmp_path)
     assert str(caught.value) == (
         f"{site.url}/server-1.0.tar has the SHA-256 {DIGEST}; expected {'0' * 64}"
     )
     assert list((tmp_path / "downloads").iterdir()) == []
+
+
+def test_a_source_that_the_site_does_not_have_is_a_mistake_of_the_plan(site: Files, tmp_path: Path):
+    with pytest.raises(BrokenInstallError, match="404"):
+        install(plan_of(f"{site.url}/gone.tar"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("printed", "kind"),
+    [
+        ("Retrying after connection broken by 'NewConnectionError'", NotInstalledError),
+        ("error: no hash of the lock fits", BrokenInstallError),
+    ],
+)
+def test_a_registry_out_of_reach_is_told_from_a_broken_installation(
+    site: Files, tmp_path: Path, printed: str, kind: type[NotInstalledError]
+):
+    plan = plan_of(f"{site.url}/server-1.0.tar")
+    command = ("sh", "-c", f'echo "{printed}"; exit 1')
+    broken = replace(plan, servers=(replace(plan.servers[0], install=(command,)),))
+    with pytest.raises(NotInstalledError) as caught:
+        install(broken, tmp_path)
+    assert type(caught.value) is kind
 
 
 def test_a_source_that_is_too_large_is_refused(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from agent_fakes import run_agent
+from agent_fakes import agent_command, run_agent
 
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.install.interpreters import Interpreter, find_interpreter
@@ -21,6 +23,9 @@ SHELF = Shelf(AGENTS / "servers")
 ENTRIES = SHELF.entries()
 AVAILABLE = [entry for entry in ENTRIES if entry.unavailable is None]
 PLANS = sorted((AGENTS / "plans").glob("*.toml"))
+# A folder that keeps the servers of registries. Installing all of them takes half an hour.
+SHELF_CHECK = os.environ.get("SHELF_CHECK", "")
+INSTALL_LIMIT_S = 1800
 # Python 2 has no parser here; these words would make a program fail there.
 PYTHON_3_ONLY = ("async def", "nonlocal ", "yield from", 'f"')
 
@@ -103,6 +108,49 @@ def test_an_interpreter_is_found_by_its_version_in_the_folder_of_pyenv(tmp_path:
     program.chmod(0o755)
     environ = {"PYENV_ROOT": str(tmp_path)}
     assert find_interpreter("3.99", environ) == Interpreter("/real/python", "3.99.1")
+
+
+def from_registries() -> list[str]:
+    """Versions whose packages or files are downloaded."""
+    downloaded = {"packages", "source"}
+    return [
+        f"{entry.name}@{version}"
+        for entry, version in versions()
+        if downloaded & entry.server_table(version).keys()
+    ]
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(not SHELF_CHECK, reason="SHELF_CHECK is the folder to install all servers into")
+@pytest.mark.parametrize("name", from_registries())
+def test_a_server_from_a_registry_checks_out(name: str):
+    done = subprocess.run(
+        agent_command("servers", "check", name, "--json"),
+        capture_output=True,
+        text=True,
+        timeout=INSTALL_LIMIT_S,
+        check=False,
+        env={**os.environ, "LOADSHEET_CACHE": SHELF_CHECK},
+    )
+    (row,) = json.loads(done.stdout)["servers"]
+    if row["state"] == "skipped":
+        pytest.skip(row["text"])
+    assert done.returncode == Exit.OK, row["text"]
+
+
+@pytest.mark.processes
+def test_a_server_whose_installation_is_wrong_fails_its_check(tmp_path: Path):
+    folder = tmp_path / "odd"
+    (folder / "versions").mkdir(parents=True)
+    (folder / "server.toml").write_text(
+        'title = "Odd"\nstyle = "s"\nlanguage = "Python"\nlicence = "none"\nserves = ["/"]\n'
+        '[server]\nurl = "http://127.0.0.1:{port}"\nstart = ["{python}", "-V"]\n'
+        'install = [["sh", "-c", "echo error: hashes differ; exit 1"]]\n'
+    )
+    (folder / "versions" / "current.toml").write_text("[server]\n")
+    done = run_agent("servers", "check", "odd", "--shelf", tmp_path)
+    assert done.returncode == Exit.TRIALS_FAILED
+    assert "✗ odd@current: sh ended with exit code 1: error: hashes differ" in done.stdout
 
 
 def system_servers() -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loadsheet_agent.commands.output import put, put_json, say
-from loadsheet_agent.errors import NotInstalledError, UsageError
+from loadsheet_agent.errors import BrokenInstallError, NotInstalledError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.install.installer import Installer, cache_folder
 from loadsheet_agent.plan.place import Place
@@ -78,6 +78,8 @@ def _install(shelf: Shelf, entry: ShelfEntry, version: str) -> Checkout:
     plan = _plan(shelf, entry, version)
     try:
         Installer(cache_folder(), plan.directory, say).install(plan.servers[0], name)
+    except BrokenInstallError as error:
+        return Checkout(name, FAILED, str(error))
     except NotInstalledError as error:
         return Checkout(name, SKIPPED, str(error))
     return Checkout(name, CHECKED, "installed")

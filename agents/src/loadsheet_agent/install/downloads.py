@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from loadsheet_agent.errors import NotInstalledError
+from loadsheet_agent.errors import BrokenInstallError, NotInstalledError
 from loadsheet_agent.plan.server_spec import SourceSpec
 
 TIMEOUT_S = 60.0
@@ -39,13 +39,15 @@ class Downloads:
         try:
             digest = _download(source.url, part)
         except (httpx.HTTPError, OSError) as error:
-            raise NotInstalledError(
+            is_gone = isinstance(error, httpx.HTTPStatusError) and error.response.is_client_error
+            kind = BrokenInstallError if is_gone else NotInstalledError
+            raise kind(
                 f"{source.url} could not be downloaded ({error}); without a network, put the file "
                 f"at {path}"
             ) from error
         if digest != source.sha256:
             part.unlink()
-            raise NotInstalledError(
+            raise BrokenInstallError(
                 f"{source.url} has the SHA-256 {digest}; expected {source.sha256}"
             )
         part.replace(path)

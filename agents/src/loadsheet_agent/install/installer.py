@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadsheet_agent.errors import NotInstalledError
+from loadsheet_agent.errors import BrokenInstallError, NotInstalledError
 from loadsheet_agent.install.downloads import Downloads
 from loadsheet_agent.install.interpreters import Interpreter, find_interpreter
 from loadsheet_agent.plan import placeholders
@@ -27,6 +27,8 @@ LINE_LIMIT = 300
 LOG = "install.log"
 DONE = "installed.json"
 DOWNLOADS = "downloads"
+# What pip prints where it does not reach a registry.
+UNREACHED = "after connection broken by"
 # Python 2 has no venv: its packages are in a folder, and this program puts them on its path.
 WRAPPER = '#!/bin/sh\nPYTHONPATH="{packages}${{PYTHONPATH:+:$PYTHONPATH}}" exec "{python}" "$@"\n'
 # Packages of a namespace, such as zope.interface, are found by the .pth files beside them only.
@@ -207,20 +209,23 @@ def _run(argv: tuple[str, ...], folder: Path, environ: Mapping[str, str]) -> Non
                 env=environ,
             )
         except subprocess.TimeoutExpired:
-            raise NotInstalledError(
+            raise BrokenInstallError(
                 f"{argv[0]} did not end within {LIMIT_S:g} s; the whole output is in {log}"
             ) from None
         except OSError as error:
             raise NotInstalledError(f"{argv[0]} could not be started: {error.strerror}") from error
     if done.returncode != 0:
-        raise NotInstalledError(
-            f"{Path(argv[0]).name} ended with exit code {done.returncode}: {_last_error(log)}; "
+        text = log.read_text(encoding="utf-8", errors="replace")
+        # Without a registry, the same installation may work elsewhere.
+        kind = NotInstalledError if UNREACHED in text else BrokenInstallError
+        raise kind(
+            f"{Path(argv[0]).name} ended with exit code {done.returncode}: {_last_error(text)}; "
             f"the whole output is in {log}"
         )
 
 
-def _last_error(log: Path) -> str:
+def _last_error(text: str) -> str:
     """The last line that names an error, else the last line."""
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    lines = text.strip().splitlines()
     errors = [line for line in lines if "error" in line.lower()]
     return (errors or lines or ["no output"])[-1].strip()[:LINE_LIMIT]
