@@ -21,7 +21,7 @@ SERVERS = Path(__file__).with_name("servers.toml")
 FEATURES = Path(__file__).with_name("features_2009.csv")
 # The columns of the feature table of 2009, as a page names them.
 FEATURE_LABELS = {
-    "license": "License",
+    "license": "Licence",
     "style": "Event model",
     "epoll": "Uses epoll",
     "socket": "TCP sockets",
@@ -48,13 +48,17 @@ class Install(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ShelvedServer(Struct, frozen=True, forbid_unknown_fields=True):
-    """A server of the studies. `measured_as`: its names in the runs, where they differ."""
+    """A server of the studies. `measured_as`: its names in the runs, where they differ.
+
+    `licence` and `style` are given where the feature table of 2009 has none.
+    """
 
     slug: str
     name: str
     language: str
     studies: tuple[str, ...]
     today: Literal["yes", "in part", "no"]
+    licence: str | None = None
     style: str | None = None
     remark: str = ""
     measured_as: tuple[str, ...] = ()
@@ -79,6 +83,11 @@ class ShelvedServer(Struct, frozen=True, forbid_unknown_fields=True):
     def event_model(self) -> str | None:
         """How it handles many connections, as far as a study says it."""
         return self.style or self.features.get(FEATURE_LABELS["style"])
+
+    @property
+    def known_licence(self) -> str | None:
+        """Its licence; None where neither a study nor its package says it."""
+        return self.licence or self.features.get(FEATURE_LABELS["license"])
 
 
 @cache

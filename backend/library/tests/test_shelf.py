@@ -1,5 +1,6 @@
 """The shelf has every server that the studies name, and docs/studies.md is printed from it."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from backend.library.page import highest_figure, page
 from backend.library.shelf import FEATURES, find_shelved, read_shelf
 from backend.library.study import find_study, read_studies
 
-DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs" / "studies.md"
+SERVERS_TO_MEASURE = ROOT / "agents" / "servers"
 
 
 def test_the_page_of_studies_is_printed_from_the_data():
@@ -60,6 +63,15 @@ def test_the_14_servers_of_the_feature_table_show_their_row():
     assert find_shelved("gevent").event_model == "Greenlet"
     assert find_shelved("circuits").features["Uses epoll"] == "no"
     assert find_shelved("nginx").features == {}
+
+
+def test_a_server_has_the_licence_that_the_servers_to_measure_name():
+    for server in read_shelf():
+        folder = SERVERS_TO_MEASURE / server.slug / "server.toml"
+        if server.licence and folder.exists():
+            assert tomllib.loads(folder.read_text())["licence"] == server.licence
+    unknown = [server.name for server in read_shelf() if server.known_licence is None]
+    assert unknown == ["Landshark", "Snakelets"]
 
 
 @pytest.mark.parametrize(
