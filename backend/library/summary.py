@@ -5,47 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from backend.library.study import Study
-from backend.library.today import Figure, Row, find_today, rows_of
+from backend.library.today import Figure, Row, Today, read_today
 
 # With more runnable processes than this share of the processors, a machine counts as busy.
 BUSY_SHARE = 0.5
 
 
 def today_summary(study: Study) -> str:
-    """Who is the fastest today, which versions differ, and whether the machine was busy.
+    """Who is the fastest today, and which versions differ.
 
-    Empty for a study that was not measured again.
+    No order is told where other programs kept the machine busy. Empty for a study that was not
+    measured again.
     """
-    return " ".join(_sentences(study))
+    today = read_today(study)
+    if today is None or not today.rows:
+        return ""
+    busy = _busy_text(today)
+    if busy:
+        return " ".join([busy, *_highest(today.rows), _machine_text(today)])
+    return " ".join([*_winners(today.rows), *_versions(today.rows), _machine_text(today)])
 
 
-def _sentences(study: Study) -> Iterator[str]:
-    rows = rows_of(study)
-    if not rows:
-        return
+def _winners(rows: Sequence[Row]) -> Iterator[str]:
+    """The fastest of each workload today."""
+    for workload, ranked in _by_workload(rows):
+        (row, first), *rest = ranked
+        is_clear = all(_is_above(first, figure) for _, figure in rest)
+        verdict = "is the fastest, with" if is_clear else "leads with"
+        overlap = "" if is_clear else ", but trials of others overlap its own"
+        yield (f"{workload}: {row.server} {first.version} {verdict} {_rate_text(first)}{overlap}.")
+
+
+def _highest(rows: Sequence[Row]) -> Iterator[str]:
+    """The highest figure of each workload, which is no verdict."""
+    figures = [
+        f"{workload}: {ranked[0][0].server} {ranked[0][1].version} with {_rate_text(ranked[0][1])}"
+        for workload, ranked in _by_workload(rows)
+    ]
+    if figures:
+        yield f"The highest figures are {'; '.join(figures)}."
+
+
+def _by_workload(rows: Sequence[Row]) -> Iterator[tuple[str, list[tuple[Row, Figure]]]]:
+    """Each workload that was measured today with its rows, the highest first."""
     for workload in sorted({row.workload for row in rows}):
-        yield from _winner([row for row in rows if row.workload == workload])
-    yield from _versions(rows)
-    yield from _machine(study)
+        measured = [(row, row.today) for row in rows if row.workload == workload]
+        ranked = [(row, figure) for row, figure in measured if figure is not None]
+        if ranked:
+            ranked.sort(key=lambda pair: -pair[1].centre)
+            yield f"{workload[:1].upper()}{workload[1:]}", ranked
 
 
-def _winner(rows: Sequence[Row]) -> Iterator[str]:
-    """The fastest of one workload today."""
-    measured = [(row, row.today) for row in rows]
-    ranked = sorted(
-        ((row, figure) for row, figure in measured if figure is not None),
-        key=lambda pair: -pair[1].centre,
-    )
-    if not ranked:
-        return
-    (row, first), *rest = ranked
-    is_clear = all(_is_above(first, figure) for _, figure in rest)
-    verdict = "is the fastest, with" if is_clear else "leads with"
-    overlap = "" if is_clear else ", but trials of others overlap its own"
-    yield (
-        f"{row.workload[:1].upper()}{row.workload[1:]}: {row.server} {first.version} {verdict} "
-        f"{first.centre:,.0f} requests/s{first.load}{overlap}."
-    )
+def _rate_text(figure: Figure) -> str:
+    return f"{figure.centre:,.0f} requests/s{figure.load}"
 
 
 def _is_above(higher: Figure, lower: Figure) -> bool:
@@ -71,15 +83,15 @@ def _ratio(name: str, old: Figure, current: Figure) -> str:
     return f"{name} {current.centre / old.centre:.2g} times"
 
 
-def _machine(study: Study) -> Iterator[str]:
-    today = find_today(study)
-    if today is None:
-        return
-    host = today.envelope["hosts"]["client"]
-    load, cores = host["facts"].get("load_average_1m"), host.get("cores")
-    yield f"Measured on {today.date} on a virtual machine with {cores} processors."
-    if load is not None and cores and load > BUSY_SHARE * cores:
-        yield (
-            f"Other programs kept it busy (load {load:g}), so the figures are low and uneven: take "
-            "no order from them."
-        )
+def _busy_text(today: Today) -> str:
+    """Why no order can be taken from the run; empty where its machine was idle."""
+    if today.load is None or not today.cores or today.load <= BUSY_SHARE * today.cores:
+        return ""
+    return (
+        f"No order can be told: other programs kept the machine busy (load {today.load:g}), so the "
+        "figures are low and uneven."
+    )
+
+
+def _machine_text(today: Today) -> str:
+    return f"Measured on {today.date} on a virtual machine with {today.cores} processors."

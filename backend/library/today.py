@@ -1,7 +1,8 @@
 """What the same test says today: our own run of a study's plan, beside the published figures.
 
-`studies/<name>/today.zip` holds the envelope and every output, as the agent kept them.
-Pure: no Django.
+`studies/<name>/today.zip` holds the envelope and every output, as the agent kept them. To read them
+takes seconds, so `today.json` beside it has the figures: `python -m backend.library.today` writes
+it. Pure: no Django.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+import msgspec
+
 from backend.formats import FormatError, ParsedTrial, RawArtefact
-from backend.library.study import Study, find_study
+from backend.library.study import Study, read_studies
 from backend.library.trials import load_text, parsed_trials, study_trials
 from backend.runs.attempts import error_rate
 
-FILE = "today.zip"
+FILE, FIGURES = "today.zip", "today.json"
 ENVELOPE = "envelope.json"
 CURRENT = ("current", "rest")
 LEAST_TOLD_FAILURE = 0.01
@@ -91,6 +95,19 @@ class Row:
         return max(measured, key=lambda figure: figure.centre, default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class Today:
+    """The figures of a study's run of today, and of the machine it ran on.
+
+    `load`: runnable processes beside the run. `rows`: every server, by name.
+    """
+
+    date: str
+    cores: int | None
+    load: float | None
+    rows: tuple[Row, ...]
+
+
 def find_today(study: Study) -> Measured | None:
     """The run of today of a study; None where it has none."""
     path = study.folder / FILE
@@ -106,19 +123,30 @@ def read_measured(content: bytes) -> Measured:
 
 def rows_of(study: Study) -> tuple[Row, ...]:
     """Every server of the study's frozen runs and of today's run, by name; none without a run."""
-    return compute_rows(study.name)
+    today = read_today(study)
+    return () if today is None else today.rows
+
+
+def read_today(study: Study) -> Today | None:
+    """The figures of today; None for a study that was not measured again."""
+    return _read(study.folder / FIGURES)
 
 
 @cache
-def compute_rows(study_name: str) -> tuple[Row, ...]:
-    """As `rows_of`, once for each study."""
-    study = find_study(study_name)
+def _read(path: Path) -> Today | None:
+    return msgspec.json.decode(path.read_bytes(), type=Today) if path.exists() else None
+
+
+def compute_today(study: Study) -> Today | None:
+    """The same, read from the outputs."""
     today = find_today(study)
     if today is None:
-        return ()
+        return None
     then, old, current = _published(study), *_measured(today)
     keys = sorted({*then, *old, *current}, key=lambda key: (key[0].lower(), key[1]))
-    return tuple(
+    host = today.envelope["hosts"]["client"]
+    load = host["facts"].get("load_average_1m")
+    rows = tuple(
         Row(
             *key,
             then=_highest(then.get(key, ())),
@@ -128,6 +156,13 @@ def compute_rows(study_name: str) -> tuple[Row, ...]:
         )
         for key in keys
     )
+    return Today(today.date, host.get("cores"), load, rows)
+
+
+def write_today(study: Study) -> None:
+    """Write the figures of the study beside its outputs."""
+    content = msgspec.json.format(msgspec.json.encode(compute_today(study)), indent=1)
+    (study.folder / FIGURES).write_bytes(content + b"\n")
 
 
 def today_table(study: Study) -> Iterator[str]:
@@ -225,3 +260,8 @@ def _planned_load(load: Mapping[str, Any]) -> str:
         return f" at a rate of {load['rate_rps']:,.0f}"
     connections = load["connections_asked"]
     return f" at {connections:,} connection{'' if connections == 1 else 's'}"
+
+
+if __name__ == "__main__":
+    for each in read_studies():
+        write_today(each)

@@ -12,11 +12,12 @@ from backend.library.study import find_study, read_studies
 from backend.library.summary import today_summary
 from backend.library.today import (
     Figure,
-    Measured,
     Row,
-    compute_rows,
+    Today,
+    compute_today,
     find_today,
     read_measured,
+    read_today,
     rows_of,
     today_table,
 )
@@ -65,6 +66,11 @@ def test_a_run_names_no_folder_of_the_machine_that_measured(study):
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_the_stored_figures_are_those_of_the_outputs(study):
+    assert read_today(study) == compute_today(study), "run: python -m backend.library.today"
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_each_study_has_a_row_of_an_old_and_of_a_current_version(study):
     rows = rows_of(study)
     assert any(row.then for row in rows)
@@ -95,6 +101,7 @@ def test_a_row_has_the_highest_load_with_its_version_and_the_span_of_its_trials(
     outputs |= {"400.txt": AB.format(count=800, rate=400).encode()}
     envelope = {
         "run": {"started_at": "2026-11-22T10:00:00Z"},
+        "hosts": {"client": {"cores": 2, "facts": {}}},
         "trials": [
             trial("fapws3", "0.11", "fapws3@0.11", "90.txt"),
             trial("fapws3", "0.11", "fapws3@0.11", "100.txt"),
@@ -111,7 +118,7 @@ def test_a_row_has_the_highest_load_with_its_version_and_the_span_of_its_trials(
     today = read_measured(content.getvalue())
     assert today.date == "2026-11-22"
     monkeypatch.setattr("backend.library.today.find_today", lambda _: today)
-    rows = {row.server: row for row in compute_rows.__wrapped__("landshark-2010")}
+    rows = {row.server: row for row in compute_today(find_study("landshark-2010")).rows}
     assert rows["fapws3"].then.text.startswith("7,172 requests/s at 100 connections (0.3)")
     assert rows["fapws3"].old.text == "95 requests/s at 100 connections (0.11), 90 to 100"
     assert rows["fapws3"].current is None
@@ -129,14 +136,9 @@ def figure(*rates, version="1", load=" at 100 connections"):
 
 
 def summarised(monkeypatch, rows, *, load=0.1):
-    study = find_study("landshark-2010")
-    envelope = {
-        "run": {"started_at": "2026-11-22T10:00:00Z"},
-        "hosts": {"client": {"cores": 2, "facts": {"load_average_1m": load}}},
-    }
-    monkeypatch.setattr("backend.library.summary.rows_of", lambda _: rows)
-    monkeypatch.setattr("backend.library.summary.find_today", lambda _: Measured(envelope, {}))
-    return today_summary(study)
+    today = Today("2026-11-22", 2, load, tuple(rows))
+    monkeypatch.setattr("backend.library.summary.read_today", lambda _: today)
+    return today_summary(find_study("landshark-2010"))
 
 
 def test_a_server_is_the_fastest_where_no_trial_overlaps(monkeypatch):
@@ -161,10 +163,18 @@ def test_versions_differ_where_no_trial_overlaps(monkeypatch):
     assert "For 1 of 3 pairs of versions the trials overlap." in text
 
 
-def test_a_busy_machine_is_told(monkeypatch):
-    rows = [Row("a", "hello", None, figure(900), None)]
-    assert "take no order" not in summarised(monkeypatch, rows)
-    assert "Other programs kept it busy (load 9.2)" in summarised(monkeypatch, rows, load=9.2)
+def test_no_order_is_told_where_the_machine_was_busy(monkeypatch):
+    rows = [
+        Row("a", "hello", None, figure(900), None),
+        Row("b", "hello", None, figure(100), None, (figure(100), figure(200))),
+    ]
+    text = summarised(monkeypatch, rows, load=9.2)
+    assert text == (
+        "No order can be told: other programs kept the machine busy (load 9.2), so the "
+        "figures are low and uneven. The highest figures are Hello: a 1 with 900 requests/s at "
+        "100 connections. Measured on 2026-11-22 on a virtual machine with 2 processors."
+    )
+    assert "a 1 is the fastest" in summarised(monkeypatch, rows)
 
 
 def test_a_study_that_was_not_measured_again_says_nothing(monkeypatch):
