@@ -8,6 +8,8 @@ from typing import Any
 
 from backend.ingest.models import Artefact, Upload
 
+COLUMNS = ("name", "sha256", "size_bytes", "upload__parser_version")
+
 
 def sources_of(run_ids: Sequence[str]) -> list[dict[str, Any]]:
     """`{id, upload, parser_version, artefacts: [{name, sha256, size}]}` of each run, in order.
@@ -16,7 +18,8 @@ def sources_of(run_ids: Sequence[str]) -> list[dict[str, Any]]:
     these uploads, `upload` is the upload of the run as a whole, and the version is null where
     several parser versions read it.
     """
-    uploads = {str(upload.run_id): upload for upload in Upload.objects.filter(run_id__in=run_ids)}
+    rows = Upload.objects.filter(run_id__in=run_ids).only("run_id")
+    uploads = {str(upload.run_id): upload for upload in rows}
     artefacts = _artefacts(run_ids, uploads)
     return [_source(id_, uploads.get(id_), artefacts[id_]) for id_ in run_ids]
 
@@ -28,10 +31,13 @@ def _artefacts(run_ids: Sequence[str], uploads: dict[str, Upload]) -> dict[str, 
     rows = links.select_related("artefact__upload", "trial").order_by(
         "trial__ordinal", "artefact__position"
     )
-    for link in rows.defer("trial__parsed", "trial__histogram"):
+    # The envelope of an upload would be read again for each of its files.
+    for link in rows.only("trial__run_id", *(f"artefact__{name}" for name in COLUMNS)):
         by_run[str(link.trial.run_id)][link.artefact.pk] = link.artefact
     of_run = {upload.pk: id_ for id_, upload in uploads.items()}
-    for artefact in Artefact.objects.filter(upload__in=of_run).select_related("upload"):
+    for artefact in (
+        Artefact.objects.filter(upload__in=of_run).select_related("upload").only(*COLUMNS)
+    ):
         by_run[of_run[artefact.upload_id]].setdefault(artefact.pk, artefact)
     return {id_: list(by_run[id_].values()) for id_ in run_ids}
 
