@@ -375,6 +375,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 30,
     "socket_keepalive": True,
     "health_check_interval": 30,
+    # Of who sends a message; the guard (backend/broker.py) then leaves a lost broker alone.
+    "max_retries": 1,
+    "interval_start": 0.1,
 }
 # No message expires: a worker whose clock is ahead would take each for an old one.
 CELERY_BEAT_SCHEDULE = {

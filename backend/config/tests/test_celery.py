@@ -1,4 +1,4 @@
-"""Which tasks a worker knows, and what its processes load."""
+"""Which tasks a worker knows, what its processes load, and how a lost broker is left."""
 
 import re
 import subprocess
@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from celery import Celery
+from django.conf import settings
+from kombu.exceptions import OperationalError
 
 BACKEND = Path(__file__).resolve().parents[2]
 LOAD = """
@@ -37,3 +40,13 @@ def test_a_worker_knows_every_task_that_is_sent(loaded):
 
 def test_neither_worker_nor_beat_loads_the_pages(loaded):
     assert loaded & {"backend.web.urls", "backend.api.urls"} == set()
+
+
+def test_who_sends_a_message_gives_up_a_lost_broker_at_once(monkeypatch):
+    slept = []
+    monkeypatch.setattr("kombu.utils.functional.sleep", slept.append)
+    app = Celery(broker="redis://127.0.0.1:1/0")
+    app.conf.broker_transport_options = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    with pytest.raises(OperationalError):
+        app.send_task("no.task", retry=False)
+    assert sum(slept) < 1
