@@ -75,6 +75,18 @@ def result_set_id(name: str) -> uuid.UUID:
     return uuid.uuid5(NAMESPACE, name)
 
 
+def find_study_of(result_set: ResultSet) -> Study | None:
+    """The study whose figures the result set of the library shows."""
+    if result_set.workspace.slug != SLUG:
+        return None
+    links = {
+        result_set_id(name): study
+        for study in read_studies()
+        for name in (study.name, today_name(study.name))
+    }
+    return links.get(result_set.link)
+
+
 def today_name(study: str) -> str:
     """Names the result set of a study's published figures beside those of today."""
     return f"{study}/today"

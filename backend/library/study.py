@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+# Of a study's faults, as many as a reader takes in at once.
+FIRST_FAULTS = 3
 FOLDER = Path(__file__).parent / "studies"
 
 
@@ -74,6 +76,11 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def folder(self) -> Path:
         return FOLDER / self.name
+
+    @property
+    def first_faults(self) -> tuple[str, ...]:
+        """The gravest of what was wrong."""
+        return self.wrong[:FIRST_FAULTS]
 
 
 @cache

@@ -19,9 +19,6 @@ from backend.links import compare_link, link_to, result_set_link
 from backend.runs.models import Server
 from backend.sharing.models import ResultSet
 
-# Of a study's faults, as many as a reader takes in at once.
-FIRST_FAULTS = 3
-
 
 @require_safe
 def library(request: HttpRequest) -> HttpResponse:
@@ -34,8 +31,8 @@ def library(request: HttpRequest) -> HttpResponse:
             {
                 "study": study,
                 "url": paths.get(study.name, ""),
-                "faults": study.wrong[:FIRST_FAULTS],
-                "more_faults": max(len(study.wrong) - FIRST_FAULTS, 0),
+                "faults": study.first_faults,
+                "more_faults": len(study.wrong) - len(study.first_faults),
                 "today": today_summary(study),
                 "rows": rows_of(study),
                 "today_url": paths.get(today_name(study.name), ""),
@@ -69,7 +66,7 @@ def _measured(server: ShelvedServer, study: Study, paths: dict[str, str]) -> dic
         "study": study,
         "url": paths.get(study.name, ""),
         "figure": highest_figure(server, study),
-        "faults": study.wrong[:FIRST_FAULTS],
+        "faults": study.first_faults,
     }
 
 

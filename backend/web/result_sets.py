@@ -21,6 +21,8 @@ from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
+from backend.library.loading import find_study_of
+from backend.library.summary import today_summary
 from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
@@ -154,6 +156,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         "png_url": result_set_link(result_set.link, "png"),
         "compare_url": _compare_url(reading),
         "notes_html": html_of(result_set.notes),
+        **_study_answers(result_set),
         "newer": _newer(result_set),
         "corrected": _corrected(result_set) if is_member else "",
         "newer_one": _told(result_set, result_set.superseded_by, is_member=is_member),
@@ -169,6 +172,12 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         **(_elsewhere(reading) if result_set.is_shared else {}),
     }
     return render(request, "result_set.html", context)
+
+
+def _study_answers(result_set: ResultSet) -> dict[str, Any]:
+    """What the page says of a study of the library before its figures."""
+    study = find_study_of(result_set)
+    return {} if study is None else {"study": study, "study_today": today_summary(study)}
 
 
 def _banner_title(reading: Reading) -> str:

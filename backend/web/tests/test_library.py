@@ -90,3 +90,15 @@ def test_a_loaded_library_leads_to_the_figures_of_today_with_their_evidence():
     page = page_at(path)
     assert "then and today" in page
     assert "As published" in page
+
+
+def test_the_page_of_a_study_answers_before_its_figures():
+    (study,) = (study for study in read_studies() if study.name == "scaling-twisted-2013")
+    loaded = load_library([study])
+    for name in (study.name, today_name(study.name)):
+        page = page_at(loaded.paths[name]).replace("&#x27;", "'")
+        answers = page[: page.index('id="chart"')]
+        assert study.won in answers
+        assert study.turned in answers
+        assert all(fault in answers for fault in study.first_faults)
+        assert today_summary(study) in answers
