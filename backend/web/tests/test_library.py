@@ -99,6 +99,6 @@ def test_the_page_of_a_study_answers_before_its_figures():
         page = page_at(loaded.paths[name]).replace("&#x27;", "'")
         answers = page[: page.index('id="chart"')]
         assert study.won in answers
-        assert study.turned in answers
+        assert study.saturation in answers
         assert all(fault in answers for fault in study.first_faults)
         assert today_summary(study) in answers
