@@ -173,3 +173,15 @@ def test_a_large_folder_becomes_several_runs(results: Path, monkeypatch: pytest.
     parts = list(parts_of(read))
     assert [len(part.outputs) for part in parts] == [4, 4]
     assert [{each.framework for each in part.outputs} for part in parts] == [{"rails"}, {"netty"}]
+
+
+@pytest.mark.processes
+def test_runs_are_reported_in_their_order_with_progress(service: FakeService, results: Path):
+    for number in (2, 3):
+        write_raw(results.parent / f"round-{number}", "json", "netty")
+    done = run_agent("import", "techempower", results.parent, *service.flags)
+    assert done.returncode == Exit.OK, done.stderr
+    assert len(service.uploads) == 3
+    reported = [line for line in done.stdout.splitlines() if line.startswith("[")]
+    assert [line.split("]")[0] for line in reported] == ["[1/3", "[2/3", "[3/3"]
+    assert "[3/3] i7/round-3: sending 4 trials" in done.stderr

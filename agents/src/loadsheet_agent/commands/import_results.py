@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ PROJECTS = {
     httparena.ARCHIVE: httparena.runs_of,
     techempower.ARCHIVE: techempower.runs_of,
 }
+SENT_AT_ONCE = 2
 # A run keeps at most so many remarks.
 MOST_REMARKS = 1_000
 
@@ -30,18 +34,35 @@ def run(arguments: Namespace) -> Exit:
     runs = PROJECTS[arguments.project](Path(arguments.directory))
     say(f"{sum(each.trials for each in runs)} trials in {len(runs)} runs")
     spool = open_spool(arguments.spool)
-    worst, answers = Exit.OK, []
-    for number, imported in enumerate(runs, 1):
+
+    def send(head: str, imported: ImportedRun) -> tuple[str, Delivery]:
+        say(f"{head}: sending {imported.trials} trials")
         entry = spool.create()
         _write(imported, entry)
-        delivery = deliver(entry, target, arguments.max_wait)
-        head = f"[{number}/{len(runs)}] {imported.name}"
-        _report(head, imported, entry.id, delivery, arguments.json)
-        answers.append({**delivery_json(entry.id, delivery), "differences": imported.remarks})
-        worst = max(worst, delivery.exit_code)
+        return entry.id, deliver(entry, target, arguments.max_wait)
+
+    heads = [f"[{number}/{len(runs)}] {each.name}" for number, each in enumerate(runs, 1)]
+    worst, answers = Exit.OK, []
+    with _sending() as pool:
+        results = pool.map(send, heads, runs)
+        for head, imported, (upload_id, delivery) in zip(heads, runs, results):
+            _report(head, imported, upload_id, delivery, arguments.json)
+            answers.append({**delivery_json(upload_id, delivery), "differences": imported.remarks})
+            worst = max(worst, delivery.exit_code)
     if arguments.json:
         put_json({"exit_code": int(worst), "runs": answers})
     return worst
+
+
+@contextmanager
+def _sending() -> Iterator[ThreadPoolExecutor]:
+    """Threads that send runs: one run is sent while the service reads another."""
+    pool = ThreadPoolExecutor(SENT_AT_ONCE)
+    try:
+        yield pool
+    finally:
+        # After an interrupt, runs that were not begun are not sent.
+        pool.shutdown(cancel_futures=True)
 
 
 def _write(imported: ImportedRun, entry: Entry) -> None:
