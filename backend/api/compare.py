@@ -19,6 +19,7 @@ from backend.analysis.query.field import Field
 from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
 from backend.analysis.query.metrics import METRICS
 from backend.api.auth import question_ids
+from backend.api.parameters import names_of_arrays
 from backend.api.schema import documented
 from backend.sharing.export import csv_of
 
@@ -73,6 +74,7 @@ class AnyFormat(BaseContentNegotiation):
 class Compare(APIView):
     """The figures of a comparison as JSON."""
 
+    arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
 
     @extend_schema(
@@ -88,6 +90,7 @@ class Compare(APIView):
 class CompareCsv(APIView):
     """The figures of a comparison as a table."""
 
+    arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
 
     @extend_schema(

@@ -53,14 +53,13 @@ def describe_conventions(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 def _describe(method: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
+    # Also of a repeated parameter, and of a key or a condition that is not taken.
+    _add_problem(responses, "400", "Bad Request")
     _add_problem(responses, "429", "Too Many Requests")
     if method == "get" and "application/json" in responses.get("200", {}).get("content", {}):
         operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
         responses["200"]["headers"] = _ETAG
         responses["304"] = {"description": "Not changed since the ETag that was sent"}
-    if method == "post":
-        # Of a key too, where none is taken.
-        _add_problem(responses, "400", "Bad Request")
     if operation["operationId"] in CREATIONS:
         operation.setdefault("parameters", []).append(_KEY)
         _add_problem(responses, "409", "Conflict")

@@ -16,9 +16,14 @@ from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.api.auth import question_ids
 from backend.api.compare import QUERY, AnyFormat
+from backend.api.parameters import names_of_arrays
 from backend.api.schema import documented
 
 Shape = serializers.Serializer[Any]
+PARAMETERS = [
+    *QUERY,
+    OpenApiParameter("field", str, description="Only these fields", many=True, enum=FACETS),
+]
 
 
 class FacetValueSerializer(Shape):
@@ -51,14 +56,12 @@ class FacetsSerializer(Shape):
 class Facets(APIView):
     """The values of every field with their counts."""
 
+    arrays = names_of_arrays(PARAMETERS)
     content_negotiation_class = AnyFormat
 
     @extend_schema(
         operation_id="facets",
-        parameters=[
-            *QUERY,
-            OpenApiParameter("field", str, description="Only these fields", many=True, enum=FACETS),
-        ],
+        parameters=PARAMETERS,
         responses={200: FacetsSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:

@@ -13,6 +13,7 @@ from backend.analysis.pages.gate.describe import GateQuery, judge_build
 from backend.analysis.pages.gate.requirements import FIELD, read_requirements
 from backend.analysis.pages.gate.sides import read_side
 from backend.analysis.query.compare_query import CompareQuery, UnknownField
+from backend.api.parameters import names_of_arrays
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 
@@ -20,43 +21,46 @@ SIDES = ("candidate", "baseline")
 NARROWING = ("server", "workload", "tool", "host", "connections", "rate")
 FIELDS = (*SIDES, FIELD, *NARROWING, "workspace")
 _FORMS = "`run=ID`, `version=TEXT`, `label=KEY:VALUE`, or the name of a branch (`label=branch:…`)"
+PARAMETERS = [
+    OpenApiParameter(
+        "candidate",
+        str,
+        required=True,
+        many=True,
+        description=f"What was built: {_FORMS}; several `run=ID` count together",
+    ),
+    OpenApiParameter(
+        "baseline",
+        str,
+        required=True,
+        many=True,
+        description=f"What it is held against: {_FORMS}. Of a label, the newest 30 runs "
+        "before the candidate",
+    ),
+    OpenApiParameter(
+        FIELD,
+        str,
+        required=True,
+        many=True,
+        description="A requirement: `p99 < +5%`, `throughput > -3%`, `error_rate < 1%`, "
+        "`p99 < 20ms`",
+    ),
+    *(
+        OpenApiParameter(name, str, many=True, description=f"Judge only this {name}")
+        for name in NARROWING
+    ),
+    OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+]
 
 
 class GateCheck(APIView):
     """The gate of a build."""
 
+    arrays = names_of_arrays(PARAMETERS)
+
     @extend_schema(
         operation_id="gate",
-        parameters=[
-            OpenApiParameter(
-                "candidate",
-                str,
-                required=True,
-                many=True,
-                description=f"What was built: {_FORMS}; several `run=ID` count together",
-            ),
-            OpenApiParameter(
-                "baseline",
-                str,
-                required=True,
-                many=True,
-                description=f"What it is held against: {_FORMS}. Of a label, the newest 30 runs "
-                "before the candidate",
-            ),
-            OpenApiParameter(
-                FIELD,
-                str,
-                required=True,
-                many=True,
-                description="A requirement: `p99 < +5%`, `throughput > -3%`, `error_rate < 1%`, "
-                "`p99 < 20ms`",
-            ),
-            *(
-                OpenApiParameter(name, str, many=True, description=f"Judge only this {name}")
-                for name in NARROWING
-            ),
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-        ],
+        parameters=PARAMETERS,
         responses={200: Gate, **documented(400, 401, 404, 409, 429)},
     )
     def get(self, request: Request) -> Response:

@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from backend.api.auth import readable_ids
 from backend.api.errors import NOT_FOUND, Problem
+from backend.api.parameters import names_of_arrays
 from backend.api.schema import documented
 from backend.errors import NotFound
 from backend.links import trial_link
@@ -21,6 +22,15 @@ from backend.runs.models import Trial
 
 MAX_CELLS = 100
 MAX_TRIALS = 500
+PARAMETERS = [
+    OpenApiParameter(
+        "cell",
+        OpenApiTypes.UUID,
+        required=True,
+        many=True,
+        description="The cells of a point, as the comparison names them",
+    )
+]
 
 
 class PointTrialSerializer(serializers.Serializer[Trial]):
@@ -55,17 +65,11 @@ class PointTrialsSerializer(serializers.Serializer[Any]):
 class PointTrials(APIView):
     """The trials of a point."""
 
+    arrays = names_of_arrays(PARAMETERS)
+
     @extend_schema(
         operation_id="trial_list",
-        parameters=[
-            OpenApiParameter(
-                "cell",
-                OpenApiTypes.UUID,
-                required=True,
-                many=True,
-                description="The cells of a point, as the comparison names them",
-            )
-        ],
+        parameters=PARAMETERS,
         responses={200: PointTrialsSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:

@@ -23,6 +23,7 @@ from backend.analysis.query.compare_query import QueryError
 from backend.api.auth import actor_of
 from backend.api.errors import Problem, cut_off
 from backend.api.paging import PAGING, newest_first
+from backend.api.parameters import given_several_times
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
@@ -320,8 +321,11 @@ def refuse_too_many(sender: Sender) -> None:
 
 
 def _field(request: Request, name: str) -> Any:
-    """A field of the multipart form; raises Problem 400 where it is a text with NUL."""
-    value = cast(QueryDict, request.data).get(name)
+    """A field of the multipart form; raises Problem 400 for several, and for a text with NUL."""
+    values = cast(QueryDict, request.data).getlist(name)
+    if len(values) > 1:
+        raise given_several_times(name, len(values))
+    value = values[0] if values else None
     if isinstance(value, str) and "\0" in value:
         raise Problem(
             400,

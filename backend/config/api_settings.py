@@ -11,6 +11,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "backend.api.scopes.HasScope",
+        "backend.api.parameters.RefuseRepeatedParameters",
         "backend.api.idempotency.RefuseUnusedKey",
         "backend.api.preconditions.RefuseUnusedCondition",
     ],

@@ -1,0 +1,44 @@
+"""Parameters of an address are given once, except those that the document declares as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from backend.analysis.query.compare_query import quoted
+from backend.api.errors import Problem
+
+
+def names_of_arrays(parameters: Iterable[OpenApiParameter]) -> frozenset[str]:
+    """Those of an operation's parameters that may be given several times."""
+    return frozenset(parameter.name for parameter in parameters if parameter.many)
+
+
+class RefuseRepeatedParameters(BasePermission):
+    """Refuses a parameter that is given several times where only one value would count.
+
+    A view with arrays names them in `arrays`, by `names_of_arrays`.
+    """
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Raises Problem 400."""
+        arrays = getattr(view, "arrays", frozenset())
+        for name, values in request.query_params.lists():
+            if len(values) > 1 and name not in arrays:
+                raise given_several_times(name, len(values))
+        return True
+
+
+def given_several_times(name: str, count: int) -> Problem:
+    """The answer to a parameter or a field of a form that takes one value."""
+    return Problem(
+        400,
+        "Given several times",
+        f"{quoted(name)} was given {count} times; give it once.",
+        hint="Leave out all but one of its values.",
+        field=name[:80],
+    )
