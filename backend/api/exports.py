@@ -22,6 +22,7 @@ from backend.api.errors import NOT_FOUND, Problem
 from backend.api.idempotency import idempotent
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
+from backend.api.strict import StrictSerializer, validated
 from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import managed_workspace
 from backend.errors import NotFound
@@ -33,7 +34,7 @@ from backend.transfer.models import Export
 log = logging.getLogger(__name__)
 
 
-class NewExportSerializer(serializers.Serializer[Any]):
+class NewExportSerializer(StrictSerializer):
     """The archive to write."""
 
     workspace = serializers.CharField(
@@ -104,9 +105,8 @@ class ExportList(APIView):
         """Write an archive of everything in the workspace, in the background. For admins and
         owners. 409 while one is being written."""
         actor = required_actor(request)
-        form = NewExportSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        workspace = managed_workspace(actor, form.validated_data.get("workspace"))
+        asked = validated(NewExportSerializer, request)
+        workspace = managed_workspace(actor, asked.get("workspace"))
         author = actor.user if isinstance(actor, Token) else actor
         export = request_export(workspace, author=author)
         return Response(ExportSerializer(export).data, status=status.HTTP_202_ACCEPTED)

@@ -19,6 +19,7 @@ from backend.api.paging import PAGING, newest_first
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
+from backend.api.strict import StrictSerializer
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.ingest.editing import merge_names, undo_merged_names
@@ -44,7 +45,7 @@ class MergeListSerializer(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
-class MergeRequestSerializer(serializers.Serializer[Any]):
+class MergeRequestSerializer(StrictSerializer):
     """Everything of the name `source` gets the name `target`."""
 
     workspace = serializers.CharField(

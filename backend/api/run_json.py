@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from backend.api.strict import StrictSerializer
 from backend.ingest.envelope import PHASES
 from backend.ingest.limits import ENVELOPE_TRIALS
 from backend.runs.models import Correction
@@ -114,7 +115,7 @@ class CorrectionSerializer(serializers.Serializer[Any]):
     undone_at = serializers.DateTimeField(allow_null=True, help_text="Null: the correction counts")
 
 
-class RunEditSerializer(serializers.Serializer[Any]):
+class RunEditSerializer(StrictSerializer):
     """What to correct; what is left out stays. Null is unknown."""
 
     server = serializers.CharField(required=False, max_length=MAX_NAME)

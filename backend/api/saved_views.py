@@ -20,7 +20,7 @@ from backend.api.paging import PAGING, by_name
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
-from backend.api.strict import validated
+from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.sharing.models import SavedView
@@ -29,7 +29,7 @@ from backend.sharing.saved_views import MAX_NAME, change_view, save_view, views_
 MAX_QUERY = 8_000
 
 
-class ViewEditSerializer(serializers.Serializer[Any]):
+class ViewEditSerializer(StrictSerializer):
     """What to change; what is left out stays."""
 
     name = serializers.CharField(required=False, max_length=MAX_NAME)

@@ -1,12 +1,14 @@
-"""Bodies of JSON whose values have the types that the document says."""
+"""Bodies of JSON whose values have the types and lengths that the document says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
+
+AnyField = serializers.Field[Any, Any, Any, Any]
 
 
 def _is_integer(value: object) -> bool:
@@ -23,6 +25,7 @@ def _is_number(value: object) -> bool:
 TYPES = (
     (serializers.IntegerField, _is_integer, "a whole number"),
     (serializers.FloatField, _is_number, "a number"),
+    (serializers.BooleanField, lambda value: isinstance(value, bool), "true or false"),
     (serializers.CharField, lambda value: isinstance(value, str), "a text"),
     (serializers.ChoiceField, lambda value: isinstance(value, str), "a text"),
     (serializers.UUIDField, lambda value: isinstance(value, str), "a UUID as text"),
@@ -31,26 +34,60 @@ TYPES = (
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses what the framework would convert: 5 for a text, "5" for a number."""
+    """Refuses what the framework would convert: 5 for a text, "5" for a number, also in lists.
+
+    A text is held against its limits as it was sent; the framework does so without the blanks
+    around it.
+    """
 
     def to_internal_value(self, data: Any) -> Any:
         """The validated values. Raises ValidationError."""
         if isinstance(data, Mapping):
-            wrong = {
-                name: [f"Got {str(data[name])[:40]!r}, expected {expected}."]
-                for name, field in self.fields.items()
-                if (expected := _expected(field, data.get(name))) is not None
-            }
-            if wrong:
-                raise serializers.ValidationError(wrong)
+            given = ((name, self.fields[name], data[name]) for name in self.fields if name in data)
+            if problems := _problems(given):
+                raise serializers.ValidationError(problems)
         return super().to_internal_value(data)
 
 
-def _expected(field: serializers.Field[Any, Any, Any, Any], value: object) -> str | None:
+def _problems(values: Iterable[tuple[Any, AnyField, object]]) -> dict[Any, Any]:
+    """The problems by name or position, of values with their fields."""
+    return {
+        place: problem
+        for place, field, value in values
+        if (problem := _problem(field, value)) is not None
+    }
+
+
+def _problem(field: AnyField, value: object) -> Any:
+    """What is wrong with a value; None where the framework decides."""
+    if isinstance(field, serializers.ListField) and isinstance(value, list):
+        items = ((place, field.child, item) for place, item in enumerate(value))
+        return _problems(items) or None
+    if isinstance(field, serializers.DictField) and isinstance(value, dict):
+        return _problems((name, field.child, item) for name, item in value.items()) or None
+    if (expected := _expected(field, value)) is not None:
+        return [f"Got {str(value)[:40]!r}, expected {expected}."]
+    if isinstance(field, serializers.CharField) and isinstance(value, str):
+        return _problem_with_blanks(field, value)
+    return None
+
+
+def _expected(field: AnyField, value: object) -> str | None:
     """What the field takes, where the value has another type; a missing one is null."""
     for kind, fits, expected in TYPES:
         if isinstance(field, kind):
             return None if value is None or fits(value) else expected
+    return None
+
+
+def _problem_with_blanks(field: serializers.CharField, text: str) -> Any:
+    """What is wrong with a text that the framework would judge without its outer blanks."""
+    if text == text.strip():
+        return None
+    try:
+        field.run_validators(text)
+    except serializers.ValidationError as error:
+        return error.detail
     return None
 
 

@@ -28,7 +28,7 @@ from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
-from backend.api.strict import validated
+from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_workspace
 from backend.errors import NotFound, TooMany
 from backend.feeds.tokens import end_leaked as end_leaked_feed_token
@@ -40,7 +40,7 @@ WORKSPACE = OpenApiParameter(
 )
 
 
-class NewTokenSerializer(serializers.Serializer[Any]):
+class NewTokenSerializer(StrictSerializer):
     """The token to make."""
 
     name = serializers.CharField(max_length=MAX_NAME, help_text="What it is for")
@@ -151,7 +151,7 @@ def _workspaces(actor: Any) -> list[UUID]:
     return [actor.workspace_id] if isinstance(actor, Token) else access.workspace_ids_of(actor)
 
 
-class LeakSerializer(serializers.Serializer[Any]):
+class LeakSerializer(StrictSerializer):
     """A text that looks like a token, as secret scanners report it. Other fields are ignored."""
 
     token = serializers.CharField(max_length=200, trim_whitespace=False)

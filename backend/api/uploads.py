@@ -27,6 +27,7 @@ from backend.api.parameters import given_several_times
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
+from backend.api.strict import StrictSerializer
 from backend.errors import NotFound, TooMany
 from backend.formats import TOOLS
 from backend.ingest.dry_run import DryTrial, dry_run
@@ -73,7 +74,7 @@ class UploadSerializer(serializers.Serializer[Upload]):
         }
 
 
-class WholeSerializer(serializers.Serializer[Any]):
+class WholeSerializer(StrictSerializer):
     """An artefact that came in parts before: its name, and the SHA-256 and size it has as sent."""
 
     name = serializers.CharField(max_length=200)

@@ -1,0 +1,69 @@
+"""A body is taken only as the document describes it: no value is converted, no text is cut."""
+
+import pytest
+from django.test import Client
+
+from backend.sharing.models import SavedView
+from backend.sharing.saved_views import MAX_NAME
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api(scene):
+    return Client(headers=scene.own.headers)
+
+
+def errors_of(answer):
+    assert answer.status_code == 400, answer.content
+    return {error["field"]: error["detail"] for error in answer.json()["errors"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "expected"),
+    [
+        ({"server": 5}, "server", "Got '5', expected a text."),
+        ({"labels": {"branch": 5}}, "labels.branch", "Got '5', expected a text."),
+        ({"trials": [0, "1"]}, "trials.1", "Got '1', expected a whole number."),
+        ({"trials": [0, True]}, "trials.1", "Got 'True', expected a whole number."),
+        ({"started_at": 0}, "started_at", "Got '0', expected a time as text."),
+    ],
+)
+def test_a_value_of_another_type_is_refused_by_its_place(api, scene, change, field, expected):
+    path = f"/api/v1/runs/{scene.run.pk}"
+    answer = api.patch(path, change, content_type="application/json")
+    assert errors_of(answer) == {field: expected}
+
+
+@pytest.mark.parametrize("value", ["true", 1, "on"])
+def test_only_true_and_false_are_true_or_false(api, value):
+    body = {"name": "Nightly", "query": "", "is_default": value}
+    answer = api.post("/api/v1/views", body, content_type="application/json")
+    assert errors_of(answer) == {"is_default": f"Got {str(value)!r}, expected true or false."}
+
+
+def save_view(api, name):
+    body = {"name": name, "query": ""}
+    return api.post("/api/v1/views", body, content_type="application/json")
+
+
+def test_a_name_is_as_long_as_it_was_sent(api):
+    longest = "x" * MAX_NAME
+    assert f"no more than {MAX_NAME}" in errors_of(save_view(api, f" {longest}"))["name"]
+    assert save_view(api, longest).status_code == 201
+
+
+def test_blanks_around_a_name_are_not_stored(api):
+    assert save_view(api, "  Nightly\n").json()["name"] == "Nightly"
+    assert SavedView.objects.get().name == "Nightly"
+
+
+def test_a_name_of_blanks_only_is_refused(api):
+    assert "blank" in errors_of(save_view(api, "  "))["name"]
+
+
+def test_a_pattern_holds_for_the_blanks_too(api):
+    body = {"name": "nightly ", "parts": 2, "plan_sha256": "0" * 64, "seed": 1}
+    body |= {"run": "00000000-0000-0000-0000-000000000001", "host_name": "bench-1"}
+    answer = api.post("/api/v1/sessions", body, content_type="application/json")
+    assert list(errors_of(answer)) == ["name"]
