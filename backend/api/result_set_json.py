@@ -134,6 +134,17 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         return link_to("embed", result_set.link) if result_set.is_shared else None
 
 
+class ReadResultSetSerializer(ResultSetSerializer):
+    """A result set, asked for by itself."""
+
+    figures = serializers.DictField(
+        required=False, help_text="If expanded: as in the bytes at json_url"
+    )
+
+    class Meta(ResultSetSerializer.Meta):
+        fields = [*ResultSetSerializer.Meta.fields, "figures"]
+
+
 class ResultSetListSerializer(serializers.Serializer[Any]):
     """Newest first."""
 

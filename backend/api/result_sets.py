@@ -19,12 +19,14 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.api.auth import actor_of, author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem, sign_in_needed
+from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.idempotency import idempotent
 from backend.api.paging import PAGING, newest_first
 from backend.api.result_set_json import (
     ChangesSerializer,
     EditSerializer,
     KeepSerializer,
+    ReadResultSetSerializer,
     ResultSetListSerializer,
     ResultSetSerializer,
     WithdrawSerializer,
@@ -38,7 +40,9 @@ from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, Visibility
-from backend.sharing.reading import find_result_set
+from backend.sharing.reading import Reading, find_result_set
+
+FIGURES = "figures"
 
 
 class ResultSetList(APIView):
@@ -135,14 +139,19 @@ class ResultSetDetail(APIView):
 
     @extend_schema(
         operation_id="result_set_read",
-        responses={200: ResultSetSerializer, **documented(401, 404, 410, 429)},
+        parameters=[FIELDS, expand_parameter(FIGURES)],
+        responses={200: ReadResultSetSerializer, **documented(400, 401, 404, 410, 429)},
     )
     def get(self, request: Request, link: UUID) -> Response:
         """Its title, notes, state, hash and links; public and unlisted ones need no token."""
         result_set = _readable(request, link)
         if result_set.is_gone:
             raise _gone(result_set)
-        response = Response(_shown(request, result_set))
+        parts = asked_parts(request, FIGURES)
+        shown = _shown(request, result_set)
+        if FIGURES in parts:
+            shown[FIGURES] = Reading(result_set).document["figures"]
+        response = Response(only_asked(request, [shown])[0])
         if result_set.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"
         return response

@@ -201,3 +201,13 @@ class TimelineSerializer(serializers.Serializer[Any]):
     trial = serializers.UUIDField()
     length_s = serializers.FloatField()
     seconds = SecondSerializer(many=True)
+
+
+class ReadTrialSerializer(TrialSerializer):
+    """One trial, asked for by itself."""
+
+    timeline = TimelineSerializer(
+        required=False,
+        allow_null=True,
+        help_text="If expanded; null: the output has no time series",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -17,17 +17,12 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.workspaces import current_slug
-from backend.analysis.pages.run import describe_one_trial, describe_run
-from backend.analysis.pages.run_history import describe_corrections
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem
+from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.preconditions import conditional, is_as_read, is_conditional, tag_of_answer
-from backend.api.run_json import (
-    RunEditSerializer,
-    RunSerializer,
-    TimelineSerializer,
-    TrialSerializer,
-)
+from backend.api.run_answer import run_answer
+from backend.api.run_json import RunEditSerializer, RunSerializer, TrialSerializer
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import validated
@@ -35,15 +30,15 @@ from backend.errors import NotFound
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
 from backend.ingest.editing import edit_run, undo_edit
-from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.trash import delete_run, trash_run
 from backend.links import link_to
 from backend.runs.editing import recorded_values
 from backend.runs.listing import RunRow, run_page
-from backend.runs.models import Run, Trial, TrialTimeline
+from backend.runs.models import Run
 from backend.runs.registry import lock_names
 from backend.runs.run_order import DIRECTIONS, SORTS, RunOrder
 from backend.runs.search import STATES, RunSearch
+from backend.runs.transactions import repeatable_read
 from backend.whole_numbers import whole_number
 
 DEFAULT_LIMIT = 50
@@ -54,8 +49,11 @@ LIMIT = OpenApiParameter(
     description="Entries of a page",
     default=DEFAULT_LIMIT,
 )
+# With their trials, runs are many times as large.
+TRIALS = "trial_details"
+LIMITS_WITH_TRIALS = range(1, 11)
 # Fields of every list, beside those that choose.
-PAGING = ("workspace", "limit", "after", "fields")
+PAGING = ("workspace", "limit", "after", "fields", "expand")
 ORDERING = ("sort", "direction")
 
 
@@ -87,10 +85,18 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
         return link_to("run", row.id)
 
 
+class ListedRunSerializer(RunRowSerializer):
+    """One run in the list of runs."""
+
+    trial_details = TrialSerializer(
+        many=True, required=False, help_text="Its trials as the run itself has them, if expanded"
+    )
+
+
 class RunPageSerializer(serializers.Serializer[Any]):
     """One page of runs."""
 
-    runs = RunRowSerializer(many=True)
+    runs = ListedRunSerializer(many=True)
     next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
@@ -118,22 +124,28 @@ class RunList(APIView):
                 "direction", str, enum=DIRECTIONS, default="desc", description="Of the order"
             ),
             FIELDS,
+            expand_parameter(TRIALS, note=f"then at most {LIMITS_WITH_TRIALS.stop - 1} runs"),
         ],
         responses={200: RunPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """Newest first unless sorted otherwise, in pages that stay whole while runs arrive."""
-        limit = limit_asked(request)
+        has_trials = TRIALS in asked_parts(request, TRIALS)
+        limit = limit_asked(request, LIMITS_WITH_TRIALS if has_trials else LIMITS)
         workspaces = workspaces_asked(request)
         given = request.query_params.dict()
         after = given.get("after", "")
         fields = {key: text for key, text in given.items() if key not in (*PAGING, *ORDERING)}
         search = RunSearch.parse(fields).with_current_names(workspaces)
         order = RunOrder.parse(given)
-        page = run_page(workspaces, after=after, limit=limit, search=search, order=order)
-        more = {**given, "after": page.next}
-        following = link_to("run-list", query=more) if page.next else None
-        answer = RunPageSerializer({"runs": page.runs, "next": following}).data
+        # One state, so that each listed run is there when its trials are read.
+        with repeatable_read():
+            page = run_page(workspaces, after=after, limit=limit, search=search, order=order)
+            more = {**given, "after": page.next}
+            following = link_to("run-list", query=more) if page.next else None
+            answer = RunPageSerializer({"runs": page.runs, "next": following}).data
+            for entry in answer["runs"] if has_trials else ():
+                entry[TRIALS] = run_answer(request, UUID(entry["id"]))["trials"]
         return Response({**answer, "runs": only_asked(request, answer["runs"])})
 
 
@@ -149,16 +161,16 @@ def workspaces_asked(request: Request) -> list[UUID]:
     return workspace_ids
 
 
-def limit_asked(request: Request) -> int:
+def limit_asked(request: Request, limits: range = LIMITS) -> int:
     """The length of a page; raises Problem for one that is not allowed."""
-    given = request.query_params.get("limit") or str(DEFAULT_LIMIT)
-    limit = whole_number(given, LIMITS)
+    given = request.query_params.get("limit") or str(min(DEFAULT_LIMIT, limits.stop - 1))
+    limit = whole_number(given, limits)
     if limit is None:
         raise Problem(
             400,
             "Bad limit",
-            f"limit: got {given[:40]!r}, allowed is a whole number from {LIMITS.start} to "
-            f"{LIMITS.stop - 1}.",
+            f"limit: got {given[:40]!r}, allowed is a whole number from {limits.start} to "
+            f"{limits.stop - 1}.",
             hint="Correct or leave out limit.",
             field="limit",
         )
@@ -175,7 +187,7 @@ class RunDetail(APIView):
     )
     def get(self, request: Request, run_id: UUID) -> Response:
         """The run with its trials, their commands and raw output."""
-        return Response(only_asked(request, [_run(request, run_id)])[0])
+        return Response(only_asked(request, [run_answer(request, run_id)])[0])
 
     @extend_schema(
         operation_id="run_edit",
@@ -198,7 +210,7 @@ class RunDetail(APIView):
                 lock_names(run.workspace, exclusive=True)
                 _refuse_overwriting(request, run, values, ordinals)
             edit_run(run, values, ordinals=ordinals, author=author_of(required_actor(request)))
-        answer = _run(request, run_id)
+        answer = run_answer(request, run_id)
         return Response(answer, headers={"ETag": tag_of_answer(request, answer)})
 
     @extend_schema(
@@ -253,40 +265,6 @@ class RunPlan(APIView):
         return plan_file(run)
 
 
-class TrialDetail(APIView):
-    """One trial."""
-
-    @extend_schema(
-        operation_id="trial_read", responses={200: TrialSerializer, **documented(401, 404)}
-    )
-    def get(self, request: Request, trial_id: UUID) -> Response:
-        """The trial with its command and raw output."""
-        visible = access.workspace_ids_of(required_actor(request))
-        trial = describe_one_trial(trial_id, workspace_ids=visible)
-        return Response(_with_artefacts(trial, artefacts_by_trial(trial=trial_id)))
-
-
-class TrialTimelineDetail(APIView):
-    """One trial over time."""
-
-    @extend_schema(
-        operation_id="trial_timeline",
-        responses={200: TimelineSerializer, **documented(401, 404)},
-    )
-    def get(self, request: Request, trial_id: UUID) -> Response:
-        """What completed in each stretch; 404 too where the output has no time series."""
-        visible = access.workspace_ids_of(required_actor(request))
-        kept = Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=visible)
-        timeline = TrialTimeline.objects.filter(trial__in=kept).first()
-        if timeline is None:
-            raise NotFound(NOT_FOUND)
-        seconds = timeline.seconds
-        ends = (second["start_s"] + second["length_s"] for second in seconds)
-        length_s = max(ends, default=0.0)
-        answer = {"trial": trial_id, "length_s": length_s, "seconds": seconds}
-        return Response(TimelineSerializer(answer).data)
-
-
 def is_asked(request: Request, name: str) -> bool:
     """The value of a field that is true or false, and false where it is left out."""
     given = request.query_params.get(name, "false")
@@ -315,7 +293,7 @@ def _refuse_overwriting(
     request: Request, run: Run, names: Collection[str], ordinals: Sequence[int] | None
 ) -> None:
     """Raise Problem 412 where `If-Match` does not name the run as it is now."""
-    answer = _run(request, run.pk)
+    answer = run_answer(request, run.pk)
     if is_as_read(request, answer):
         return
     raise Problem(
@@ -327,24 +305,3 @@ def _refuse_overwriting(
         current=recorded_values(run.pk, names, ordinals=ordinals),
         corrections=[each for each in answer["corrections"] if each["field"] in names],
     )
-
-
-def _run(request: Request, run_id: UUID) -> dict[str, Any]:
-    workspaces = access.workspace_ids_of(required_actor(request))
-    view = describe_run(run_id, workspace_ids=workspaces)
-    view["rereadings"] = rereadings_of(run_id)
-    view["corrections"] = describe_corrections(run_id)
-    files = artefacts_by_trial(trial__run=run_id)
-    trials = [{**trial, "run": view["id"]} for trial in view["trials"]]
-    return {**view, "trials": [_with_artefacts(trial, files) for trial in trials]}
-
-
-def _with_artefacts(
-    trial: dict[str, Any], files: Mapping[str, Sequence[dict[str, Any]]]
-) -> dict[str, Any]:
-    artefacts = [
-        # For programs: the page's own link takes no token.
-        {**file, "raw_url": link_to("artefact", file["id"])}
-        for file in files.get(trial["id"], [])
-    ]
-    return {**trial, "artefacts": artefacts}

@@ -46,6 +46,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "OriginEnum": ["computed", "reported"],
         "ResultSetKind": "backend.sharing.models.Kind",
         "ResultSetState": "backend.sharing.models.State",
+        "RunRowStateEnum": ["complete", "failed", "interrupted", "running"],
         "VerdictEnum": ["improved", "inconclusive", "regressed", "size_uncertain", "unchanged"],
     },
 }

@@ -14,12 +14,19 @@ from backend.ingest.models import Artefact, Rereading
 from backend.links import artefact_link, link_to
 
 
-def artefacts_by_trial(**wanted: UUID) -> dict[str, list[dict[str, Any]]]:
-    """By trial id: each artefact with where it is read and downloaded.
+def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
+    """By trial id: each artefact with where it is read and downloaded."""
+    return _by_trial(trial__run_id=run_id)
 
-    `wanted`: `trial__run`, the id of a run, or `trial`, of one trial.
-    """
-    links = Artefact.trials.through.objects.filter(**wanted).order_by("artefact__position")
+
+def artefacts_of_trial(trial_id: UUID) -> list[dict[str, Any]]:
+    """The artefacts of one trial, as `artefacts_by_trial` has them."""
+    return _by_trial(trial_id=trial_id)[str(trial_id)]
+
+
+def _by_trial(**chosen: UUID) -> dict[str, list[dict[str, Any]]]:
+    through = Artefact.trials.through
+    links = through.objects.filter(**chosen).order_by("artefact__position")
     by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)
     rows = links.select_related("artefact__upload").defer("artefact__upload__envelope")
     for link in rows:

@@ -103,7 +103,7 @@ def _versions_link(workspace: Workspace, run_id: UUID) -> str:
 
 def _trials(run_id: UUID, view: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The trials with their files and their columns of resource use."""
-    files = artefacts_by_trial(trial__run=run_id)
+    files = artefacts_by_trial(run_id)
     return [
         {
             **trial,

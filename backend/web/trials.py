@@ -15,7 +15,7 @@ from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.pages.resource_use import list_resource_figures
 from backend.analysis.pages.run import describe_hosts, describe_trial
 from backend.analysis.pages.trial import list_reading_notes, list_trial_figures
-from backend.ingest.evidence import artefacts_by_trial
+from backend.ingest.evidence import artefacts_of_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
 from backend.links import compare_link, link_to, trial_link
 from backend.runs.dismissals import dismissals_of
@@ -61,7 +61,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "may_dismiss": visible.may_write(request, workspace),
         "resources": list_resource_figures(trial.resources),
         "glance": _glance(trial.glance),
-        "artefacts": artefacts_by_trial(trial=trial.pk).get(str(trial.pk), []),
+        "artefacts": artefacts_of_trial(trial.pk),
         "hosts": [shown_host(host) for host in describe_hosts(trial.run)],
         "has_timeline": TrialTimeline.objects.filter(trial=trial).exists(),
         "timeline_url": link_to("trial-timeline", trial.pk),

@@ -32,7 +32,7 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
     run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
     if run is None:
         raise NotVisible(f"There is no run {run_id}, or it is not shared with you.")
-    trials = _with_cells(Trial.objects.filter(run=run))
+    trials = list(_shown(Trial.objects.filter(run=run)))
     return {
         "id": str(run.pk),
         "name": _name(trials),
@@ -61,25 +61,27 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
 
 
 @repeatable_read()
-def describe_one_trial(
+def describe_single_trial(
     trial_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]
 ) -> dict[str, Any]:
-    """The trial as `describe_run` lists it, and its `run`; raises NotVisible as that does."""
-    wanted = Trial.of_kept_runs.filter(pk=trial_id, run__workspace_id__in=workspace_ids)
-    trials = _with_cells(wanted.select_related("run"))
-    if not trials:
+    """One trial as its run has it, with the id of the run; raises as `describe_run`."""
+    rows = Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=workspace_ids)
+    trial = _shown(rows).select_related("run").first()
+    if trial is None:
         raise NotVisible(f"There is no trial {trial_id}, or it is not shared with you.")
-    (described,) = _describe_trials(trials, trials[0].run.workspace_id)
-    return {**described, "run": str(trials[0].run_id)}
+    (described,) = _describe_trials([trial], trial.run.workspace_id)
+    return {**described, "run": str(trial.run_id)}
 
 
-def _with_cells(wanted: QuerySet[Trial]) -> list[Trial]:
-    """The trials with what `describe_trial` tells. Trials of a load point share their cell, and
-    cells their series: joined to each row, they would take most of the time."""
-    cells = Cell.objects.defer("histogram", "curve")
-    series = Series.objects.select_related("server", "workload")
-    related = Prefetch("cell", cells), Prefetch("cell__series", series)
-    return list(wanted.defer(*_UNSHOWN).prefetch_related(*related))
+def _shown(trials: QuerySet[Trial]) -> QuerySet[Trial]:
+    """With what is shown of them, and without what is large and is not.
+
+    Trials of a load point share their cell, and cells their series: joined to each row, they would
+    take most of the time.
+    """
+    cells = Prefetch("cell", Cell.objects.defer("histogram", "curve"))
+    series = Prefetch("cell__series", Series.objects.select_related("server", "workload"))
+    return trials.defer(*_UNSHOWN).prefetch_related(cells, series)
 
 
 def _name(trials: Sequence[Trial]) -> str:

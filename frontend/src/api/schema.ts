@@ -875,6 +875,49 @@ export interface components {
             /** @description The name of its workspace; null where that is not public */
             readonly workspace: string | null;
         };
+        /** @description One run in the list of runs. */
+        readonly ListedRun: {
+            /** Format: uuid */
+            readonly id: string;
+            /** @description Its servers, workloads and load tools */
+            readonly name: string;
+            readonly workspace: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly recorded_at: string;
+            /**
+             * @description failed: a trial failed
+             *
+             *     * `complete` - complete
+             *     * `failed` - failed
+             *     * `interrupted` - interrupted
+             *     * `running` - running
+             */
+            readonly state: components["schemas"]["RunRowStateEnum"];
+            readonly interrupted: boolean;
+            /** @description Its trials still come */
+            readonly open: boolean;
+            readonly labels: {
+                readonly [key: string]: unknown;
+            };
+            /** @description Warm-ups included */
+            readonly trials: number;
+            readonly warmups: number;
+            readonly failed_trials: number;
+            /**
+             * Format: double
+             * @description The centre of the best load point, as in a comparison
+             */
+            readonly throughput_rps: number | null;
+            readonly servers: readonly string[];
+            readonly workloads: readonly string[];
+            readonly tools: readonly string[];
+            readonly server_host: string | null;
+            readonly url: string;
+            /** @description Its trials as the run itself has them, if expanded */
+            readonly trial_details?: readonly components["schemas"]["Trial"][];
+        };
         /** @description A new token. Its clear text is in this answer only. */
         readonly MadeToken: {
             /** Format: uuid */
@@ -1457,6 +1500,132 @@ export interface components {
             /** @description Whether the series of each workload may be compared */
             readonly outcome?: components["schemas"]["Outcome"];
         };
+        /** @description A result set, asked for by itself. */
+        readonly ReadResultSet: {
+            /**
+             * Format: uuid
+             * @description Another one after the link was revoked
+             */
+            readonly id: string;
+            readonly workspace: string;
+            readonly kind: components["schemas"]["ResultSetKind"];
+            readonly state: components["schemas"]["ResultSetState"];
+            readonly title: string;
+            readonly notes?: string;
+            readonly author: string | null;
+            readonly query?: string;
+            readonly visibility?: components["schemas"]["VisibilityEnum"];
+            /** @description Who may read it now, and why. */
+            readonly readers: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly expires_at?: string | null;
+            /** @description The page of the newer result set, where the reader may see it */
+            readonly superseded_by: string | null;
+            /** Format: date-time */
+            readonly withdrawn_at: string | null;
+            readonly withdrawn_reason: string | null;
+            /** @description Of the bytes at json_url; null when live */
+            readonly sha256: string | null;
+            /** @description Runs since then that the question shows as well; null where it is not known */
+            readonly newer_runs: number | null;
+            /** @description The page */
+            readonly url: string;
+            /** @description The snapshot, byte for byte */
+            readonly json_url: string;
+            readonly csv_url: string;
+            /** @description The chart as an image */
+            readonly png_url: string;
+            /** @description An SVG for a README */
+            readonly badge_url: string;
+            /** @description To be framed by other pages; null while it is private */
+            readonly embed_url: string | null;
+            /** @description If expanded: as in the bytes at json_url */
+            readonly figures?: {
+                readonly [key: string]: unknown;
+            };
+        };
+        /** @description One trial, asked for by itself. */
+        readonly ReadTrial: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly run: string;
+            readonly ordinal: number;
+            /** Format: uuid */
+            readonly cell: string;
+            readonly server: string;
+            readonly workload: string;
+            readonly tool: string;
+            readonly loop: string;
+            readonly connections: number | null;
+            /** Format: double */
+            readonly rate_rps: number | null;
+            readonly repeat: number | null;
+            readonly warmup: boolean;
+            /**
+             * @description What the trial was for
+             *
+             *     * `warmup` - warmup
+             *     * `measure` - measure
+             *     * `search` - search
+             *     * `confirm` - confirm
+             */
+            readonly phase: components["schemas"]["PhaseEnum"] | components["schemas"]["NullEnum"];
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: double */
+            readonly elapsed_s: number | null;
+            /**
+             * Format: double
+             * @description Completed responses / elapsed, else the rate the tool printed
+             */
+            readonly throughput: number | null;
+            /**
+             * @description Reported: the tool's own rate, where a count or the elapsed time is unknown
+             *
+             *     * `computed` - computed
+             *     * `reported` - reported
+             */
+            readonly throughput_origin: components["schemas"]["OriginEnum"] | components["schemas"]["NullEnum"];
+            /**
+             * Format: double
+             * @description The rate the tool printed
+             */
+            readonly reported_rps: number | null;
+            /** Format: double */
+            readonly p50_us: number | null;
+            /** Format: double */
+            readonly p99_us: number | null;
+            readonly origin: components["schemas"]["OriginEnum"] | components["schemas"]["NullEnum"];
+            /** Format: double */
+            readonly error_rate: number | null;
+            readonly errors: {
+                readonly [key: string]: unknown;
+            };
+            readonly requests: number | null;
+            readonly checks: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description What the agent measured of server and client */
+            readonly resources: {
+                readonly [key: string]: unknown;
+            };
+            /** @description The load as the agent asked for it */
+            readonly load: {
+                readonly [key: string]: unknown;
+            };
+            readonly command: string;
+            readonly exit_code: number | null;
+            readonly incomplete: boolean;
+            readonly error: string;
+            /** @description What the server printed last, of a failed trial */
+            readonly server_tail: string;
+            readonly artefacts: readonly components["schemas"]["Artefact"][];
+            /** @description If expanded; null: the output has no time series */
+            readonly timeline?: components["schemas"]["Timeline"] | null;
+        };
         /** @description A name, and the name that links with it lead to. */
         readonly Rename: {
             readonly kind: components["schemas"]["KindOfName"];
@@ -1667,7 +1836,7 @@ export interface components {
         };
         /** @description One page of runs. */
         readonly RunPage: {
-            readonly runs: readonly components["schemas"]["RunRow"][];
+            readonly runs: readonly components["schemas"]["ListedRun"][];
             /** @description The next page; null on the last */
             readonly next: string | null;
         };
@@ -2277,6 +2446,7 @@ export type Limit = components['schemas']['Limit'];
 export type LimitList = components['schemas']['LimitList'];
 export type Links = components['schemas']['Links'];
 export type Listed = components['schemas']['Listed'];
+export type ListedRun = components['schemas']['ListedRun'];
 export type MadeToken = components['schemas']['MadeToken'];
 export type Me = components['schemas']['Me'];
 export type MeKindEnum = components['schemas']['MeKindEnum'];
@@ -2324,6 +2494,8 @@ export type RankRow = components['schemas']['RankRow'];
 export type Ranking = components['schemas']['Ranking'];
 export type Ratio = components['schemas']['Ratio'];
 export type Ratios = components['schemas']['Ratios'];
+export type ReadResultSet = components['schemas']['ReadResultSet'];
+export type ReadTrial = components['schemas']['ReadTrial'];
 export type Rename = components['schemas']['Rename'];
 export type RenameRequest = components['schemas']['RenameRequest'];
 export type Renamed = components['schemas']['Renamed'];

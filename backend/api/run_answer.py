@@ -1,0 +1,42 @@
+"""A run, and a trial, as the API answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+
+from backend.accounts import access
+from backend.analysis.pages.run import describe_run, describe_single_trial
+from backend.analysis.pages.run_history import describe_corrections
+from backend.api.auth import required_actor
+from backend.ingest.evidence import artefacts_by_trial, artefacts_of_trial, rereadings_of
+from backend.links import link_to
+
+
+def run_answer(request: Request, run_id: UUID) -> dict[str, Any]:
+    """The run with its trials, as RunSerializer describes it. Raises NotVisible."""
+    workspaces = access.workspace_ids_of(required_actor(request))
+    view = describe_run(run_id, workspace_ids=workspaces)
+    view["rereadings"] = rereadings_of(run_id)
+    view["corrections"] = describe_corrections(run_id)
+    files = artefacts_by_trial(run_id)
+    for trial in view["trials"]:
+        trial["run"] = view["id"]
+        trial["artefacts"] = _for_programs(files.get(trial["id"], []))
+    return view
+
+
+def trial_answer(request: Request, trial_id: UUID) -> dict[str, Any]:
+    """One trial as its run has it. Raises NotVisible."""
+    workspaces = access.workspace_ids_of(required_actor(request))
+    trial = describe_single_trial(trial_id, workspace_ids=workspaces)
+    trial["artefacts"] = _for_programs(artefacts_of_trial(trial_id))
+    return trial
+
+
+def _for_programs(files: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    # The page's own link takes no token.
+    return [{**file, "raw_url": link_to("artefact", file["id"])} for file in files]

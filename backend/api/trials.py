@@ -1,0 +1,69 @@
+"""GET /api/v1/trials/<id> and /api/v1/trials/<id>/timeline."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.api.auth import required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.expansion import asked_parts, expand_parameter
+from backend.api.run_answer import trial_answer
+from backend.api.run_json import ReadTrialSerializer, TimelineSerializer
+from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked
+from backend.errors import NotFound
+from backend.runs.models import Trial, TrialTimeline
+
+TIMELINE = "timeline"
+
+
+class TrialDetail(APIView):
+    """One trial."""
+
+    @extend_schema(
+        operation_id="trial_read",
+        parameters=[FIELDS, expand_parameter(TIMELINE)],
+        responses={200: ReadTrialSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request, trial_id: UUID) -> Response:
+        """The trial with its command and raw output."""
+        parts = asked_parts(request, TIMELINE)
+        trial = trial_answer(request, trial_id)
+        if TIMELINE in parts:
+            trial[TIMELINE] = _timeline(trial_id)
+        return Response(only_asked(request, [trial])[0])
+
+
+class TrialTimelineDetail(APIView):
+    """One trial over time."""
+
+    @extend_schema(
+        operation_id="trial_timeline",
+        responses={200: TimelineSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request, trial_id: UUID) -> Response:
+        """What completed in each stretch; 404 too where the output has no time series."""
+        visible = access.workspace_ids_of(required_actor(request))
+        kept = Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=visible)
+        timeline = _timeline(trial_id) if kept.exists() else None
+        if timeline is None:
+            raise NotFound(NOT_FOUND)
+        return Response(timeline)
+
+
+def _timeline(trial_id: UUID) -> dict[str, Any] | None:
+    """As TimelineSerializer describes it; None where the output has no time series."""
+    timeline = TrialTimeline.objects.filter(trial=trial_id).first()
+    if timeline is None:
+        return None
+    seconds = timeline.seconds
+    ends = (second["start_s"] + second["length_s"] for second in seconds)
+    answer = {"trial": trial_id, "length_s": max(ends, default=0.0), "seconds": seconds}
+    return dict(TimelineSerializer(answer).data)
