@@ -82,8 +82,11 @@ def check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None:
         )
 
 
-def check_references(envelope: Envelope, names: Sequence[str]) -> None:
-    """Raises EnvelopeError where a trial names a file that was not sent."""
+def check_references(envelope: Envelope, names: Sequence[str], *, has_parts: bool) -> None:
+    """Raises EnvelopeError where a trial names a file that was not sent, or where parts were sent
+    and the envelope does not say under which id."""
+    if has_parts and envelope.upload_id is None:
+        raise EnvelopeError("id", None, "the id under which the parts were sent")
     sent_names = set(names)
     for entry in envelope.entries:
         missing = [name for name in entry.artefacts or () if name not in sent_names]

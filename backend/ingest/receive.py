@@ -97,9 +97,7 @@ def receive(
     cleaned = _clean(sent, sender.workspace_id)
     envelope = read_envelope(cleaned) if sent else Envelope()
     arrived = arrived_files([*files, *wholes])
-    check_references(envelope, [file.name for file in arrived])
-    if wholes and envelope.upload_id is None:
-        raise EnvelopeError("id", None, "the id under which the parts were sent")
+    check_references(envelope, [file.name for file in arrived], has_parts=bool(wholes))
     beginnings = beginnings_of(files)
     upload = Upload(
         id=_first_id(envelope.upload_id, upload_id),
