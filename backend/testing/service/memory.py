@@ -13,7 +13,9 @@ POINTS = 10
 WARM_UP_POINTS = 2
 # A growth over all points up to this share is the allocator's.
 FLAT_SHARE = 0.03
-PROGRAMS = ("web", "worker", "parser", "beat", "postgres", "valkey")
+# Our own programs are judged. PostgreSQL grows until its shared buffers are full.
+JUDGED = ("web", "worker", "parser", "beat")
+SHOWN = (*JUDGED, "postgres", "valkey")
 MIB = 1 << 20
 
 
@@ -69,16 +71,16 @@ def line_of(sample: Sample) -> str:
     figures = ", ".join(
         f"{name} {sample.proportional.get(name, 0) / MIB:.0f}/"
         f"{sample.resident.get(name, 0) / MIB:.0f}"
-        for name in PROGRAMS
+        for name in SHOWN
     )
     return f"{sample.uploads:>9,} uploads: {figures}"
 
 
 def trends(samples: Sequence[Sample]) -> Iterator[Trend]:
-    """Of each program, over the points after the warm-up. There are at least two of them."""
+    """Of each program of ours, over the points after the warm-up: two points at least."""
     settled = samples[WARM_UP_POINTS:]
     uploads = [sample.uploads for sample in settled]
-    for program in PROGRAMS:
+    for program in JUDGED:
         used = [sample.proportional.get(program, 0) for sample in settled]
         slope = linear_regression(uploads, used).slope
         growth = slope * (uploads[-1] - uploads[0]) / (median(used) or 1)
