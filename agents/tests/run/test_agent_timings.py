@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from loadsheet_agent.plan.expansion import expand
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import parse_plan
+from loadsheet_agent.plan.server_spec import ServerSpec
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run import progress
 from loadsheet_agent.run import timings as parts
@@ -223,3 +226,61 @@ def test_only_the_newest_timings_are_kept(monkeypatch, tmp_path: Path):
     assert len(kept) == MOST_KEPT
     assert "0" not in kept
     assert any("slow" in kind for kind in kept)
+
+
+RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json"))
+# Shares of a run that was recorded.
+FIRST_ESTIMATE, MOST_OFF = 0.1, 0.2
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_the_time_of_a_recorded_run_is_known_within_a_fifth_after_a_tenth_of_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # Runs of two studies, in which the work of other programs stayed about the same: what others
+    # will do later, no estimate knows.
+    recorded = json.loads(path.read_text())
+    trials = [dict(zip(recorded["columns"], row)) for row in recorded["trials"]]
+    whole_s = trials[-1]["ended_s"]
+    totals = list(replayed(trials, monkeypatch))
+    judged = totals[int(FIRST_ESTIMATE * len(totals)) :]
+    assert len(judged) > 60
+    assert max(abs(total / whole_s - 1) for total in judged) < MOST_OFF
+
+
+def replayed(trials: list[dict], monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
+    """The estimated seconds of the whole run after each of its trials."""
+    servers = dict.fromkeys(trial["server"] for trial in trials)
+    text = 'alive = "one"\nrest_s = 0\n[[workloads]]\nname = "w"\n' + "".join(
+        f'[[servers]]\nname = "{name}"\nurl = "http://127.0.0.1:{{port}}"\nstart = ["x"]\n'
+        for name in servers
+    )
+    plan = parse_plan(text, name="plan", directory=Path.cwd(), environ={})
+    specs = {server.name: server for server in plan.servers}
+    steps = tuple(recorded_step(trial, plan, specs[trial["server"]]) for trial in trials)
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    clock = Clock(steps, Timings(plan))
+    clock.note_prepared()
+    running, last_s = None, 0.0
+    for step, trial in zip(steps, trials):
+        if (step.server.key, trial["start"]) != running:
+            running = step.server.key, trial["start"]
+            clock.note_start(step.server, trial["began_s"] - last_s)
+        clock.begin(step)
+        now[0] = last_s = trial["ended_s"]
+        clock.end()
+        yield clock.total()
+
+
+def recorded_step(trial: dict, plan: Plan, server: ServerSpec) -> Step:
+    return Step(
+        server=server,
+        workload=replace(plan.workloads[0], name=trial["workload"]),
+        connections=trial["connections"],
+        rate_rps=trial["rate_rps"],
+        duration_s=trial["duration_s"],
+        requests=None,
+        repeat=1,
+        is_warmup=trial["is_warmup"],
+    )
