@@ -43,14 +43,18 @@ def _studies() -> Iterator[str]:
         if summary := today_summary(study):
             yield f"* What the same test says today: {summary}"
         yield f"* Can it be repeated? {study.repeatable}"
+        yield f"* Repeat it: `loadsheet run agents/plans/{study.name}.toml --short`"
         yield f"* Source: {study.source}, by {study.author}, {study.published}.\n"
         yield from today_table(study)
 
 
 def _servers() -> Iterator[str]:
     yield "A figure is the highest throughput that the study has for the server.\n"
-    yield "| Server | Language | Studies, with the highest figure | Runs today | Versions tried |"
-    yield "|---|---|---|---|---|"
+    yield (
+        "| Server | Language | Studies, with the highest figure | Runs today | Versions tried "
+        "| Try it |"
+    )
+    yield "|---|---|---|---|---|---|"
     for server in read_shelf():
         cells = (
             f"{server.name}",
@@ -58,6 +62,7 @@ def _servers() -> Iterator[str]:
             "; ".join(_in_study(server, study) for study in server.named_in),
             _today(server),
             ", ".join(install.version for install in server.installs) or "none",
+            server.repeat_text,
         )
         yield f"| {' | '.join(cells)} |"
 

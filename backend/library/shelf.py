@@ -19,6 +19,8 @@ from backend.library.study import Study, read_studies
 
 SERVERS = Path(__file__).with_name("servers.toml")
 FEATURES = Path(__file__).with_name("features_2009.csv")
+# Of a checkout: only the documentation is made from it.
+SERVERS_TO_MEASURE = Path(__file__).parents[2] / "agents" / "servers"
 # The columns of the feature table of 2009, as a page names them.
 FEATURE_LABELS = {
     "license": "Licence",
@@ -50,7 +52,8 @@ class Install(Struct, frozen=True, forbid_unknown_fields=True):
 class ShelvedServer(Struct, frozen=True, forbid_unknown_fields=True):
     """A server of the studies. `measured_as`: its names in the runs, where they differ.
 
-    `licence` and `style` are given where the feature table of 2009 has none.
+    `folder`: of agents/servers, where it is named otherwise. `licence` and `style` are given where
+    the feature table of 2009 has none.
     """
 
     slug: str
@@ -58,11 +61,21 @@ class ShelvedServer(Struct, frozen=True, forbid_unknown_fields=True):
     language: str
     studies: tuple[str, ...]
     today: Literal["yes", "in part", "no"]
+    folder: str = ""
     licence: str | None = None
     style: str | None = None
     remark: str = ""
     measured_as: tuple[str, ...] = ()
     installs: tuple[Install, ...] = ()
+
+    @property
+    def repeat_text(self) -> str:
+        """The command that starts it from agents/servers and tries it, or why there is none."""
+        folder = SERVERS_TO_MEASURE / (self.folder or self.slug)
+        if (folder / "server.toml").exists():
+            return f"`loadsheet servers check {folder.name}`"
+        reason = tomllib.loads((folder / "unavailable.toml").read_text())["reason"]
+        return f"no: {reason.rstrip('.')}"
 
     @property
     def run_names(self) -> tuple[str, ...]:

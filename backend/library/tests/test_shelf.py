@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 
 from backend.library.page import highest_figure, page
-from backend.library.shelf import FEATURES, find_shelved, read_shelf
+from backend.library.shelf import FEATURES, SERVERS_TO_MEASURE, find_shelved, read_shelf
 from backend.library.study import find_study, read_studies
 
-ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs" / "studies.md"
-SERVERS_TO_MEASURE = ROOT / "agents" / "servers"
+DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
 
 
 def test_the_page_of_studies_is_printed_from_the_data():
@@ -65,9 +63,17 @@ def test_the_14_servers_of_the_feature_table_show_their_row():
     assert find_shelved("nginx").features == {}
 
 
+def test_every_server_has_the_command_that_tries_it_or_why_there_is_none():
+    assert find_shelved("php").repeat_text == "`loadsheet servers check mod-php`"
+    without = {server.name for server in read_shelf() if server.repeat_text.startswith("no: ")}
+    assert without == {
+        *("Chiral", "Concurrence", "FriendlyFlow", "Landshark", "MultiTask", "Snakelets")
+    }
+
+
 def test_a_server_has_the_licence_that_the_servers_to_measure_name():
     for server in read_shelf():
-        folder = SERVERS_TO_MEASURE / server.slug / "server.toml"
+        folder = SERVERS_TO_MEASURE / (server.folder or server.slug) / "server.toml"
         if server.licence and folder.exists():
             assert tomllib.loads(folder.read_text())["licence"] == server.licence
     unknown = [server.name for server in read_shelf() if server.known_licence is None]
