@@ -307,4 +307,4 @@ def test_the_limits_are_served(client):
 
 def test_the_documentation_has_the_table_of_limits():
     text = (Path(__file__).parents[3] / "docs/operations.md").read_text()
-    assert limits.as_markdown() in text, limits.as_markdown()
+    assert limits.as_markdown() in text, "run: scripts/fix"

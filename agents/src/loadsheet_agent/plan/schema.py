@@ -1,7 +1,4 @@
-"""The JSON Schema of plans, for editors. Write it anew with:
-
-python -m loadsheet_agent.plan.schema > agents/src/loadsheet_agent/plan.schema.json
-"""
+"""The JSON Schema of plans, for editors. `scripts/fix` writes it to `plan.schema.json`."""
 
 from __future__ import annotations
 
