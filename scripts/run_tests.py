@@ -15,6 +15,8 @@ from backend.testing.pooler import Pooler
 # Pure ones: no database, no browser, no process of ours.
 UNIT = "not (browser or chaos or processes or database)"
 ROOT = Path(__file__).resolve().parent.parent
+# One more than cores: many tests wait for processes. Each has a database.
+PROCESSES = min((os.cpu_count() or 1) + 1, 8)
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -54,7 +56,7 @@ def workers(arguments: list[str]) -> list[str]:
     """Whole files stay together, so that what a file makes once is made once."""
     if any(word.startswith("-n") for word in arguments):
         return arguments
-    return ["-n2", "--dist=worksteal", *arguments]
+    return [f"-n{PROCESSES}", "--dist=worksteal", *arguments]
 
 
 def test_environment(
@@ -79,6 +81,8 @@ def test_environment(
         "LINK_MISSES_PER_MINUTE": "1000000",
         "LEAK_REPORTS_PER_MINUTE": "1000000",
         "FAILED_TOKENS_PER_HOUR": "1000000",
+        # Hundreds of processes start: each would compile every module that it imports.
+        "PYTHONDONTWRITEBYTECODE": "",
         # The tests run on a nearly full disk too; those of the limit set their own.
         "LEAST_FREE_PERCENT": "0",
         "LEAST_FREE_BYTES": "0",
