@@ -76,6 +76,17 @@ export function knownMetrics(figures: Figures): readonly Metric[] {
   return metrics;
 }
 
+const pointsKeys = new WeakMap<Figures, string>();
+
+/** Every point and curve as a text to compare; it is long, so it is made once. */
+export function pointsKey(figures: Figures): string {
+  const kept = pointsKeys.get(figures);
+  if (kept !== undefined) return kept;
+  const key = JSON.stringify([figures.series, figures.curves]);
+  pointsKeys.set(figures, key);
+  return key;
+}
+
 export function metricOf(figures: Figures, id: MetricId): Metric {
   const metric = figures.metrics.find((offered) => offered.id === id) ?? figures.metrics[0];
   return metric ?? { id, label: id, unit: "", better: "higher" };

@@ -5,6 +5,7 @@ import {
   type Metric,
   type MetricId,
   panelsOrWhole,
+  pointsKey,
   type X,
 } from "../api/figures";
 import { drawnFigures } from "../charts/drawn";
@@ -283,8 +284,7 @@ export class CompareView {
 
   /** Drawing thousands of cells costs more than comparing them with the cells of before. */
   #drawTables(figures: Figures): void {
-    const { series, curves, metrics, x } = figures;
-    const key = JSON.stringify([series, curves, metrics, x]);
+    const key = pointsKey(figures) + JSON.stringify([figures.metrics, figures.x]);
     const table = slot(this.#root, "table");
     if (key === this.#tabled) {
       updateCaption(table, figures);

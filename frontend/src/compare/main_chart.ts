@@ -7,6 +7,7 @@ import {
   type MetricId,
   metricOf,
   panelsOrWhole,
+  pointsKey,
   type X,
 } from "../api/figures";
 import { chosenOf, drawnScene, isBoard } from "../charts/drawn";
@@ -54,7 +55,7 @@ export class MainChart {
   readonly #zoomNote = h("p", { class: "zoom-note", hidden: true });
   #scene: Scene | null = null;
   #charts: readonly AnyChart[] = [];
-  /** Read once for each drawing: reading every colour from the style sheet takes time. */
+  /** Kept until the theme changes: reading every colour from the style sheet takes time. */
   #theme: ChartTheme | null = null;
   #hoverFrame = 0;
   #isPaper = false;
@@ -101,9 +102,9 @@ export class MainChart {
     if (!before || !isSameDrawing(before, scene)) {
       this.#keys.forget();
       this.#trials?.close();
-      this.redraw();
+      this.#draw(before);
     } else if (highlightHash(before.highlighted) !== highlightHash(scene.highlighted)) {
-      if (isBoard(scene.figures)) this.redraw();
+      if (isBoard(scene.figures)) this.#draw();
       else this.#restyle(scene);
     }
   }
@@ -115,14 +116,22 @@ export class MainChart {
     this.#mounted.restyle(this.#charts);
   }
 
+  /** In the colours and the width of now. */
   redraw(): void {
+    this.#theme = null;
+    this.#draw();
+  }
+
+  /** `before`: what is drawn now, where its chart may be refilled. */
+  #draw(before: Scene | null = null): void {
     const scene = this.#scene;
     if (!scene) return;
-    this.#mounted.clear();
-    this.#charts = [];
-    this.#theme = null;
-    if (scene.figures.series.length === 0) return;
     const drawn = drawnScene(scene);
+    const [chart] = this.#charts;
+    const kept = before && chart && mayRefill(drawnScene(before), drawn) ? chart : null;
+    this.#mounted.clear(kept);
+    this.#charts = kept ? [kept] : [];
+    if (scene.figures.series.length === 0) return;
     this.#drawHead(drawn);
     this.#drawLegend(scene);
     this.#drawMain(drawn);
@@ -176,7 +185,14 @@ export class MainChart {
     if (empty !== null) box.replaceChildren(this.#emptyChart(scene, empty));
     else if (view.build === null) box.replaceChildren(ratioTable(figures));
     else if (figures.panels) this.#charts = this.#drawPanels(scene, view, view.build);
+    else if (this.#charts.length > 0) this.#refill(scene, view, view.build, box);
     else this.#charts = [this.#drawChart(scene, view, view.build, box)];
+  }
+
+  #refill(scene: Scene, view: View, build: Build, box: HTMLElement): void {
+    const configure = (): AnyConfig =>
+      build(scene.figures, this.#options(this.#highlightedNow(scene), "main"));
+    this.#mounted.refill(box, configure, description(scene.figures, view, scene.metric));
   }
 
   /** Why nothing is drawn, and the metrics that the figures hold. */
@@ -331,22 +347,25 @@ function drawingKey({ query, metric }: Scene): string {
   return JSON.stringify([viewOf(query).id, lookKey(query), limitOf(query), metric]);
 }
 
+/** Whether the chart of a drawn scene can take the lines of another: one chart of the same view. */
+function mayRefill(before: Scene, scene: Scene): boolean {
+  const hasOne = ({ figures, query, metric }: Scene): boolean => {
+    const view = viewOf(query);
+    return view.build !== null && !figures.panels && view.empty(figures, metric) === null;
+  };
+  return viewOf(before.query) === viewOf(scene.query) && hasOne(before) && hasOne(scene);
+}
+
 function choiceOf({ query, highlighted }: Scene): SeriesChoice {
   return { hidden: hiddenIn(query), highlighted };
 }
 
-const dataKeys = new WeakMap<Figures, string>();
-
 /** The part of the figures that charts show, as a text to compare. */
 function dataKey(figures: Figures): string {
-  const kept = dataKeys.get(figures);
-  if (kept !== undefined) return kept;
-  const { series, curves, knees, capacity, changes, ratios, x, outcome } = figures;
+  const { knees, capacity, changes, ratios, x, outcome } = figures;
   const panels = figures.panels?.map((panel) => [panel.value, panel.finding, panel.series]);
   const rest = [panels, x, figures.ranking?.x, outcome.status, outcome.overridden];
-  const key = JSON.stringify([series, curves, knees, capacity, changes, ratios, rest]);
-  dataKeys.set(figures, key);
-  return key;
+  return pointsKey(figures) + JSON.stringify([knees, capacity, changes, ratios, rest]);
 }
 
 /** Until the reader chooses, a small chart highlights the series that its own view is about. */

@@ -1,6 +1,6 @@
 // Mounts Chart.js on the page's canvases and tears it down again.
 import type { Chart as AnyChart } from "chart.js";
-import { setHovered } from "../charts/plugins/hover";
+import { forgetHovered, setHovered } from "../charts/plugins/hover";
 import { Chart } from "../charts/register";
 import type { AnyConfig } from "../charts/view";
 import { h } from "../site/dom";
@@ -9,6 +9,8 @@ const AHEAD = "400px";
 
 interface Mounted {
   readonly chart: AnyChart;
+  /** What the chart was made of: the library reads plugins from it at each update. */
+  readonly config: AnyConfig;
   readonly configure: () => AnyConfig;
 }
 
@@ -23,12 +25,16 @@ export class MountedCharts {
     rootMargin: AHEAD,
   });
 
-  clear(): void {
+  /** Takes every chart down, but for one that is refilled. */
+  clear(but: AnyChart | null = null): void {
     for (const frame of Object.values(this.#frames)) cancelAnimationFrame(frame);
     this.#seen.disconnect();
     this.#waiting.clear();
-    for (const { chart } of this.#charts.values()) chart.destroy();
-    this.#charts.clear();
+    for (const [box, { chart }] of this.#charts) {
+      if (chart === but) continue;
+      chart.destroy();
+      this.#charts.delete(box);
+    }
   }
 
   /** The element must be on the page already: Chart.js measures its parent. */
@@ -36,9 +42,30 @@ export class MountedCharts {
     this.#charts.get(box)?.chart.destroy();
     const canvas = h("canvas", { role: "img", "aria-label": label });
     box.replaceChildren(canvas);
-    const chart = new Chart(canvas, configure()) as unknown as AnyChart;
-    this.#charts.set(box, { chart, configure });
+    const config = configure();
+    const chart = new Chart(canvas, config) as unknown as AnyChart;
+    this.#charts.set(box, { chart, config, configure });
     return chart;
+  }
+
+  /**
+   * Other lines in a chart that is there already. It keeps its canvas and its listeners: making
+   * these anew measures the page, which then is laid out twice.
+   */
+  refill(box: HTMLElement, configure: () => AnyConfig, label: string): void {
+    const mounted = this.#charts.get(box);
+    if (!mounted) return;
+    const { chart, config } = mounted;
+    const { data, options, plugins } = configure();
+    forgetHovered(chart);
+    chart.setActiveElements([]);
+    chart.tooltip?.setActiveElements([], { x: 0, y: 0 });
+    chart.canvas.setAttribute("aria-label", label);
+    Object.assign(config, { plugins });
+    chart.data = data;
+    chart.options = options ?? {};
+    chart.update();
+    this.#charts.set(box, { chart, config, configure });
   }
 
   /**

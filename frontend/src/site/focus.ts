@@ -72,18 +72,22 @@ function keyOf(control: HTMLElement): string {
  */
 function refocus({ key, region, index }: Place): void {
   const inside = controlsIn(region);
-  const after = controlsIn(document).filter(
-    (control) => region.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING,
-  );
   const heirs = [
     ...inside.filter((control) => keyOf(control) === key),
     ...inside.slice(index),
     ...inside.slice(0, index).reverse(),
-    ...after,
   ];
-  // Hidden and disabled controls, and those in closed menus, do not take the focus.
-  for (const heir of heirs) {
-    heir.focus();
-    if (document.activeElement === heir) return;
-  }
+  if (focusFirst(heirs)) return;
+  const after = controlsIn(document).filter(
+    (control) => region.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
+  focusFirst(after);
+}
+
+/** Hidden and disabled controls, and those in closed menus, do not take the focus. */
+function focusFirst(controls: readonly HTMLElement[]): boolean {
+  return controls.some((control) => {
+    control.focus();
+    return document.activeElement === control;
+  });
 }

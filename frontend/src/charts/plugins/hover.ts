@@ -18,6 +18,11 @@ export function setHovered(chart: Chart, id: string | null): void {
   chart.draw();
 }
 
+/** Other lines are drawn next: none of them is hovered yet. */
+export function forgetHovered(chart: Chart): void {
+  hovered.delete(chart);
+}
+
 /** The id of the hovered series. */
 export function hoveredSeries(chart: unknown): string | null {
   return hovered.get(chart as Chart) ?? null;

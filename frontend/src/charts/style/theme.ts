@@ -70,29 +70,31 @@ function channelsOf(colour: string): readonly number[] | null {
   return digits?.map((pair) => Number.parseInt(pair, 16)) ?? null;
 }
 
-/** Canvas knows no `var()` and no `light-dark()`; a probe element resolves both. */
-function reader(
-  host: HTMLElement,
-  paper: boolean,
-): { colour: (name: string) => string; done: () => void } {
-  const probe = document.createElement("span");
-  probe.hidden = true;
-  if (paper) probe.style.colorScheme = "light";
-  host.append(probe);
-  return {
-    colour: (name) => {
-      probe.style.color = `var(--${name})`;
-      return getComputedStyle(probe).color;
-    },
-    done: () => probe.remove(),
-  };
-}
-
-/** The theme of the page, or the light one that belongs on paper. */
+/**
+ * The theme of the page, or the light one that belongs on paper. Canvas knows no `var()` and no
+ * `light-dark()`: probe elements resolve both. All of them are on the page before the first is read,
+ * so that the page is styled once.
+ */
 export function readTheme(host: HTMLElement = document.body, paper = false): ChartTheme {
-  const { colour, done } = reader(host, paper);
+  const probes = document.createElement("span");
+  probes.hidden = true;
+  if (paper) probes.style.colorScheme = "light";
+  const probeOf = (name: string): HTMLElement => {
+    const probe = document.createElement("span");
+    probe.style.color = `var(--${name})`;
+    probes.append(probe);
+    return probe;
+  };
+  const byName = new Map<string, HTMLElement>();
+  // The first pass only asks for the names.
+  themeOf((name) => {
+    byName.set(name, probeOf(name));
+    return "";
+  }, "");
+  host.append(probes);
+  const colour = (name: string): string => getComputedStyle(byName.get(name) ?? probes).color;
   const theme = themeOf(colour, getComputedStyle(host).fontFamily);
-  done();
+  probes.remove();
   return theme;
 }
 
