@@ -290,6 +290,9 @@ def test_an_address_is_not_broken_over_two_lines(visit):
         lines = page.locator("#slug-help code").evaluate("e => e.getClientRects().length")
         assert lines == 1
         assert box(page, "#slug-help code")["height"] < 24
+        # A sentence of three parts, which once had a line each.
+        assert box(page, "#slug-help")["height"] < 60
+    assert box(visit("/w/lab/settings"), "#slug-help")["height"] < 42
 
 
 def test_text_keeps_off_what_is_below_it(visit, lab):
