@@ -103,6 +103,11 @@ def result_set_link(link: UUID, form: str = "page") -> str:
     return link_to(f"result-set-{form}", link)
 
 
+def shared_run_link(link: UUID) -> str:
+    """The page of a run for the readers of its link."""
+    return link_to("shared-run-page", link)
+
+
 @lru_cache(maxsize=256)  # an answer names the same few checks for each of its trials
 def check_link(check_id: str) -> str:
     """The section of the documentation that explains a check."""

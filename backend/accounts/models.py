@@ -245,6 +245,8 @@ class Act(models.TextChoices):
     RUN_TRASHED = "run.trashed", "Run moved to the trash"
     RUN_RESTORED = "run.restored", "Run restored"
     RUN_DELETED = "run.deleted", "Run deleted for good"
+    RUN_VISIBILITY = "run.visibility", "Visibility of a run changed"
+    RUN_LINK_REVOKED = "run.link_revoked", "Link of a run revoked"
     RAW_OUTPUT_REMOVED = "raw_output.removed", "Raw output removed, as the settings say"
     MERGE_MADE = "merge.made", "Names merged"
     MERGE_UNDONE = "merge.undone", "Merge undone"

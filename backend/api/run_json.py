@@ -11,6 +11,7 @@ from backend.ingest.envelope import PHASES
 from backend.ingest.limits import ENVELOPE_TRIALS
 from backend.runs.models import Correction
 from backend.runs.names import MAX_NAME, MAX_NOTES
+from backend.sharing.models import Visibility
 
 
 class ArtefactSerializer(serializers.Serializer[Any]):
@@ -178,6 +179,33 @@ class RunSerializer(serializers.Serializer[Any]):
     rereadings = RereadingSerializer(many=True)
     corrections = CorrectionSerializer(many=True)
     trials = TrialSerializer(many=True)
+
+
+class SharedTrialSerializer(TrialSerializer):
+    """A trial of a shared run: without its output, and what its server printed."""
+
+    run = None  # type: ignore[assignment]
+    server_tail = None  # type: ignore[assignment]
+    artefacts = None  # type: ignore[assignment]
+
+
+class SharedCorrectionSerializer(CorrectionSerializer):
+    """A correction of a shared run that counts: without who made it."""
+
+    author = None  # type: ignore[assignment]
+    undone_by = None  # type: ignore[assignment]
+    undone_at = None  # type: ignore[assignment]
+
+
+class SharedRunSerializer(RunSerializer):
+    """A run as the readers of its link get it."""
+
+    visibility = serializers.ChoiceField(Visibility.choices, help_text="Never private")
+    workspace = None  # type: ignore[assignment]
+    session = None  # type: ignore[assignment]
+    server_tails = None  # type: ignore[assignment]
+    corrections = SharedCorrectionSerializer(many=True)
+    trials = SharedTrialSerializer(many=True)
 
 
 class SecondSerializer(serializers.Serializer[Any]):

@@ -24,6 +24,7 @@ from backend.api import (
     parts,
     point_trials,
     result_sets,
+    run_sharing,
     runs,
     saved_views,
     sessions,
@@ -78,6 +79,15 @@ urlpatterns = [
     ),
     path("runs/<uuid:run_id>/progress", agents.RunProgress.as_view(), name="run-progress"),
     path("runs/<uuid:run_id>/plan.toml", runs.RunPlan.as_view(), name="run-plan"),
+    path("runs/<uuid:run_id>/sharing", run_sharing.RunSharing.as_view(), name="run-sharing"),
+    path(
+        "runs/<uuid:run_id>/sharing/revoke",
+        run_sharing.RunSharingRevoke.as_view(),
+        name="run-sharing-revoke",
+    ),
+    path(
+        "shared-runs/<uuid:shared_link>", run_sharing.SharedRunDetail.as_view(), name="shared-run"
+    ),
     path("trials", point_trials.PointTrials.as_view(), name="trial-list"),
     path("trials.csv", trial_files.TrialsCsv.as_view(), name="trials-csv"),
     path("trials.parquet", trial_files.TrialsParquet.as_view(), name="trials-parquet"),

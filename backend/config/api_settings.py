@@ -48,5 +48,6 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "ResultSetState": "backend.sharing.models.State",
         "RunRowStateEnum": ["complete", "failed", "interrupted", "running"],
         "VerdictEnum": ["improved", "inconclusive", "regressed", "size_uncertain", "unchanged"],
+        "VisibilityEnum": "backend.sharing.models.Visibility",
     },
 }

@@ -1,4 +1,4 @@
-"""Comparisons that are kept: result sets, the image each is shown by elsewhere, and saved views."""
+"""What is shared and kept: result sets with their images, runs shared by a link, saved views."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
-from backend.links import link_to, result_set_link
+from backend.links import link_to, result_set_link, shared_run_link
+from backend.runs.models import Run
 from backend.sharing.moved_ids import moved_document
 
 
@@ -188,6 +189,35 @@ class CitedRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run} in {self.result_set_id}"
+
+
+class SharedRun(models.Model):
+    """A run that people outside its workspace may read. A run without a row is private.
+
+    Not columns of the run: reading its upload again writes that row anew.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    # The id in its address. It is random, and not the id of the run, which result sets tell.
+    link = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    visibility = models.CharField(max_length=10, choices=Visibility.choices)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                name="shared_run_is_not_private", condition=~Q(visibility=Visibility.PRIVATE)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.run_id}, {self.visibility}"
+
+    @property
+    def path(self) -> str:
+        """The path of the page for its readers."""
+        return shared_run_link(self.link)
 
 
 class Drawing(models.Model):

@@ -10,13 +10,12 @@ from typing import Any
 
 import msgspec
 
-from backend.accounts import throttle
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures, read_figures
 from backend.analysis.query.compare_query import CompareQuery
-from backend.errors import TooMany
 from backend.runs.identity import canonical_json
 from backend.sharing.document import document_of
+from backend.sharing.links import row_at_link
 from backend.sharing.models import ResultSet
 
 
@@ -29,13 +28,8 @@ def find_result_set(
     address of somebody without an account. Raises TooMany where too many links from there led
     nowhere, as guessed ones do.
     """
-    if visitor and (wait := throttle.seconds_until_link(visitor)):
-        raise TooMany("Too many links from your address lead to nothing here.", wait_s=wait)
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
-    result_set = rows.readable(workspace_ids).filter(link=link).first()
-    if result_set is None and visitor:
-        throttle.count_missed_link(visitor)
-    return result_set
+    return row_at_link(rows.readable(workspace_ids), link, visitor=visitor)
 
 
 def saved_query(result_set: ResultSet) -> CompareQuery:

@@ -24,6 +24,7 @@ from backend.fleet.sessions import JoinRequest, join_session
 from backend.ingest.models import Rereading
 from backend.runs.dismissals import dismiss, fired_in
 from backend.sharing.models import Drawing, Visibility
+from backend.sharing.run_sharing import share_run
 from backend.testing.scenes import (
     Scene,
     make_alerts,
@@ -116,6 +117,7 @@ def make_every_row(scene: Scene, text: str) -> None:
     make_alerts(scene.own, scene.run)
     make_saved_view(workspace, name="another-view")
     shown = make_result_set(workspace, Visibility.PUBLIC)
+    share_run(scene.run, Visibility.PUBLIC)
     Drawing.objects.create(result_set=shown, key="0", png=b"")
     make_export(workspace)
     dismiss(scene.run, sorted(fired_in(scene.run))[0], reason="Known.", author=user)

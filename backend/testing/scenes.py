@@ -26,7 +26,7 @@ from backend.runs.measured import TrialRecord
 from backend.runs.merging import merge
 from backend.runs.models import FormerName, Run, Trial
 from backend.runs.record import RunInput, record_run
-from backend.sharing.models import ResultSet, SavedView, Visibility
+from backend.sharing.models import ResultSet, SavedView, SharedRun, Visibility
 from backend.testing.figures import make_figures
 from backend.testing.uploads import WRK, Tenant, make_tenant
 from backend.transfer.models import Export, ExportState
@@ -146,6 +146,15 @@ def make_result_set(workspace: Workspace, visibility: Visibility, **fields: Any)
         sha256=hashlib.sha256(snapshot).hexdigest(),
         **fields,
     )
+
+
+def make_shared_run(
+    workspace: Workspace, visibility: Visibility = Visibility.UNLISTED, **fields: Any
+) -> SharedRun:
+    """A measured run that is shared, with these columns."""
+    run = Run.objects.get(upload=make_measured_run(workspace))
+    Run.objects.filter(pk=run.pk).update(**{"notes": "secret-notes", **fields})
+    return SharedRun.objects.create(run=run, visibility=visibility)
 
 
 def make_saved_view(workspace: Workspace, **fields: Any) -> SavedView:

@@ -32,7 +32,7 @@ from backend.runs.models import (
     TrialTimeline,
     Workload,
 )
-from backend.sharing.models import CitedRun, ResultSet, SavedView
+from backend.sharing.models import CitedRun, ResultSet, SavedView, SharedRun
 
 # The version of the archive's layout: raised when older code cannot read it.
 VERSION = 1
@@ -99,6 +99,7 @@ TABLES = (
     Table("saved_view", SavedView, "workspace"),
     Table("result_set", ResultSet, "workspace", {}, frozenset({"featured_at"})),
     Table("cited_run", CitedRun, "result_set__workspace"),
+    Table("shared_run", SharedRun, "run__workspace"),
     Table("alert_rule", AlertRule, "workspace"),
     Table("alert", Alert, "workspace"),
     Table("alert_change", AlertChange, "alert__workspace"),

@@ -12,8 +12,9 @@ from backend.accounts.models import User, Workspace
 from backend.accounts.workspace_links import shared_ids
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
-from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.models import ResultSet, SharedRun, Visibility
 from backend.sharing.reading import find_result_set
+from backend.sharing.run_sharing import find_shared_run
 
 
 class Moved(LoadsheetError):
@@ -99,10 +100,23 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
     return artefact
 
 
+def shared_run_or_404(request: HttpRequest, link: UUID) -> SharedRun:
+    """The run at this link, for everyone who has the link."""
+    shared = find_shared_run(link, visitor=_visitor(request))
+    if shared is None:
+        raise Http404
+    return shared
+
+
+def _visitor(request: HttpRequest) -> str:
+    """The address of somebody without an account, whose wrong links are counted."""
+    return "" if viewer(request) else throttle.address_of(request.META)
+
+
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, including one that is gone and has a tombstone."""
-    visitor = "" if viewer(request) else throttle.address_of(request.META)
-    result_set = find_result_set(link, workspace_ids=_own_workspaces(request), visitor=visitor)
+    own = _own_workspaces(request)
+    result_set = find_result_set(link, workspace_ids=own, visitor=_visitor(request))
     if result_set is None:
         raise Http404
     return result_set

@@ -16,7 +16,7 @@ from backend.ingest.storage import storage
 from backend.ingest.trash import remove_expired_runs
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.scenes import make_result_set, make_scene
+from backend.testing.scenes import make_result_set, make_scene, make_shared_run
 from backend.testing.uploads import make_tenant
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +69,9 @@ ACTS = [
     ("/new-workspace", {"name": "Another"}, [Act.WORKSPACE_CREATED]),
     ("/r/{run}/delete", {}, [Act.RUN_TRASHED]),
     ("/r/{run}/erase", {"is_confirmed": "yes"}, [Act.RUN_DELETED]),
+    ("/r/{run}/share", {"visibility": "public"}, [Act.RUN_VISIBILITY]),
+    ("/r/{run}/share", {"visibility": "private"}, []),
+    ("/r/{shared}/share/revoke", {}, [Act.RUN_LINK_REVOKED]),
     ("/w/own-lab/servers/{server}/merge", {"into": "other-server"}, [Act.MERGE_MADE]),
     (
         "/w/own-lab/result-sets/new",
@@ -91,6 +94,7 @@ def test_each_act_leaves_one_event(path, form, acts, owner, scene):
         "run": scene.run.pk,
         "server": scene.trial.cell.series.server_id,
         "set": make_result_set(scene.own.workspace, Visibility.PRIVATE).link,
+        "shared": make_shared_run(scene.own.workspace).run_id,
     }
     # The form leaves out the factors that a new workspace has.
     owner.post("/w/own-lab/settings", SETTINGS)

@@ -35,6 +35,7 @@ from backend.testing.scenes import (
     make_measured_run,
     make_result_set,
     make_saved_view,
+    make_shared_run,
 )
 from backend.testing.uploads import make_file
 
@@ -108,6 +109,7 @@ def asked_requests(scene):
     newer = later[0].pk
     alert, channel = make_alert(workspace, view, [scene.run, *later])
     make_result_set(workspace, Visibility.PUBLIC)
+    shared = make_shared_run(workspace, notes="The cable was loose.")
     make_changes(scene)
     trash_run(Run.objects.get(upload=make_measured_run(workspace)), by=None)
     form = {"file": make_file()}
@@ -190,6 +192,10 @@ def asked_requests(scene):
         ),
         "run_list": ("get", "/runs", None),
         "run_read": ("get", f"/runs/{run}", None),
+        "run_sharing_read": ("get", f"/runs/{shared.run_id}/sharing", None),
+        "run_sharing_edit": ("patch", f"/runs/{run}/sharing", {"visibility": "unlisted"}),
+        "run_sharing_revoke": ("post", f"/runs/{shared.run_id}/sharing/revoke", {}),
+        "shared_run_read": ("get", f"/shared-runs/{shared.link}", None),
         "run_edit": ("patch", f"/runs/{run}", {"notes": "The cable was loose."}),
         "observation_create": ("post", f"/runs/{run}/observations", observation),
         "run_progress": ("get", f"/runs/{run}/progress", None),

@@ -33,7 +33,13 @@ from schemathesis.specs.openapi.checks import (
 from backend.accounts import throttle
 from backend.runs.editing import correct
 from backend.sharing.models import Visibility
-from backend.testing.scenes import make_alerts, make_result_set, make_saved_view, make_scene
+from backend.testing.scenes import (
+    make_alerts,
+    make_result_set,
+    make_saved_view,
+    make_scene,
+    make_shared_run,
+)
 
 pytestmark = pytest.mark.django_db
 DOCUMENT = Path(__file__).parents[3] / "docs/openapi.yaml"
@@ -72,6 +78,7 @@ def ids(scene):
         "upload_id": str(scene.upload.pk),
         "artefact_id": str(scene.artefact.pk),
         "link": str(shared.link),
+        "shared_link": str(make_shared_run(scene.own.workspace).link),
         "token_id": str(uuid.uuid4()),
         "view_id": str(make_saved_view(scene.own.workspace).pk),
     }

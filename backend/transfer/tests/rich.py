@@ -25,6 +25,7 @@ from backend.runs.observations import Sample, observe
 from backend.sharing.edits import supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.run_sharing import share_run
 from backend.sharing.saved_views import save_view
 from backend.testing.scenes import Scene, make_alerts, make_changes, make_scene
 from backend.testing.uploads import WRK, make_envelope, make_upload
@@ -117,13 +118,14 @@ def _edit(scene: Scene) -> None:
 
 
 def _share(scene: Scene) -> None:
-    """Result sets: frozen, superseded, live, withdrawn."""
+    """Result sets: frozen, superseded, live, withdrawn; and a run."""
     first, second = (_freeze(scene, title) for title in ("First", "Second"))
     supersede(first, second)
     query = CompareQuery.parse(f"run={scene.run.pk}")
     description = Description(title="Live", notes="*of today*")
     save_live(query, workspace=scene.own.workspace, author=scene.own.user, description=description)
     withdraw(_freeze(scene, "Gone"), "The cable was loose.")
+    share_run(Run.objects.get(pk=scene.run.pk), Visibility.UNLISTED)
     ResultSet.objects.update(expires_at=timezone.now() + timedelta(days=30))
 
 

@@ -74,6 +74,8 @@ def answers(client, workspace):
     runs = Run.objects.filter(workspace=workspace).order_by("recorded_at", "pk")
     for number, run in enumerate(runs):
         texts[f"run {number}"] = client.get(f"/api/v1/runs/{run.pk}").content.decode()
+        sharing = client.get(f"/api/v1/runs/{run.pk}/sharing")
+        texts[f"sharing {number}"] = sharing.content.decode()
         texts[f"compare {number}"] = client.get(f"/api/v1/compare?run={run.pk}").content.decode()
     sets = ResultSet.objects.filter(workspace=workspace).order_by("created_at")
     for number, kept in enumerate(sets):

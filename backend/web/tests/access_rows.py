@@ -206,6 +206,17 @@ ROWS = {
     "trash-list": Row("/api/v1/trash", SIGNED_IN_API),
     "restore-run-api": Row("/api/v1/runs/{trashed}/restore", WRITERS_DELETE, "post"),
     "delete-run": Row("/r/{run}/delete", WRITERS_PAGE, "post"),
+    "share-run": Row("/r/{run}/share", WRITERS_PAGE, "post", {"visibility": "unlisted"}),
+    # 409: a writer, but the run is private.
+    "revoke-run-link": Row("/r/{run}/share/revoke", expected(404, 404, 404, 409, 404, 404), "post"),
+    # The id of a run is not its link.
+    "shared-run-page": Row("/shared/runs/{run}", NOBODY),
+    "shared-run-plan": Row("/shared/runs/{run}/plan.toml", NOBODY),
+    "shared-run": Row("/api/v1/shared-runs/{run}", NOBODY),
+    "run-sharing": Row("/api/v1/runs/{run}/sharing", MEMBERS_API),
+    "run-sharing-revoke": Row(
+        "/api/v1/runs/{run}/sharing/revoke", expected(401, 404, 404, 409, 409, 404), "post"
+    ),
     "dismissals": Row(
         "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
     ),
@@ -392,4 +403,23 @@ SHARED = {
         json=True,
     ),
     "result-set-revoke": Row("/api/v1/result-sets/{shared}/revoke", WRITERS_API, "post"),
+}
+
+# Unlisted and public runs: who has the link reads that page alone.
+SHARED_RUN = {
+    "shared-run-page": Row("/shared/runs/{shared_link}", EVERYONE),
+    "shared-run-plan": Row("/shared/runs/{shared_link}/plan.toml", EVERYONE),
+    "shared-run": Row("/api/v1/shared-runs/{shared_link}", EVERYONE),
+    "run-page": Row("/r/{run}", MEMBERS_PAGE),
+    "run-plan-page": Row("/r/{run}/plan.toml", MEMBERS_PAGE),
+    "trial-page": Row("/t/{trial}", MEMBERS_PAGE),
+    "artefact-page": Row("/a/{artefact}", MEMBERS_PAGE),
+    "artefact-raw": Row("/a/{artefact}/raw", MEMBERS_PAGE),
+    "run": Row("/api/v1/runs/{run}", MEMBERS_API),
+    "run-sharing": Row("/api/v1/runs/{run}/sharing", MEMBERS_API),
+    "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
+    "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
+    "share-run": Row("/r/{run}/share", WRITERS_PAGE, "post", {"visibility": "private"}),
+    "revoke-run-link": Row("/r/{run}/share/revoke", WRITERS_PAGE, "post"),
+    "run-sharing-revoke": Row("/api/v1/runs/{run}/sharing/revoke", WRITERS_API, "post"),
 }

@@ -13,7 +13,7 @@ from backend.accounts import invitations
 from backend.accounts.models import Role, User
 from backend.accounts.token_format import new_token
 from backend.sharing.models import Visibility
-from backend.testing.scenes import make_result_set
+from backend.testing.scenes import make_result_set, make_shared_run
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a long right password"
@@ -86,6 +86,18 @@ class TestLimits:
         guesser = Client(REMOTE_ADDR=next(ADDRESSES))
         path = f"/api/v1/result-sets/{uuid.uuid4()}"
         assert codes([guesser.get(path) for _ in range(3)]) == [401, 401, 429]
+
+    @pytest.mark.parametrize(
+        "form", ["/shared/runs/{}", "/shared/runs/{}/plan.toml", "/api/v1/shared-runs/{}"]
+    )
+    def test_of_links_of_runs(self, settings, scene, form):
+        settings.LINK_MISSES_PER_MINUTE = 2
+        shared = make_shared_run(scene.own.workspace, plan="repeats = 3")
+        guesser = Client(REMOTE_ADDR=next(ADDRESSES))
+        answers = [guesser.get(form.format(uuid.uuid4())) for _ in range(3)]
+        assert codes(answers) == [404, 404, 429]
+        assert guesser.get(form.format(shared.link)).status_code == 429
+        assert Client(REMOTE_ADDR=next(ADDRESSES)).get(form.format(shared.link)).status_code == 200
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ from backend.accounts.scopes import Scope
 from backend.accounts.token_making import TokenRequest, make_token
 from backend.ingest.models import Artefact, State, Upload
 from backend.runs.models import Host, Run, Workload
-from backend.sharing.models import ResultSet, SavedView, Visibility
+from backend.sharing.models import ResultSet, SavedView, SharedRun, Visibility
+from backend.sharing.run_sharing import share_run
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.scenes import make_artefact, make_result_set
 from backend.web.tests.access_rows import ADMIN_ONLY, OWNER_ONLY, ROWS
@@ -155,6 +156,18 @@ def leaks(clients, ids, markers):
 
 def test_of_a_private_workspace_outsiders_get_nothing(ids, outsiders):
     assert leaks(outsiders, ids, [SECRET, HIDDEN]) == []
+
+
+@pytest.mark.parametrize("visibility", [Visibility.UNLISTED, Visibility.PUBLIC])
+def test_a_shared_run_opens_nothing_but_its_link(visibility, scene, ids, outsiders):
+    share_run(scene.run, visibility)
+    few = {name: outsiders[name] for name in ("anonymous", "other tenant", "former owner")}
+    assert leaks(few, ids, [SECRET, HIDDEN]) == []
+    link = SharedRun.objects.get(run=scene.run).link
+    for path in (f"/shared/runs/{link}", f"/api/v1/shared-runs/{link}"):
+        text = few["anonymous"].get(path).content
+        assert SECRET in text
+        assert HIDDEN not in text
 
 
 def test_of_a_public_workspace_outsiders_get_its_runs_only(scene, ids, outsiders):

@@ -1307,6 +1307,10 @@ export interface components {
             /** @description Only these trials, by ordinal: for server, version and workload */
             readonly trials?: readonly number[];
         };
+        /** @description Who may read the run from now on. */
+        readonly PatchedSharingEdit: {
+            readonly visibility?: components["schemas"]["VisibilityEnum"];
+        };
         /** @description What to change; what is left out stays. */
         readonly PatchedViewEdit: {
             readonly name?: string;
@@ -2005,6 +2009,171 @@ export interface components {
         };
         /** @enum {string} */
         readonly SeverityEnum: "error" | "info" | "warning";
+        /** @description A correction of a shared run that counts: without who made it. */
+        readonly SharedCorrection: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly field: components["schemas"]["FieldEnum"];
+            readonly label: string;
+            /** @description Ordinals; null: all trials */
+            readonly trials: readonly number[] | null;
+            /** @description The values that it replaced */
+            readonly before: readonly unknown[];
+            readonly value: unknown;
+            /** Format: date-time */
+            readonly made_at: string;
+        };
+        /** @description A run as the readers of its link get it. */
+        readonly SharedRun: {
+            /** Format: uuid */
+            readonly id: string;
+            /** @description Its servers, workloads and load tools */
+            readonly name: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+            /** Format: date-time */
+            readonly recorded_at: string;
+            readonly interrupted: boolean;
+            /** @description Its trials still come */
+            readonly open: boolean;
+            /** @description Warm-ups included */
+            readonly trials_planned: number | null;
+            readonly same_host: boolean | null;
+            readonly labels: {
+                readonly [key: string]: unknown;
+            };
+            readonly notes: string;
+            readonly plan: string;
+            readonly plan_sha256: string;
+            /** @description name, version, hostname; empty where none was said */
+            readonly agent: {
+                readonly [key: string]: unknown;
+            };
+            /** @description Of the order of the trials */
+            readonly seed: number | null;
+            /** @description The rule of the plan that ended it early, or empty */
+            readonly stopped: string;
+            /** @description at, kind and text of what happened beside trials */
+            readonly events: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description server, workload, rate_rps, confirmed of searches */
+            readonly max_rates: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            readonly hosts: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            readonly rereadings: readonly components["schemas"]["Rereading"][];
+            readonly corrections: readonly components["schemas"]["SharedCorrection"][];
+            readonly trials: readonly components["schemas"]["SharedTrial"][];
+            /**
+             * @description Never private
+             *
+             *     * `private` - Private
+             *     * `unlisted` - Unlisted
+             *     * `public` - Public
+             */
+            readonly visibility: components["schemas"]["VisibilityEnum"];
+        };
+        /** @description A trial of a shared run: without its output, and what its server printed. */
+        readonly SharedTrial: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly ordinal: number;
+            /** Format: uuid */
+            readonly cell: string;
+            readonly server: string;
+            readonly workload: string;
+            readonly tool: string;
+            readonly loop: string;
+            readonly connections: number | null;
+            /** Format: double */
+            readonly rate_rps: number | null;
+            readonly repeat: number | null;
+            readonly warmup: boolean;
+            /**
+             * @description What the trial was for
+             *
+             *     * `warmup` - warmup
+             *     * `measure` - measure
+             *     * `search` - search
+             *     * `confirm` - confirm
+             */
+            readonly phase: components["schemas"]["PhaseEnum"] | components["schemas"]["NullEnum"];
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: double */
+            readonly elapsed_s: number | null;
+            /**
+             * Format: double
+             * @description Completed responses / elapsed, else the rate the tool printed
+             */
+            readonly throughput: number | null;
+            /**
+             * @description Reported: the tool's own rate, where a count or the elapsed time is unknown
+             *
+             *     * `computed` - computed
+             *     * `reported` - reported
+             */
+            readonly throughput_origin: components["schemas"]["OriginEnum"] | components["schemas"]["NullEnum"];
+            /**
+             * Format: double
+             * @description The rate the tool printed
+             */
+            readonly reported_rps: number | null;
+            /** Format: double */
+            readonly p50_us: number | null;
+            /** Format: double */
+            readonly p99_us: number | null;
+            readonly origin: components["schemas"]["OriginEnum"] | components["schemas"]["NullEnum"];
+            /** Format: double */
+            readonly error_rate: number | null;
+            readonly errors: {
+                readonly [key: string]: unknown;
+            };
+            readonly requests: number | null;
+            readonly checks: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description What the agent measured of server and client */
+            readonly resources: {
+                readonly [key: string]: unknown;
+            };
+            /** @description The load as the agent asked for it */
+            readonly load: {
+                readonly [key: string]: unknown;
+            };
+            readonly command: string;
+            readonly exit_code: number | null;
+            readonly incomplete: boolean;
+            readonly error: string;
+        };
+        /** @description Who may read a run, and why. */
+        readonly Sharing: {
+            /**
+             * @description Of the run itself; private: as its workspace
+             *
+             *     * `private` - Private
+             *     * `unlisted` - Unlisted
+             *     * `public` - Public
+             */
+            readonly visibility: components["schemas"]["VisibilityEnum"];
+            /**
+             * @description The more open of run and workspace
+             *
+             *     * `private` - Private
+             *     * `unlisted` - Unlisted
+             *     * `public` - Public
+             */
+            readonly effective_visibility: components["schemas"]["VisibilityEnum"];
+            /** @description Who may read it, and why */
+            readonly why: string;
+            /** @description Its page for readers outside the workspace; null for a private run */
+            readonly url: string | null;
+        };
         /** @enum {string} */
         readonly SourceEnum: "assumed" | "history" | "host";
         /** @description A run whose trials are shown. */
@@ -2480,6 +2649,7 @@ export type PatchedAlertAnswer = components['schemas']['PatchedAlertAnswer'];
 export type PatchedEdit = components['schemas']['PatchedEdit'];
 export type PatchedRuleEdit = components['schemas']['PatchedRuleEdit'];
 export type PatchedRunEdit = components['schemas']['PatchedRunEdit'];
+export type PatchedSharingEdit = components['schemas']['PatchedSharingEdit'];
 export type PatchedViewEdit = components['schemas']['PatchedViewEdit'];
 export type PatchedWorkspaceEdit = components['schemas']['PatchedWorkspaceEdit'];
 export type PhaseEnum = components['schemas']['PhaseEnum'];
@@ -2521,6 +2691,10 @@ export type ServerPage = components['schemas']['ServerPage'];
 export type ServerRow = components['schemas']['ServerRow'];
 export type Session = components['schemas']['Session'];
 export type SeverityEnum = components['schemas']['SeverityEnum'];
+export type SharedCorrection = components['schemas']['SharedCorrection'];
+export type SharedRun = components['schemas']['SharedRun'];
+export type SharedTrial = components['schemas']['SharedTrial'];
+export type Sharing = components['schemas']['Sharing'];
 export type SourceEnum = components['schemas']['SourceEnum'];
 export type SourceRun = components['schemas']['SourceRun'];
 export type StatusEnum = components['schemas']['StatusEnum'];

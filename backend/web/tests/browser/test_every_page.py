@@ -16,6 +16,7 @@ from backend.alerts.models import Alert, AlertRule
 from backend.deliveries.models import Channel
 from backend.ingest.storage import storage
 from backend.runs.models import Run
+from backend.sharing.models import SharedRun, Visibility
 from backend.testing.scenes import make_alerts, make_export, make_saved_view
 from backend.web.tests.browser.page_audit import faults_of
 from backend.web.tests.browser.page_lab import make_page_lab
@@ -70,6 +71,8 @@ def lab(settings, tmp_path):
 def arguments_of(lab):
     """A value for each argument of the routes."""
     cell, workspace = lab["trial"].cell, lab["tenant"].workspace
+    rows = SharedRun.objects
+    shared_run, _ = rows.get_or_create(run=lab["run"], defaults={"visibility": Visibility.PUBLIC})
     return {
         "slug": "lab",
         "run_id": lab["run"].pk,
@@ -77,6 +80,7 @@ def arguments_of(lab):
         "upload_id": lab["upload"].pk,
         "artefact_id": lab["upload"].artefacts.first().pk,
         "link": lab["shared"].link,
+        "shared_link": shared_run.link,
         "server_id": cell.series.server_id,
         "workload_id": cell.series.workload_id,
         "host_id": lab["run"].server_host_id,

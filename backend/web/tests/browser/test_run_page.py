@@ -157,3 +157,30 @@ def test_a_version_is_corrected_and_the_correction_undone(visit, run):
     expect(page.locator("main")).to_contain_text("The correction was undone.")
     expect(page.locator(".load-point").first).to_contain_text("caddy 1.27.1")
     assert page.complaints == []
+
+
+def test_a_run_is_shared_and_its_link_revoked(visit, open_page, live_server, run, settings):
+    settings.PUBLIC_URL = live_server.url
+    page = visit(f"/r/{run.pk}", width=390)
+    share = page.locator("summary", has_text="Share")
+    share.click()
+    picture(page, "run-share-menu")
+    page.get_by_label("Who may read this run").select_option("unlisted")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("main")).to_contain_text("because it is unlisted")
+    share.click()
+    faults = {"menu": faults_of(page, "run-shared-menu")}
+    link = page.locator("#share-link").inner_text()
+    reader = open_page(link.removeprefix(live_server.url))
+    expect(reader.locator("h1")).to_contain_text("4 servers")
+    faults["page"] = faults_of(reader, "shared-run")
+    reader.get_by_role("tab", name="Trials").click()
+    reader.locator("#trials tbody th a").first.click()
+    expect(reader.locator("details.trial").first).to_have_attribute("open", "")
+    faults["trial"] = faults_of(reader, "shared-run-trial")
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.get_by_role("button", name="Revoke link").click()
+    expect(page.locator("main")).to_contain_text("The run has a new link")
+    assert reader.reload().status == 404
+    assert faults == {"menu": {}, "page": {}, "trial": {}}
+    assert page.complaints == []

@@ -1,0 +1,127 @@
+"""Who may read one run: /api/v1/runs/<id>/sharing, and the run behind its link."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access, throttle
+from backend.api.auth import actor_of, required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.run_json import SharedRunSerializer
+from backend.api.runs import writable_run
+from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked
+from backend.api.strict import StrictSerializer, validated
+from backend.errors import NotFound
+from backend.links import absolute
+from backend.runs.models import Run
+from backend.sharing.models import Visibility
+from backend.sharing.run_sharing import (
+    Sharing,
+    describe_sharing,
+    find_shared_run,
+    revoke_link,
+    share_run,
+)
+from backend.sharing.shared_run import describe_shared_run
+
+
+class SharingSerializer(serializers.Serializer[Sharing]):
+    """Who may read a run, and why."""
+
+    visibility = serializers.ChoiceField(
+        Visibility.choices, help_text="Of the run itself; private: as its workspace"
+    )
+    effective_visibility = serializers.ChoiceField(
+        Visibility.choices, help_text="The more open of run and workspace"
+    )
+    why = serializers.CharField(help_text="Who may read it, and why")
+    url = serializers.SerializerMethodField(
+        help_text="Its page for readers outside the workspace; null for a private run"
+    )
+
+    def get_url(self, sharing: Sharing) -> str | None:
+        return None if sharing.path is None else absolute(sharing.path)
+
+
+class SharingEditSerializer(StrictSerializer):
+    """Who may read the run from now on."""
+
+    visibility = serializers.ChoiceField(Visibility.choices)
+
+
+class RunSharing(APIView):
+    """Who may read one run."""
+
+    @extend_schema(
+        operation_id="run_sharing_read",
+        responses={200: SharingSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Its visibility, that of its workspace counted in, why, and its link."""
+        own = access.workspaces_of(required_actor(request))
+        rows = Run.objects.select_related("workspace")
+        run = rows.filter(pk=run_id, workspace__in=own).first()
+        if run is None:
+            raise NotFound(NOT_FOUND)
+        return _answer(run)
+
+    @extend_schema(
+        operation_id="run_sharing_edit",
+        request=SharingEditSerializer,
+        responses={200: SharingSerializer, **documented(400, 401, 404)},
+    )
+    def patch(self, request: Request, run_id: UUID) -> Response:
+        """Make the run unlisted or public, or private again, which ends its link for good.
+
+        A run whose texts hold a secret is not shared: 400 names the field.
+        """
+        run = writable_run(request, run_id)
+        asked = validated(SharingEditSerializer, request)
+        share_run(run, Visibility(asked["visibility"]))
+        return _answer(run)
+
+
+class RunSharingRevoke(APIView):
+    """A new link."""
+
+    @extend_schema(
+        operation_id="run_sharing_revoke",
+        request=None,
+        responses={200: SharingSerializer, **documented(401, 404, 409)},
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Give the run a new link; the former one leads nowhere from now on."""
+        run = writable_run(request, run_id)
+        revoke_link(run)
+        return _answer(run)
+
+
+class SharedRunDetail(APIView):
+    """A run behind its link."""
+
+    @extend_schema(
+        operation_id="shared_run_read",
+        parameters=[FIELDS],
+        responses={200: SharedRunSerializer, **documented(400, 401, 404, 429)},
+    )
+    def get(self, request: Request, shared_link: UUID) -> Response:
+        """The run without raw output, members and other runs, for everyone who has the link."""
+        visitor = "" if actor_of(request) else throttle.address_of(request.META)
+        shared = find_shared_run(shared_link, visitor=visitor)
+        if shared is None:
+            raise NotFound(NOT_FOUND)
+        response = Response(only_asked(request, [describe_shared_run(shared)])[0])
+        if shared.visibility == Visibility.UNLISTED:
+            response["X-Robots-Tag"] = "noindex"
+        return response
+
+
+def _answer(run: Run) -> Response:
+    return Response(SharingSerializer(describe_sharing(run)).data)

@@ -1,0 +1,143 @@
+"""Sharing one run: who may read it and why, changing that, and its link (decision 0045)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from backend.accounts.audit import change, record
+from backend.accounts.models import Act, Workspace
+from backend.accounts.workspace_links import is_unlisted
+from backend.errors import Conflict, NotFound
+from backend.runs.corrections import standing_corrections
+from backend.runs.dismissals import dismissals_of
+from backend.runs.models import Run, Trial
+from backend.sharing.links import row_at_link
+from backend.sharing.models import OPENNESS, SharedRun, Visibility
+from backend.sharing.secret_check import refuse_secrets, refuse_tokens
+
+_BY_ITSELF = {
+    Visibility.UNLISTED: "Everyone who has its link may read it, because it is unlisted.",
+    Visibility.PUBLIC: "Everyone may read it, because it is public.",
+}
+_BY_WORKSPACE = {
+    Visibility.PRIVATE: "Members of the workspace may read it, because run and workspace are "
+    "private.",
+    Visibility.UNLISTED: "Everyone who has the link of the workspace may read it, because the "
+    "workspace is unlisted.",
+    Visibility.PUBLIC: "Everyone may read it, because the workspace is public.",
+}
+
+
+class NoLink(Conflict):
+    """The run is private, so it has no link to revoke."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Who may read a run. `effective_visibility`: the more open of run and workspace. `path`: of
+    its page for readers outside the workspace; None for a private run.
+    """
+
+    visibility: Visibility
+    effective_visibility: Visibility
+    why: str
+    path: str | None
+
+
+def describe_sharing(run: Run) -> Sharing:
+    """Who may read the run now, and why."""
+    shared = SharedRun.objects.filter(run=run).first()
+    own = Visibility.PRIVATE if shared is None else Visibility(shared.visibility)
+    inherited = _visibility_of(run.workspace)
+    effective = max(own, inherited, key=OPENNESS.index)
+    reasons = [_BY_ITSELF[own]] if own == effective and own in _BY_ITSELF else []
+    # Two links are two ways to read it; what is public needs one reason.
+    if inherited == effective and own != Visibility.PUBLIC:
+        reasons.append(_BY_WORKSPACE[inherited])
+    return Sharing(own, effective, " ".join(reasons), None if shared is None else shared.path)
+
+
+def _visibility_of(workspace: Workspace) -> Visibility:
+    if workspace.is_public:
+        return Visibility.PUBLIC
+    return Visibility.UNLISTED if is_unlisted(workspace) else Visibility.PRIVATE
+
+
+@transaction.atomic
+def share_run(run: Run, visibility: Visibility) -> None:
+    """Let others read the run, or with PRIVATE nobody but the readers of its workspace: then its
+    link ends for good.
+
+    Raises SecretShared where its texts hold a secret, and NotFound where it was deleted meanwhile.
+    """
+    run = _locked(run)
+    shared = SharedRun.objects.filter(run=run).first()
+    before = Visibility.PRIVATE if shared is None else Visibility(shared.visibility)
+    if visibility == before:
+        return
+    if visibility == Visibility.PRIVATE:
+        SharedRun.objects.filter(run=run).delete()
+    else:
+        _refuse_secrets_of(run)
+        SharedRun.objects.update_or_create(run=run, defaults={"visibility": visibility})
+    _record(Act.RUN_VISIBILITY, run, visibility=change(str(before), str(visibility)))
+
+
+@transaction.atomic
+def revoke_link(run: Run) -> None:
+    """Give the run a new link; the former one leads nowhere from now on. Raises NoLink."""
+    run = _locked(run)
+    if not SharedRun.objects.filter(run=run).update(link=uuid.uuid4()):
+        raise NoLink("This run is private, so it has no link to revoke.")
+    _record(Act.RUN_LINK_REVOKED, run)
+
+
+def find_shared_run(link: uuid.UUID, *, visitor: str = "") -> SharedRun | None:
+    """The run at this link, unless it is in the trash. `visitor` and errors as `row_at_link`."""
+    rows = SharedRun.objects.select_related("run__workspace")
+    return row_at_link(rows.filter(run__trashed_at=None), link, visitor=visitor)
+
+
+def _locked(run: Run) -> Run:
+    """The run as it is now; no other change of its sharing goes on beside this one."""
+    rows = Run.objects.select_related("workspace").select_for_update(of=("self",))
+    locked = rows.filter(pk=run.pk).first()
+    if locked is None:
+        raise NotFound(f"There is no run {run.pk} any more.")
+    return locked
+
+
+def _record(act: Act, run: Run, **detail: Any) -> None:
+    record(act, run.workspace, subject=run.pk, subject_id=run.pk, **detail)
+
+
+def _refuse_secrets_of(run: Run) -> None:
+    """What was uploaded came without secrets: there, only tokens of ours are looked for."""
+    for place, text in _typed_texts(run):
+        refuse_secrets(place, text)
+    for place, value in _recorded_values(run):
+        refuse_tokens(place, str(value))
+
+
+def _typed_texts(run: Run) -> Iterator[tuple[str, str]]:
+    """What members wrote and did not undo, by the field that it is in."""
+    yield "notes", run.notes
+    yield "labels", "\n".join(f"{name}: {value}" for name, value in run.labels.items())
+    for correction in standing_corrections(run.pk):
+        yield "corrections", str([correction.value, *correction.before])
+    for dismissal in dismissals_of([run.pk])[run.pk].values():
+        yield "dismissals", dismissal.reason
+
+
+def _recorded_values(run: Run) -> Iterator[tuple[str, Any]]:
+    """What the upload said and readers see, by the field that it is in."""
+    for name in ("plan", "facts", "agent", "events", "stopped", "max_rates"):
+        yield name, getattr(run, name)
+    names = ("cell__series__server__name", "cell__series__workload__name")
+    trials = Trial.objects.filter(run=run).order_by()
+    yield "commands", list(trials.values_list("command", "error", *names))

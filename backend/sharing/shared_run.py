@@ -1,0 +1,51 @@
+"""A run as the readers of its link see it: its figures and how they were measured.
+
+Not in it: raw output and what servers printed, which the readers of the workspace may read; the
+names of members, and what they undid; other runs, and the name of the workspace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.analysis.pages.run import describe_run
+from backend.analysis.pages.run_history import describe_corrections
+from backend.ingest.evidence import rereadings_of
+from backend.sharing.models import SharedRun
+
+_NOT_OF_A_SHARED_RUN = ("workspace", "session", "server_tails")
+# In the detail of a check: another run with the same output.
+_RUN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def describe_shared_run(shared: SharedRun) -> dict[str, Any]:
+    """As `describe_run`, with the corrections that count and without what the workspace keeps.
+
+    Raises NotVisible where the run was deleted meanwhile.
+    """
+    view = describe_run(shared.run_id, workspace_ids=[shared.run.workspace_id])
+    return {
+        **_without(view, *_NOT_OF_A_SHARED_RUN),
+        "visibility": shared.visibility,
+        "trials": [_trial(trial) for trial in view["trials"]],
+        "rereadings": rereadings_of(shared.run_id),
+        "corrections": [
+            _without(correction, "author", "undone_by", "undone_at")
+            for correction in describe_corrections(shared.run_id)
+            if correction["undone_at"] is None
+        ],
+    }
+
+
+def _trial(trial: Mapping[str, Any]) -> dict[str, Any]:
+    return {**_without(trial, "server_tail"), "checks": [_check(each) for each in trial["checks"]]}
+
+
+def _check(check: Mapping[str, Any]) -> dict[str, Any]:
+    return {**check, "detail": "" if _RUN_ID.search(check["detail"]) else check["detail"]}
+
+
+def _without(view: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in view.items() if name not in names}

@@ -1,0 +1,125 @@
+"""What the pages of a run show, for readers of its workspace and for those of its link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from backend.analysis.grouping.fired_checks import describe_check, find_check
+from backend.analysis.pages.reproduction import Reproduction, describe_reproduction
+from backend.analysis.pages.resource_use import resource_columns
+from backend.analysis.pages.run_summary import summarise_run
+from backend.runs.checks import SEVERITIES
+from backend.runs.dismissals import dismissals_of
+from backend.runs.models import Cell, Run
+from backend.runs.naming import trial_count_text
+from backend.web.host_facts import shown_host
+from backend.web.registry import SLOTS
+from backend.web.small_charts import small_charts
+
+# The id of each part of the page, and its label.
+TABS = (
+    ("results", "Results"),
+    ("trials", "Trials"),
+    ("checks", "Checks"),
+    ("hosts", "Hosts"),
+    ("reproduce", "Reproduce"),
+)
+
+
+def run_context(run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
+    """The context of the notices and tabs of the page.
+
+    `view`: the run with its rereadings, corrections and trials; each trial has the `url` that its
+    number leads to.
+    """
+    trials = [{**trial, "used": resource_columns(trial["resources"])} for trial in view["trials"]]
+    summary = _summary(run, trials)
+    corrections = view["corrections"]
+    return {
+        "run": _shown(view),
+        "trials": trials,
+        "trial_count": trial_count_text(len(trials), sum(trial["warmup"] for trial in trials)),
+        "trials_missing": (view["trials_planned"] or 0) > len(trials),
+        "rereadings": view["rereadings"],
+        "corrections": corrections,
+        "standing_corrections": sum(not each.get("undone_at") for each in corrections),
+        "has_resources": any(trial["resources"] for trial in trials),
+        "summary": summary,
+        "charts": small_charts(summary),
+        "tabs": TABS,
+        "check_groups": _check_groups(_checks(run.pk, trials)),
+        "again": describe_reproduction(run, (trial["tool"] for trial in trials)),
+    }
+
+
+def run_again_command(again: Reproduction | None) -> str:
+    """What runs the plan again, with the seed where the order is of chance."""
+    is_seeded = again and again.seed is not None and again.order == "randomised"
+    seed = f" --seed {again.seed}" if again and is_seeded else ""
+    return f"loadsheet run plan.toml{seed}"
+
+
+def _summary(run: Run, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    rows = summarise_run(run.pk, trials, workspace_ids=[run.workspace_id])
+    return [{**row, "slot": row["slot"] % SLOTS} for row in rows]
+
+
+def _shown(view: Mapping[str, Any]) -> dict[str, Any]:
+    """The run for the template: times as datetimes, facts as lines."""
+    instants = {name: _instant(view[name]) for name in ("started_at", "finished_at")}
+    events = [{**event, "at": _event_instant(event.get("at"))} for event in view["events"]]
+    hosts = [shown_host(host) for host in view["hosts"]]
+    return {**view, **instants, "events": events, "hosts": hosts}
+
+
+def _event_instant(text: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+
+
+def _instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each check that fired, with its trials and load points, the most severe first."""
+    fired: dict[str, dict[str, Any]] = {}
+    for trial in trials:
+        for check in trial["checks"]:
+            entry = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
+            entry["trials"].append({"url": trial["url"], "ordinal": trial["ordinal"]})
+    for check_id in _cell_checks(run_id):
+        check = describe_check(find_check(check_id))
+        fired.setdefault(check_id, {**check, "trials": [], "cells": 0})["cells"] += 1
+    dismissals = dismissals_of([run_id])[run_id]
+    entries = [{**entry, "dismissal": dismissals.get(id_)} for id_, entry in fired.items()]
+    return sorted(entries, key=_gravity)
+
+
+# What each severity is called above its checks.
+_GROUPS = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
+_DISMISSED = "Dismissed"
+
+
+def _check_groups(checks: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The checks by severity, the worst first; at the end those that members dismissed."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for check in checks:
+        label = _DISMISSED if check["dismissal"] else _GROUPS[check["severity"]]
+        groups.setdefault(label, []).append(check)
+    return list(groups.items())
+
+
+def _gravity(entry: Mapping[str, Any]) -> tuple[bool, int, str]:
+    return bool(entry["dismissal"]), SEVERITIES.index(entry["severity"]), entry["id"]
+
+
+def _cell_checks(run_id: UUID) -> list[str]:
+    """The id of each check that fired on a load point, once for each load point."""
+    stored = Cell.objects.filter(run=run_id).values_list("checks", flat=True)
+    return [check["id"] for checks in stored for check in checks]

@@ -1,0 +1,76 @@
+"""A run for the readers of its link, and sharing it from its page."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from backend.analysis.loading.selection import NotVisible
+from backend.ingest.download import plan_file
+from backend.links import absolute, link_to, run_link
+from backend.sharing.models import SharedRun, Visibility
+from backend.sharing.run_sharing import describe_sharing, revoke_link, share_run
+from backend.sharing.shared_run import describe_shared_run
+from backend.web import visible
+from backend.web.result_set_forms import visibility_from
+from backend.web.run_context import run_again_command, run_context
+from backend.web.run_edit import writable_run_or_404
+
+
+@require_safe
+def shared_run(request: HttpRequest, shared_link: UUID) -> HttpResponse:
+    """The run without raw output, members and other runs. A trial leads to its command below."""
+    shared = visible.shared_run_or_404(request, shared_link)
+    try:
+        view = describe_shared_run(shared)
+    except NotVisible:
+        raise Http404 from None
+    trials = [{**trial, "url": f"#trial-{trial['id']}"} for trial in view["trials"]]
+    context: dict[str, Any] = run_context(shared.run, {**view, "trials": trials})
+    plan_url = link_to("shared-run-plan", shared_link)
+    fetch = f"curl -fsS -o plan.toml {absolute(plan_url)}"
+    context |= {
+        "is_shared_page": True,
+        "reproduce_commands": f"{fetch}\n{run_again_command(context['again'])}",
+        "plan_url": plan_url,
+        "agent_url": link_to("guide-page", "agents"),
+    }
+    return _unindexed(shared, render(request, "shared_run.html", context))
+
+
+@require_safe
+def plan(request: HttpRequest, shared_link: UUID) -> HttpResponse:
+    """The plan of the run; its bytes are those that were hashed."""
+    shared = visible.shared_run_or_404(request, shared_link)
+    if not shared.run.plan:
+        raise Http404
+    return _unindexed(shared, plan_file(shared.run))
+
+
+def _unindexed(shared: SharedRun, answer: HttpResponse) -> HttpResponse:
+    """Keep an unlisted link out of search engines."""
+    if shared.visibility == Visibility.UNLISTED:
+        answer["X-Robots-Tag"] = "noindex"
+    return answer
+
+
+@require_POST
+def share(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Field: visibility."""
+    run = writable_run_or_404(request, run_id)
+    share_run(run, visibility_from(request.POST.get("visibility", "")))
+    messages.info(request, f"Saved. {describe_sharing(run).why}")
+    return HttpResponseRedirect(run_link(run_id))
+
+
+@require_POST
+def revoke(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Give the run a new link; the former one becomes 404."""
+    revoke_link(writable_run_or_404(request, run_id))
+    messages.info(request, "The run has a new link. The former link leads nowhere any more.")
+    return HttpResponseRedirect(run_link(run_id))
