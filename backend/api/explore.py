@@ -55,7 +55,7 @@ class Explore(APIView):
         responses={200: DirectoryPageSerializer, **documented(400)},
     )
     def get(self, request: Request) -> Response:
-        """Public result sets or public workspaces, newest first."""
+        """Public result sets, public runs or public workspaces, newest first."""
         limit = limit_asked(request)
         given = request.query_params.dict()
         kind, query = given.get("kind") or KINDS[0], given.get("q", "")

@@ -1,26 +1,29 @@
-"""The public directory: workspaces and result sets that their members made public, with search.
+"""The public directory: what members made public, with search: result sets, runs and workspaces.
 
-It names nothing else: the workspace of a public result set stays unnamed unless it is public too.
+It names nothing else: the workspace of a public result set or run stays unnamed unless it is public
+too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from backend.accounts.models import Workspace
 from backend.errors import InvalidInput
 from backend.links import link_to
 from backend.runs.cursors import pack_cursor, read_instant_cursor
-from backend.sharing.models import ResultSet, Visibility
+from backend.runs.listing import rows_of
+from backend.runs.models import Cell
+from backend.sharing.models import ResultSet, SharedRun, Visibility
 
-KINDS = ("result-sets", "workspaces")
+KINDS = ("result-sets", "runs", "workspaces")
 MAX_WORDS = 8
 MAX_QUERY = 100
 
@@ -60,7 +63,7 @@ def directory_page(kind: str, query: str = "", *, after: str = "", limit: int) -
     if kind not in KINDS:
         raise BadSearch(f"kind: got “{kind[:40]}”, expected {' or '.join(KINDS)}.")
     words = _words(query)
-    rows = _workspaces(words) if kind == "workspaces" else _result_sets(words)
+    rows = _ROWS_OF[kind](words)
     if after:
         created_at, row_id = read_instant_cursor(after)
         together = Q(created_at=created_at, pk__lt=row_id)
@@ -70,7 +73,7 @@ def directory_page(kind: str, query: str = "", *, after: str = "", limit: int) -
     cursor = None
     if len(listed) > limit:
         cursor = pack_cursor(page[-1].created_at.isoformat(), str(page[-1].pk))
-    return DirectoryPage([_listed(row) for row in page], cursor)
+    return DirectoryPage(_LISTED[kind](page), cursor)
 
 
 def _words(query: str) -> list[str]:
@@ -100,10 +103,59 @@ def _result_sets(words: Sequence[str]) -> QuerySet[Any]:
     return rows.select_related("workspace").defer("snapshot", "notes")
 
 
-def _listed(row: Workspace | ResultSet) -> Listed:
-    if isinstance(row, Workspace):
-        url = link_to("workspace", row.slug)
-        return Listed(row.pk, row.name, url, row.created_at, row.name)
-    workspace = row.workspace.name if row.workspace.is_public else None
+def _runs(words: Sequence[str]) -> QuerySet[Any]:
+    """Those that members made public themselves; the others of a public workspace are in it."""
+    rows = SharedRun.objects.filter(visibility=Visibility.PUBLIC, run__trashed_at=None)
+    for word in words:
+        in_name = Cell.objects.filter(
+            Q(series__server__name__icontains=word)
+            | Q(series__server__version__icontains=word)
+            | Q(series__workload__name__icontains=word)
+            | Q(series__tool__icontains=word),
+            run=OuterRef("run"),
+        )
+        in_workspace = Q(run__workspace__is_public=True, run__workspace__name__icontains=word)
+        rows = rows.filter(Exists(in_name) | in_workspace)
+    rows = rows.select_related("run__workspace", "run__server_host")
+    return rows.defer("run__plan", "run__facts")
+
+
+def _listed_workspaces(rows: Sequence[Workspace]) -> list[Listed]:
+    return [
+        Listed(row.pk, row.name, link_to("workspace", row.slug), row.created_at, row.name)
+        for row in rows
+    ]
+
+
+def _listed_result_sets(rows: Sequence[ResultSet]) -> list[Listed]:
     # Its id is part of no address: the link may change.
-    return Listed(row.link, row.title or "Untitled", row.path, row.created_at, workspace)
+    return [
+        Listed(
+            row.link, row.title or "Untitled", row.path, row.created_at, _public_name(row.workspace)
+        )
+        for row in rows
+    ]
+
+
+def _listed_runs(rows: Sequence[SharedRun]) -> list[Listed]:
+    names = [each.name for each in rows_of([row.run for row in rows])]
+    return [
+        Listed(row.link, name, row.path, row.created_at, _public_name(row.run.workspace))
+        for row, name in zip(rows, names, strict=True)
+    ]
+
+
+def _public_name(workspace: Workspace) -> str | None:
+    return workspace.name if workspace.is_public else None
+
+
+_ROWS_OF: dict[str, Callable[[Sequence[str]], QuerySet[Any]]] = {
+    "result-sets": _result_sets,
+    "runs": _runs,
+    "workspaces": _workspaces,
+}
+_LISTED: dict[str, Callable[[Sequence[Any]], list[Listed]]] = {
+    "result-sets": _listed_result_sets,
+    "runs": _listed_runs,
+    "workspaces": _listed_workspaces,
+}

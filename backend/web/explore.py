@@ -10,12 +10,12 @@ from backend.links import link_to
 from backend.sharing.directory import KINDS, MAX_QUERY, directory_page
 
 PER_PAGE = 25
-LABELS = {"result-sets": "Result sets", "workspaces": "Workspaces"}
+LABELS = {"result-sets": "Result sets", "runs": "Runs", "workspaces": "Workspaces"}
 
 
 @require_safe
 def explore(request: HttpRequest) -> HttpResponse:
-    """Public result sets, or public workspaces. Fields: kind, q, after."""
+    """Public result sets, runs or workspaces. Fields: kind, q, after."""
     kind = request.GET.get("kind") or KINDS[0]
     query = request.GET.get("q", "").strip()
     after = request.GET.get("after", "")

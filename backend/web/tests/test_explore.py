@@ -3,8 +3,9 @@
 import pytest
 
 from backend.accounts.models import Workspace
+from backend.ingest.trash import trash_run
 from backend.sharing.models import Visibility
-from backend.testing.scenes import make_result_set
+from backend.testing.scenes import make_result_set, make_shared_run
 from backend.web.tests.pages import html_of
 
 
@@ -49,6 +50,31 @@ def test_workspaces_are_listed_where_they_are_public(stranger, scene):
     (entry,) = stranger.get(f"{asked}&q=own").json()["entries"]
     assert (entry["title"], entry["url"]) == ("Own-Lab", "/w/own-lab/")
     assert "Own-Lab" in html_of(stranger.get("/explore?kind=workspaces"))
+
+
+def test_public_runs_are_found_by_their_names(stranger, scene):
+    shared = make_shared_run(scene.own.workspace, Visibility.PUBLIC)
+    make_shared_run(scene.own.workspace, Visibility.UNLISTED)
+    asked = "/api/v1/explore?kind=runs"
+    for query in ("", "&q=secret-server", "&q=wrk+HELLO"):
+        (entry,) = stranger.get(asked + query).json()["entries"]
+        assert (entry["id"], entry["url"]) == (str(shared.link), f"/shared/runs/{shared.link}")
+        assert entry["title"] == "other-server 1.0 and secret-server 1.0 · hello · wrk"
+        assert entry["workspace"] is None
+    assert f"/shared/runs/{shared.link}" in html_of(stranger.get("/explore?kind=runs"))
+    for query in ("&q=nginx", "&q=own-lab", "&q=secret-notes"):
+        assert stranger.get(asked + query).json()["entries"] == []
+    trash_run(shared.run, by=None)
+    assert stranger.get(asked).json()["entries"] == []
+
+
+def test_pages_of_runs_follow_each_other(stranger, scene):
+    rows = [make_shared_run(scene.own.workspace, Visibility.PUBLIC) for _ in range(3)]
+    first = stranger.get("/api/v1/explore?kind=runs&limit=2").json()
+    second = stranger.get(first["next"]).json()
+    ids = [entry["id"] for page in (first, second) for entry in page["entries"]]
+    assert ids == [str(row.link) for row in reversed(rows)]
+    assert second["next"] is None
 
 
 def test_pages_follow_each_other(stranger, scene):
