@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from backend.accounts import token_format
 from backend.accounts.audit import record
-from backend.accounts.members import MemberRefused, role_of, roles_given_by
-from backend.accounts.models import Act, Invitation, Membership, User, Workspace
+from backend.accounts.members import MemberRefused, check_may_give, role_of, roles_given_by
+from backend.accounts.models import Act, Invitation, Membership, Token, User, Workspace
 from backend.accounts.quotas import check_members
 from backend.errors import Refused
 
@@ -26,15 +26,20 @@ class InvitationRefused(Refused):
 
 
 @transaction.atomic
-def invite(actor: User, workspace: Workspace, role: str, *, email: str = "") -> str:
+def invite(actor: User | Token, workspace: Workspace, role: str, *, email: str = "") -> str:
     """Make an invitation; returns the clear text of its token, which is never shown again.
 
-    Raises MemberRefused where `actor` cannot give this role, or too many invitations are open, and
-    MembersFull.
+    The maker of a token invites by it. Raises MemberRefused where `actor` cannot give this role, or
+    too many invitations are open, and MembersFull.
     """
     Workspace.objects.select_for_update().get(pk=workspace.pk)
-    if role not in roles_given_by(role_of(actor, workspace)):
-        raise MemberRefused(f"The role is “{role[:20]}”, which you cannot give.")
+    check_may_give(actor, workspace, role)
+    maker = actor.user if isinstance(actor, Token) else actor
+    if maker is None:
+        raise MemberRefused(
+            "The token was made by the operator, so no member invites by it.",
+            hint="Send the request with a token that an admin or owner made.",
+        )
     invited = open_invitations(workspace).count()
     if invited >= MOST_OPEN:
         raise MemberRefused(
@@ -47,7 +52,7 @@ def invite(actor: User, workspace: Workspace, role: str, *, email: str = "") -> 
         workspace=workspace,
         role=role,
         email=email,
-        made_by=actor,
+        made_by=maker,
         lookup=token_format.lookup_of(clear),
         digest=token_format.digest_of(clear),
         expires_at=timezone.now() + LIFETIME,

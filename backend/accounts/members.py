@@ -1,6 +1,7 @@
 """Who belongs to a workspace: changing roles, removing, leaving.
 
-Admins manage everyone but owners; only an owner appoints or removes an owner. A workspace always
+Admins manage everyone but owners; only an owner appoints or removes an owner. A token with the
+scope admin acts as an admin, and gives only roles whose scopes it has itself. A workspace always
 has an owner.
 """
 
@@ -9,13 +10,16 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F, QuerySet
 
 from backend.accounts.audit import change, record
-from backend.accounts.models import Act, Membership, Role, User, Workspace
+from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
+from backend.accounts.scopes import Scope, scopes_of_role
 from backend.errors import Conflict, NotFound
 
 # In rising order, as the class says.
 _ROLES = list(Role)
+_NO_MEMBER = "This person is not a member of the workspace."
 
 
 class MemberRefused(Conflict):
@@ -37,14 +41,49 @@ def role_of(user: User | None, workspace: Workspace) -> str | None:
     return rows.values_list("role", flat=True).first()
 
 
+def manager_role(actor: User | Token, workspace: Workspace) -> str | None:
+    """The role with which `actor` manages members: a token with the scope admin is an admin."""
+    if not isinstance(actor, Token):
+        return role_of(actor, workspace)
+    is_own = actor.workspace_id == workspace.pk and Scope.ADMIN in actor.scopes
+    return Role.ADMIN if is_own else None
+
+
+def roles_to_give(actor: User | Token, workspace: Workspace) -> list[Role]:
+    """The roles that `actor` may give: a token none whose scopes it does not have itself."""
+    roles = roles_given_by(manager_role(actor, workspace))
+    if not isinstance(actor, Token):
+        return roles
+    own = set(actor.scopes)
+    return [role for role in roles if own.issuperset(scopes_of_role(role))]
+
+
+def check_may_give(actor: User | Token, workspace: Workspace, role: str) -> None:
+    """Raises MemberRefused for a role that `actor` cannot give."""
+    roles = roles_to_give(actor, workspace)
+    if role in roles:
+        return
+    hint = "A token gives only roles whose scopes it has." if isinstance(actor, Token) else ""
+    raise MemberRefused(
+        f"The role is “{role[:20]}”, which you cannot give. You can give: "
+        f"{', '.join(roles) or 'none'}.",
+        hint=hint,
+    )
+
+
+def members_of(workspace: Workspace) -> QuerySet[Membership]:
+    """The members with their users; `name` is the user name."""
+    rows = Membership.objects.filter(workspace=workspace).select_related("user", "workspace")
+    return rows.annotate(name=F("user__username"))
+
+
 @transaction.atomic
-def change_role(actor: User, workspace: Workspace, user_id: UUID, role: str) -> Membership:
+def change_role(actor: User | Token, workspace: Workspace, user_id: UUID, role: str) -> Membership:
     """Give a member another role; raises MemberRefused and NotFound."""
     members = _locked(workspace)
     membership = _member(members, user_id)
-    _check_may_manage(members, actor, membership)
-    if role not in roles_given_by(_member(members, actor.pk).role):
-        raise MemberRefused(f"The role is “{role[:20]}”, which you cannot give.")
+    _check_may_manage(actor, workspace, membership)
+    check_may_give(actor, workspace, role)
     if role != Role.OWNER:
         _check_owner_remains(members, membership)
     was, membership.role = membership.role, role
@@ -61,7 +100,7 @@ def change_role(actor: User, workspace: Workspace, user_id: UUID, role: str) -> 
 
 
 @transaction.atomic
-def remove(actor: User, workspace: Workspace, user_id: UUID) -> User:
+def remove(actor: User | Token, workspace: Workspace, user_id: UUID) -> User:
     """Take a member out of the workspace; anyone may remove themselves.
 
     Agent tokens that the member made stop working. Raises MemberRefused and NotFound.
@@ -69,7 +108,7 @@ def remove(actor: User, workspace: Workspace, user_id: UUID) -> User:
     members = _locked(workspace)
     membership = _member(members, user_id)
     if membership.user_id != actor.pk:
-        _check_may_manage(members, actor, membership)
+        _check_may_manage(actor, workspace, membership)
     _check_owner_remains(members, membership)
     membership.delete()
     act = Act.MEMBER_LEFT if membership.user_id == actor.pk else Act.MEMBER_REMOVED
@@ -87,11 +126,13 @@ def _member(members: list[Membership], user_id: UUID) -> Membership:
     for membership in members:
         if membership.user_id == user_id:
             return membership
-    raise NotFound("This person is not a member of the workspace.")
+    raise NotFound(_NO_MEMBER)
 
 
-def _check_may_manage(members: list[Membership], actor: User, membership: Membership) -> None:
-    role = _member(members, actor.pk).role
+def _check_may_manage(actor: User | Token, workspace: Workspace, membership: Membership) -> None:
+    role = manager_role(actor, workspace)
+    if role is None:
+        raise NotFound(_NO_MEMBER)
     if membership.role not in roles_given_by(role):
         raise MemberRefused(
             f"You are {role} and {membership.user} is {membership.role} of this workspace.",

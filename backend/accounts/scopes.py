@@ -13,7 +13,7 @@ class Scope(models.TextChoices):
     RUNS_READ = "runs:read", "read and compare runs"
     RUNS_WRITE = "runs:write", "upload runs; with runs:read also change, share and delete them"
     AGENT = "agent", "what an agent sends: uploads, heartbeats, sessions and observations"
-    ADMIN = "admin", "manage tokens and channels, and read the audit log"
+    ADMIN = "admin", "manage members, tokens and channels, and read the audit log"
 
 
 # Of an agent's token, and of a token made in the terminal.

@@ -26,10 +26,12 @@ from backend.deliveries.channels import (
     add_channel,
     channels_in,
     remove_channel,
+    renew_secret,
     send_test,
 )
 from backend.deliveries.listing import delivery_page
 from backend.deliveries.models import Channel, ChannelKind, Delivery, DeliveryState, Topic
+from backend.deliveries.signing import secret_of
 from backend.errors import NotFound
 from backend.links import link_to
 
@@ -56,7 +58,7 @@ class NewChannelSerializer(StrictSerializer):
 
 
 class ChannelSerializer(serializers.ModelSerializer[Channel]):
-    """A channel. Its signing secret is on its page only."""
+    """A channel. Its signing secret is asked for by itself."""
 
     workspace = serializers.CharField(source="workspace.slug")
     author = serializers.CharField(source="author.username", default=None, allow_null=True)
@@ -173,6 +175,48 @@ class ChannelTest(APIView):
         """Queue a test message; the log of the channel shows what became of it. For admins."""
         delivery = send_test(_administered(request, channel_id))
         return Response(DeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ChannelSecretSerializer(serializers.Serializer[Any]):
+    """What the receiver of a webhook checks signatures with."""
+
+    secret = serializers.CharField(help_text="Begins with whsec_; see docs/alerts.md")
+
+
+class ChannelSecret(APIView):
+    """The signing secret of a webhook."""
+
+    @extend_schema(
+        operation_id="channel_secret_read",
+        responses={200: ChannelSecretSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request, channel_id: UUID) -> Response:
+        """The secret. For admins. 404 too for a channel that is no webhook: it signs nothing."""
+        return _secret(_signing(request, channel_id))
+
+    @extend_schema(
+        operation_id="channel_secret_renew",
+        request=None,
+        responses={200: ChannelSecretSerializer, **documented(401, 404)},
+    )
+    def post(self, request: Request, channel_id: UUID) -> Response:
+        """Make another secret. The earlier one stops at once: enter the new one at the receiver.
+        For admins."""
+        channel = _signing(request, channel_id)
+        renew_secret(channel)
+        return _secret(channel)
+
+
+def _secret(channel: Channel) -> Response:
+    return Response(ChannelSecretSerializer({"secret": secret_of(channel)}).data)
+
+
+def _signing(request: Request, channel_id: UUID) -> Channel:
+    """The webhook. Raises NotFound, also for channels of other kinds."""
+    channel = _administered(request, channel_id)
+    if channel.kind != ChannelKind.WEBHOOK:
+        raise NotFound(NOT_FOUND)
+    return channel
 
 
 class DeliveryList(APIView):

@@ -15,7 +15,13 @@ from backend.api.preconditions import HEADER as CONDITION_HEADER
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
 # Creations whose views are `idempotent`; every other POST refuses a key.
-CREATIONS = ("export_create", "merge_make", "result_set_create", "view_create")
+CREATIONS = (
+    "export_create",
+    "merge_make",
+    "result_set_create",
+    "view_create",
+    "workspace_create",
+)
 METHODS = ("get", "post", "put", "patch", "delete")
 _IF_NONE_MATCH = {
     "in": "header",

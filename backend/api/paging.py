@@ -36,16 +36,20 @@ def newest_first(
     return _page(request, route, rows.order_by(f"-{field}", "-pk"), cursor_of)
 
 
-def by_name(request: Request, route: str, rows: QuerySet[Row]) -> tuple[list[Row], str | None]:
-    """As `newest_first`, for rows with a name, in its order."""
+def by_name(
+    request: Request, route: str, rows: QuerySet[Row], *, key: str = "pk"
+) -> tuple[list[Row], str | None]:
+    """As `newest_first`, for rows with a name, in its order. `key`: a column of unique UUIDs."""
     if after := request.query_params.get("after"):
         name, id_ = read_cursor(after, 2)
-        rows = rows.filter(Q(name__gt=str(name)) | Q(name=str(name), pk__gt=read_id(id_)))
+        is_later: Any = Q(name=str(name), **{f"{key}__gt": read_id(id_)})
+        rows = rows.filter(Q(name__gt=str(name)) | is_later)
 
     def cursor_of(row: Row) -> str:
-        return pack_cursor(getattr(row, "name"), str(row.pk))  # noqa: B009  not every model has one
+        # Not every model has a name.
+        return pack_cursor(getattr(row, "name"), str(getattr(row, key)))  # noqa: B009
 
-    return _page(request, route, rows.order_by("name", "pk"), cursor_of)
+    return _page(request, route, rows.order_by("name", key), cursor_of)
 
 
 def _page(

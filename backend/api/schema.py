@@ -64,7 +64,7 @@ def name_scopes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
             others = [entry for entry in operation.get("security", []) if "token" not in entry]
             if "security" in operation:
                 operation["security"] = [*asked, *others]
-            if any(needed) and "403" not in operation["responses"]:
+            if (any(needed) or not needed) and "403" not in operation["responses"]:
                 operation["responses"]["403"] = _FORBIDDEN
     return result
 

@@ -1,7 +1,7 @@
 """The scope that each operation of the API asks of a token: one table, enforced and documented.
 
 A session of a browser has no scopes; its user's role decides. An operation without an entry is
-refused to every token, and a test asks for an entry for each.
+refused to every token, as one with NO_TOKEN, and a test asks for an entry for each.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ CHANGE: Needed = (frozenset({Scope.RUNS_READ, Scope.RUNS_WRITE}),)
 AGENT: Needed = (frozenset({Scope.AGENT}),)
 ADMIN: Needed = (frozenset({Scope.ADMIN}),)
 READ_OR_ADMIN: Needed = (*READ, *ADMIN)
+# Opens runs to a feed reader, for longer than the token lasts.
+READ_AND_ADMIN: Needed = (frozenset({Scope.RUNS_READ, Scope.ADMIN}),)
+# For people alone: what an owner decides, and workspaces of their own.
+NO_TOKEN: Needed = ()
 
 # By the name of the route, then by method.
 NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
@@ -41,7 +45,16 @@ NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "export-list": {"GET": ADMIN, "POST": ADMIN},
     "export": {"GET": ADMIN, "DELETE": ADMIN},
     "export-file-api": {"GET": ADMIN},
-    "workspace-settings-api": {"GET": READ_OR_ADMIN, "PATCH": ADMIN},
+    "workspace-list": {"GET": READ, "POST": NO_TOKEN},
+    "workspace-settings-api": {"GET": READ_OR_ADMIN, "PATCH": ADMIN, "DELETE": NO_TOKEN},
+    "workspace-link": {"POST": NO_TOKEN, "DELETE": NO_TOKEN},
+    "member-list": {"GET": ADMIN},
+    "member": {"PATCH": ADMIN, "DELETE": ADMIN},
+    "invitation-list": {"GET": ADMIN, "POST": ADMIN},
+    "invitation-api": {"DELETE": ADMIN},
+    "feed-token-list": {"GET": READ_AND_ADMIN, "POST": READ_AND_ADMIN},
+    "feed-token": {"DELETE": READ_AND_ADMIN},
+    "agent-list": {"GET": READ},
     "session-meet": {"POST": AGENT},
     "heartbeat": {"POST": AGENT},
     "observations": {"POST": AGENT},
@@ -94,6 +107,7 @@ NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "channel-list": {"GET": READ_OR_ADMIN, "POST": ADMIN},
     "channel": {"DELETE": ADMIN},
     "channel-test": {"POST": ADMIN},
+    "channel-secret": {"GET": ADMIN, "POST": ADMIN},
     "delivery-list": {"GET": ADMIN},
 }
 
@@ -120,10 +134,22 @@ class HasScope(BasePermission):
         needed = needed_scopes(match.url_name or "" if match else "", method)
         if method == "OPTIONS" or any(scopes <= set(request.auth.scopes) for scopes in needed):
             return True
-        raise Problem(
+        raise _lacking(request.auth, needed)
+
+
+def _lacking(token: Token, needed: Needed) -> Problem:
+    """Why the token is refused."""
+    if not needed:
+        return Problem(
             403,
-            "Scope is missing",
-            f"This token has the scopes {', '.join(request.auth.scopes) or 'none'}; this request "
-            f"needs {scopes_in_words(needed)}.",
-            hint="Make a token with this scope on the Tokens page of the workspace.",
+            "Not for tokens",
+            "No token may do this, whatever its scopes: it takes a person who is signed in.",
+            hint="Sign in with a browser, on the pages of Loadsheet.",
         )
+    return Problem(
+        403,
+        "Scope is missing",
+        f"This token has the scopes {', '.join(token.scopes) or 'none'}; this request needs "
+        f"{scopes_in_words(needed)}.",
+        hint="Make a token with this scope on the Tokens page of the workspace.",
+    )

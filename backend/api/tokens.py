@@ -21,6 +21,7 @@ from backend.accounts.token_making import (
     USUAL_DAYS,
     TokenRequest,
     make_token,
+    scopes_to_give,
     tokens_of,
 )
 from backend.accounts.tokens import revoke
@@ -29,7 +30,7 @@ from backend.api.errors import NOT_FOUND
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import managed_workspace
+from backend.api.workspaces import member_workspace
 from backend.errors import NotFound, TooMany
 from backend.feeds.tokens import end_leaked as end_leaked_feed_token
 from backend.links import link_to
@@ -106,10 +107,8 @@ class TokenList(APIView):
         responses={200: TokenPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
-        """The newest first, ended ones included. For admins and owners."""
-        workspace = managed_workspace(
-            required_actor(request), request.query_params.get("workspace")
-        )
+        """The newest first, ended ones included. For members; for a token with the scope admin."""
+        workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
         given = request.query_params.dict()
         rows = tokens_of(workspace).select_related("workspace")
         limit = limit_asked(request)
@@ -124,10 +123,13 @@ class TokenList(APIView):
     )
     def post(self, request: Request) -> Response:
         """Make a token. Nobody gives a scope that they do not have; a token also passes on its end
-        and its networks. The clear text is shown in this answer only. For admins and owners."""
+        and its networks. The clear text is shown in this answer only. For members; for a token
+        with the scope admin."""
         actor = required_actor(request)
         asked = validated(NewTokenSerializer, request)
-        workspace = managed_workspace(actor, asked.pop("workspace", None))
+        workspace = member_workspace(actor, asked.pop("workspace", None))
+        if not scopes_to_give(actor, workspace):
+            raise NotFound(NOT_FOUND)
         token, clear = make_token(actor, workspace, TokenRequest(**asked))
         body = MadeTokenSerializer(token, context={"clear": clear}).data
         return Response(body, status=status.HTTP_201_CREATED)

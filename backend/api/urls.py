@@ -3,6 +3,7 @@
 from django.urls import path
 
 from backend.api import (
+    agent_list,
     agents,
     alert_rules,
     alerts,
@@ -16,8 +17,11 @@ from backend.api import (
     explore,
     exports,
     facets,
+    feed_tokens,
     gate,
+    invitations,
     limits,
+    members,
     merges,
     observations,
     pair,
@@ -34,6 +38,7 @@ from backend.api import (
     trials,
     uploads,
     usage,
+    workspace_list,
     workspace_settings,
 )
 
@@ -133,6 +138,23 @@ urlpatterns = [
     ),
     path("views", saved_views.ViewList.as_view(), name="view-list"),
     path("views/<uuid:view_id>", saved_views.ViewDetail.as_view(), name="view"),
+    path("workspaces", workspace_list.WorkspaceList.as_view(), name="workspace-list"),
+    path(
+        "workspaces/<slug:slug>/link",
+        workspace_list.WorkspaceLinkDetail.as_view(),
+        name="workspace-link",
+    ),
+    path("members", members.MemberList.as_view(), name="member-list"),
+    path("members/<uuid:user_id>", members.MemberDetail.as_view(), name="member"),
+    path("invitations", invitations.InvitationList.as_view(), name="invitation-list"),
+    path(
+        "invitations/<uuid:invitation_id>",
+        invitations.InvitationDetail.as_view(),
+        name="invitation-api",
+    ),
+    path("feed-tokens", feed_tokens.FeedTokenList.as_view(), name="feed-token-list"),
+    path("feed-tokens/<uuid:token_id>", feed_tokens.FeedTokenDetail.as_view(), name="feed-token"),
+    path("agents", agent_list.AgentList.as_view(), name="agent-list"),
     path(
         "workspaces/<slug:slug>",
         workspace_settings.WorkspaceDetail.as_view(),
@@ -152,6 +174,11 @@ urlpatterns = [
     path("channels", channels.ChannelList.as_view(), name="channel-list"),
     path("channels/<uuid:channel_id>", channels.ChannelDetail.as_view(), name="channel"),
     path("channels/<uuid:channel_id>/test", channels.ChannelTest.as_view(), name="channel-test"),
+    path(
+        "channels/<uuid:channel_id>/secret",
+        channels.ChannelSecret.as_view(),
+        name="channel-secret",
+    ),
     path(
         "channels/<uuid:channel_id>/deliveries",
         channels.DeliveryList.as_view(),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.db import transaction
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,19 +13,22 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
+from backend.accounts.workspace_links import is_unlisted
 from backend.accounts.workspaces import (
     LARGEST_SHARE,
     MIN_TRIALS,
     change_settings,
     current_slug,
+    rename,
 )
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.api.auth import required_actor
 from backend.api.errors import Problem
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
-from backend.api.workspaces import managed_workspace
+from backend.api.strict import StrictSerializer, validated
+from backend.api.workspaces import managed_workspace, owned_workspace
 from backend.ingest.retention import DAYS, count_due_output
+from backend.sharing.workspace_deletion import delete_workspace
 
 _SHARE = "Differences below this share are called not relevant"
 _TRIALS = "With fewer trials per load point, a comparison warns"
@@ -42,6 +46,12 @@ class WorkspaceSettingsSerializer(serializers.Serializer[Workspace]):
     min_trials = serializers.IntegerField(help_text=_TRIALS)
     must_match = serializers.SerializerMethodField(help_text=_MATCH)
     raw_kept_days = serializers.IntegerField(allow_null=True, help_text=_KEPT)
+    is_unlisted = serializers.SerializerMethodField(
+        help_text="Whether everyone who has its link may read its runs"
+    )
+
+    def get_is_unlisted(self, workspace: Workspace) -> bool:
+        return is_unlisted(workspace)
 
     def get_must_match(self, workspace: Workspace) -> list[str]:
         chosen = workspace.must_match
@@ -51,6 +61,15 @@ class WorkspaceSettingsSerializer(serializers.Serializer[Workspace]):
 class WorkspaceEditSerializer(StrictSerializer):
     """The settings to change; what is left out stays."""
 
+    name = serializers.CharField(required=False, max_length=120)
+    slug = serializers.CharField(
+        required=False,
+        max_length=60,
+        help_text="The part of its address; links with the former one lead to the new one",
+    )
+    is_public = serializers.BooleanField(
+        required=False, help_text="Whether everyone may read its runs; for owners"
+    )
     relevant_share = serializers.FloatField(
         required=False, min_value=0, max_value=LARGEST_SHARE, help_text=_SHARE
     )
@@ -97,23 +116,67 @@ class WorkspaceDetail(APIView):
         responses={200: WorkspaceSettingsSerializer, **documented(400, 401, 404, 409)},
     )
     def patch(self, request: Request, slug: str) -> Response:
-        """Change settings. For admins and owners.
+        """Change the name, the address and settings. For admins and owners; only an owner, and no
+        token, makes a workspace public or private again.
 
         Where fewer days remove raw output now, the answer is 409 and says how much, and nothing is
         changed. Send it once more with `is_confirmed: true`.
         """
-        workspace = managed_workspace(required_actor(request), slug)
-        form = WorkspaceEditSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        fields = dict(form.validated_data)
+        actor = required_actor(request)
+        workspace = managed_workspace(actor, slug)
+        fields = validated(WorkspaceEditSerializer, request)
+        if "is_public" in fields and not access.may_own(actor, workspace.pk):
+            raise _not_owner()
         if not fields.pop("is_confirmed"):
             _refuse_unconfirmed(workspace, fields.get("raw_kept_days"))
         if fields.get("must_match") is not None:
             fields["must_match"] = chosen_factors(fields["must_match"])
-        if fields:
-            change_settings(workspace, fields)
-            workspace.refresh_from_db()
+        _change(workspace, fields)
         return Response(WorkspaceSettingsSerializer(workspace).data)
+
+    @extend_schema(
+        operation_id="workspace_delete",
+        parameters=[
+            OpenApiParameter("confirm", str, required=True, description="The slug, once more")
+        ],
+        responses={204: None, **documented(400, 401, 404)},
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        """Delete the workspace for good, with everything in it. For owners."""
+        workspace = owned_workspace(required_actor(request), slug)
+        given = request.query_params.get("confirm", "")
+        if given != workspace.slug:
+            raise Problem(
+                400,
+                "Not confirmed",
+                f"confirm: got {given[:60]!r}, expected {workspace.slug!r}. Nothing was deleted.",
+                hint="To delete the workspace for good, send its slug in confirm.",
+                field="confirm",
+            )
+        delete_workspace(workspace)
+        return Response(status=204)
+
+
+@transaction.atomic
+def _change(workspace: Workspace, fields: dict[str, Any]) -> None:
+    """Store the fields of a valid form, all or none. Raises WorkspaceRefused."""
+    name, slug = fields.pop("name", workspace.name), fields.pop("slug", workspace.slug)
+    if (name, slug) != (workspace.name, workspace.slug):
+        rename(workspace, name=name, slug=slug)
+    if fields:
+        change_settings(workspace, fields)
+        workspace.refresh_from_db()
+
+
+def _not_owner() -> Problem:
+    return Problem(
+        403,
+        "Not allowed",
+        "is_public: only an owner of the workspace may change it, and no token. Nothing was "
+        "changed.",
+        hint="Sign in as an owner of the workspace, or leave out is_public.",
+        field="is_public",
+    )
 
 
 def _readable(actor: Token | User, slug: str) -> Workspace:

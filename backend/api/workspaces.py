@@ -12,7 +12,7 @@ from backend.errors import NotFound
 def writable_workspace(actor: Token | User, slug: str | None) -> Workspace:
     """Where to keep it. Raises NotFound, also for a workspace that the actor may only read."""
     visible = access.workspaces_of(actor)
-    _require_slug(actor, slug)
+    require_slug(actor, slug)
     workspace = visible.first() if slug is None else visible.filter(slug=current_slug(slug)).first()
     if workspace is None or not access.may_write(actor, workspace.pk):
         raise NotFound(NOT_FOUND)
@@ -24,7 +24,7 @@ def managed_workspace(actor: Token | User, slug: str | None) -> Workspace:
 
     Raises NotFound, also for a workspace that the actor does not administer.
     """
-    _require_slug(actor, slug)
+    require_slug(actor, slug)
     rows = Workspace.objects.filter(deleted_at=None)
     if slug is not None:
         rows = rows.filter(slug=current_slug(slug))
@@ -36,7 +36,29 @@ def managed_workspace(actor: Token | User, slug: str | None) -> Workspace:
     return workspace
 
 
-def _require_slug(actor: Token | User, slug: str | None) -> None:
+def member_workspace(actor: Token | User, slug: str | None) -> Workspace:
+    """The workspace whose members, tokens or feed tokens are asked for.
+
+    A person must be a member, a token must have the scope admin. Raises NotFound.
+    """
+    if isinstance(actor, Token):
+        return managed_workspace(actor, slug)
+    require_slug(actor, slug)
+    workspace = access.workspaces_of(actor).filter(slug=current_slug(slug or "")).first()
+    if workspace is None:
+        raise NotFound(NOT_FOUND)
+    return workspace
+
+
+def owned_workspace(actor: Token | User, slug: str) -> Workspace:
+    """The workspace, for what only its owners may do. Raises NotFound."""
+    workspace = managed_workspace(actor, slug)
+    if not access.may_own(actor, workspace.pk):
+        raise NotFound(NOT_FOUND)
+    return workspace
+
+
+def require_slug(actor: Token | User, slug: str | None) -> None:
     """Raise Problem 400 where a session names no workspace."""
     if slug is None and isinstance(actor, User):
         raise Problem(

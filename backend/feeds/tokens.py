@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Membership, User, Workspace
-from backend.errors import Conflict
+from backend.errors import Conflict, NotFound
 from backend.feeds.models import FeedToken
 
 MAX_NAME = 120
@@ -32,19 +32,24 @@ class TooManyTokens(Conflict):
     """A member has as many feed tokens as one may have."""
 
 
-def make_token(workspace: Workspace, user: User, name: str) -> str:
-    """The clear text of a new token. Raises TooManyTokens."""
+def make_token(workspace: Workspace, user: User, name: str) -> tuple[FeedToken, str]:
+    """A new token and its clear text, which is never shown again.
+
+    Raises NotFound for a person who is no member, and TooManyTokens.
+    """
     clear = PREFIX + secrets.token_urlsafe(32)
     cleaned = " ".join(name.replace("\0", " ").split())[:MAX_NAME] or "feed reader"
     with transaction.atomic():
-        Membership.objects.select_for_update().get(workspace=workspace, user=user)
+        members = Membership.objects.filter(workspace=workspace, user=user)
+        if members.select_for_update().first() is None:
+            raise NotFound("Only a member can make a feed token of this workspace.")
         if tokens_of(workspace, user).count() >= MAX_TOKENS:
             raise TooManyTokens(f"You have {MAX_TOKENS} feed tokens here. Revoke one first.")
         token = FeedToken.objects.create(
             workspace=workspace, user=user, name=cleaned, digest=_digest(clear)
         )
         _record(Act.FEED_TOKEN_CREATED, token)
-    return clear
+    return token, clear
 
 
 def tokens_of(workspace: Workspace, user: User) -> QuerySet[FeedToken]:

@@ -113,7 +113,7 @@ def new_feed_token(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = visible.own_workspace_or_404(request, slug)
     viewer = visible.viewer(request)
     assert viewer is not None
-    clear = make_token(workspace, viewer, request.POST.get("name", ""))
+    _, clear = make_token(workspace, viewer, request.POST.get("name", ""))
     return _page(request, workspace, new_token=clear)
 
 

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.accounts import invitations, members, throttle
+from backend.accounts import invitations, members
 from backend.accounts.adapter import SIGN_UP_TOKEN
-from backend.accounts.held_mail import WorkspaceMail
-from backend.accounts.models import Membership, Role, User, Workspace
-from backend.errors import InvalidInput, TooMany
+from backend.accounts.invitation_mail import checked_email, send_invitation
+from backend.accounts.models import Role, User, Workspace
 from backend.links import absolute, link_to
 from backend.web import visible
-
-log = logging.getLogger(__name__)
 
 # What a role may do, beside everything that the roles before it may.
 ROLE_HELP = {
@@ -41,12 +35,10 @@ def members_page(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, visible.own_workspace_or_404(request, slug))
     workspace = visible.administered_workspace_or_404(request, slug)
     role = request.POST.get("role", "")
-    email = _email(request.POST.get("email", "").strip()) if settings.SENDS_MAIL else ""
-    if email and (wait_s := throttle.seconds_until_invitation(str(_viewer(request).pk))):
-        raise TooMany("You sent too many invitations within an hour.", wait_s=wait_s)
+    email = checked_email(request.POST.get("email", ""), _viewer(request))
     clear = invitations.invite(_viewer(request), workspace, role, email=email)
     address = absolute(link_to("invitation", clear))
-    is_sent = bool(email) and _send(_viewer(request), workspace, role, email, address)
+    is_sent = bool(email) and send_invitation(invitations.find(clear), address)
     return _page(request, workspace, invitation=address, sent_to=email if is_sent else "")
 
 
@@ -121,7 +113,7 @@ def _page(
     viewer = _viewer(request)
     own_role = members.role_of(viewer, workspace)
     given = members.roles_given_by(own_role)
-    rows = Membership.objects.filter(workspace=workspace).select_related("user")
+    rows = members.members_of(workspace)
     context: dict[str, Any] = {
         "workspace": workspace,
         "nav": "members",
@@ -131,7 +123,7 @@ def _page(
                 "is_viewer": membership.user_id == viewer.pk,
                 "is_manageable": membership.role in given,
             }
-            for membership in rows.order_by("user__username")
+            for membership in rows.order_by("name")
         ],
         "roles": [{"id": role.value, "help": ROLE_HELP[role]} for role in given],
         "own_role": own_role,
@@ -148,34 +140,3 @@ def _viewer(request: HttpRequest) -> User:
     if viewer is None:
         raise Http404
     return viewer
-
-
-def _email(text: str) -> str:
-    if not text:
-        return ""
-    try:
-        validate_email(text)
-    except ValidationError:
-        raise InvalidInput(
-            f"The e-mail address is “{text[:80]}”; expected name@example.org, or nothing."
-        ) from None
-    return text
-
-
-def _send(actor: User, workspace: Workspace, role: str, email: str, address: str) -> bool:
-    """Whether the mail server took the mail; where it did not, the page shows the link all the
-    same."""
-    mail = WorkspaceMail(
-        workspace.pk,
-        f"{actor} invites you to {workspace.name} on Loadsheet",
-        f"{actor} invites you to the workspace {workspace.name} as {role}.\n\n"
-        f"Open this link within {invitations.LIFETIME.days} days to join:\n\n{address}\n\n"
-        "If you do not know the sender, ignore this mail.\n",
-        None,
-        [email],
-    )
-    try:
-        return mail.send() == 1
-    except OSError:
-        log.warning("invitation_not_sent", exc_info=True)
-        return False

@@ -80,6 +80,8 @@ def ids(scene):
         "link": str(shared.link),
         "shared_link": str(make_shared_run(scene.own.workspace).link),
         "token_id": str(uuid.uuid4()),
+        "user_id": str(scene.viewer.pk),
+        "invitation_id": str(uuid.uuid4()),
         "view_id": str(make_saved_view(scene.own.workspace).pk),
     }
 

@@ -135,6 +135,9 @@ ROWS = {
     "channel-test": Row(
         "/api/v1/channels/{channel}/test", expected(401, 404, 404, 202, 403, 403), "post"
     ),
+    "channel-secret": Row(
+        "/api/v1/channels/{channel}/secret", expected(401, 404, 404, 200, 403, 403)
+    ),
     "delivery-list": Row(
         "/api/v1/channels/{channel}/deliveries", expected(401, 404, 404, 200, 403, 403)
     ),
@@ -176,8 +179,33 @@ ROWS = {
     "make-token": Row("/w/own-lab/first-token", expected(404, 404, 404, 200, 404, 404), "post"),
     "tokens-page": Row("/w/own-lab/tokens", MEMBERS_PAGE),
     # The token of the test is an agent's, without the scope admin.
-    "token-list": Row("/api/v1/tokens?workspace=own-lab", expected(401, 404, 404, 200, 403, 403)),
+    "token-list": Row("/api/v1/tokens?workspace=own-lab", expected(401, 404, 200, 200, 403, 403)),
     "token": Row("/api/v1/tokens/{token}", expected(401, 404, 404, 204, 403, 403), "delete"),
+    "workspace-list": Row("/api/v1/workspaces", SIGNED_IN_API),
+    "workspace-link": Row(
+        "/api/v1/workspaces/own-lab/link", expected(401, 404, 404, 201, 403, 403), "post"
+    ),
+    "member-list": Row("/api/v1/members?workspace=own-lab", expected(401, 404, 200, 200, 403, 403)),
+    "member": Row(
+        "/api/v1/members/{viewer}?workspace=own-lab",
+        expected(401, 404, 404, 200, 403, 403),
+        "patch",
+        {"role": "member"},
+        json=True,
+    ),
+    "invitation-list": Row(
+        "/api/v1/invitations?workspace=own-lab", expected(401, 404, 404, 200, 403, 403)
+    ),
+    "invitation-api": Row(
+        "/api/v1/invitations/{invitation}", expected(401, 404, 404, 204, 403, 403), "delete"
+    ),
+    "feed-token-list": Row(
+        "/api/v1/feed-tokens?workspace=own-lab", expected(401, 404, 200, 200, 403, 403)
+    ),
+    "feed-token": Row(
+        "/api/v1/feed-tokens/{feed_token}", expected(401, 404, 404, 204, 403, 403), "delete"
+    ),
+    "agent-list": Row("/api/v1/agents?workspace=own-lab", MEMBERS_API),
     "exports-page": Row("/w/own-lab/exports", OWNERS_PAGE),
     "export-file": Row("/w/own-lab/exports/{export}/file", OWNERS_PAGE),
     "delete-export": Row("/w/own-lab/exports/{export}/delete", OWNERS_FORM, "post"),
@@ -188,7 +216,7 @@ ROWS = {
         "/api/v1/workspaces/own-lab",
         expected(401, 404, 404, 200, 403, 403),
         "patch",
-        {"name": "ignored"},
+        {"name": "Another name"},
         json=True,
     ),
     "audit": Row("/w/own-lab/audit", OWNERS_PAGE),
@@ -362,7 +390,10 @@ ADMIN_ONLY = {
     "channel-test",
     "delivery-list",
     "audit-list",
-    "token-list",
+    "member",
+    "invitation-list",
+    "invitation-api",
+    "channel-secret",
     "token",
     "rename-workspace",
     "change-role",
@@ -373,8 +404,10 @@ OWNER_ONLY = {
     "delete-workspace",
     "make-workspace-link",
     "revoke-workspace-link",
+    "workspace-link",
     # Each member revokes their own; that of the row is the owner's.
     "revoke-feed-token",
+    "feed-token",
 }
 
 # Unlisted and public result sets: who has the link may read, nobody but a writer may change.

@@ -15,6 +15,7 @@ from django.test.utils import override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from backend.accounts import invitations
 from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
 from backend.ingest.storage import storage
@@ -64,12 +65,18 @@ def ids_of(scene):
         **make_changes(scene),
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
         "viewer": scene.viewer.pk,
+        "invitation": make_invitation(scene).pk,
         "owner": scene.own.user.pk,
         "view": make_saved_view(scene.own.workspace).pk,
         **make_alerts(scene.own, scene.run),
         "export": make_export(scene.own.workspace).pk,
         "token": Token.objects.get(workspace=scene.own.workspace).pk,
     }
+
+
+def make_invitation(scene):
+    clear = invitations.invite(scene.own.user, scene.own.workspace, Role.VIEWER)
+    return invitations.find(clear)
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ def read(answer):
 
 @pytest.fixture
 def token(scene):
-    return make_token(scene.own.workspace, scene.own.user, "reader")
+    return make_token(scene.own.workspace, scene.own.user, "reader")[1]
 
 
 def test_a_feed_reader_with_a_token_reads_the_feeds_of_its_workspace(scene, stranger, token):

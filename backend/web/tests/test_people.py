@@ -133,7 +133,7 @@ class TestInvitation:
         def fail(*_):
             raise OSError("no mail server")
 
-        monkeypatch.setattr("backend.web.members.WorkspaceMail.send", fail)
+        monkeypatch.setattr("backend.accounts.invitation_mail.WorkspaceMail.send", fail)
         self.link(owner, email="eve@example.org")
         assert "We sent" not in text_of(owner.get(MEMBERS))
 

@@ -7,6 +7,48 @@ export interface components {
             readonly version: string;
             readonly hostname: string;
         };
+        /** @description The agent that was heard last comes first. */
+        readonly AgentList: {
+            readonly agents: readonly components["schemas"]["AgentRow"][];
+        };
+        /** @description A token on a host. Null is unknown: no agent has used the token yet. */
+        readonly AgentRow: {
+            /** @description Of its token */
+            readonly name: string;
+            /**
+             * Format: uuid
+             * @description The id of the token, for revoking
+             */
+            readonly token: string;
+            readonly author?: string | null;
+            /** Format: date-time */
+            readonly expires_at: string | null;
+            readonly host?: string | null;
+            readonly program?: string | null;
+            readonly version?: string | null;
+            /**
+             * Format: date-time
+             * @description Null: never
+             */
+            readonly last_seen_at: string | null;
+            /**
+             * Format: uuid
+             * @description Its newest run
+             */
+            readonly run: string | null;
+            /**
+             * @description Of its newest run; silent: a heartbeat is overdue
+             *
+             *     * `running` - running
+             *     * `finished` - finished
+             *     * `stopped` - stopped
+             *     * `interrupted` - interrupted
+             *     * `silent` - silent
+             */
+            readonly state: components["schemas"]["ProgressStateEnum"] | components["schemas"]["NullEnum"];
+            /** @description Other hosts that use the same token */
+            readonly shared_with: readonly string[];
+        };
         /** @description Something that a rule noticed. */
         readonly Alert: {
             /** Format: uuid */
@@ -319,7 +361,7 @@ export interface components {
             readonly new: readonly components["schemas"]["Place"][];
             readonly renamed: readonly components["schemas"]["Renamed"][];
         };
-        /** @description A channel. Its signing secret is on its page only. */
+        /** @description A channel. Its signing secret is asked for by itself. */
         readonly Channel: {
             /** Format: uuid */
             readonly id: string;
@@ -343,6 +385,11 @@ export interface components {
         /** @description By name. */
         readonly ChannelList: {
             readonly channels: readonly components["schemas"]["Channel"][];
+        };
+        /** @description What the receiver of a webhook checks signatures with. */
+        readonly ChannelSecret: {
+            /** @description Begins with whsec_; see docs/alerts.md */
+            readonly secret: string;
         };
         /** @description One field that a member set to another value, the latest first. Null is unknown. */
         readonly Correction: {
@@ -578,6 +625,23 @@ export interface components {
             readonly total: components["schemas"]["Total"];
             readonly fields: readonly components["schemas"]["Facet"][];
         };
+        /** @description A feed token, without its clear text. */
+        readonly FeedToken: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly name?: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly used_at?: string | null;
+        };
+        /** @description One page of feed tokens. */
+        readonly FeedTokenPage: {
+            readonly feed_tokens: readonly components["schemas"]["FeedToken"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
         /**
          * @description * `server` - Server
          *     * `version` - Version
@@ -759,6 +823,26 @@ export interface components {
          * @enum {string}
          */
         readonly IdEnum: "uploads_per_day" | "stored_bytes" | "members" | "reads";
+        /** @description An invitation that can still be used, without its link. */
+        readonly Invitation: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly role: components["schemas"]["Role"];
+            /** @description Empty: the link is handed over by other means */
+            readonly email: string;
+            readonly author: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly expires_at: string;
+        };
+        /** @description One page of invitations. */
+        readonly InvitationPage: {
+            readonly invitations: readonly components["schemas"]["Invitation"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
         /** @description Which session an agent joins, and the step of the plan it is ready for. */
         readonly Join: {
             readonly name: string;
@@ -918,6 +1002,41 @@ export interface components {
             /** @description Its trials as the run itself has them, if expanded */
             readonly trial_details?: readonly components["schemas"]["Trial"][];
         };
+        /** @description A new feed token. Its clear text, and the addresses with it, are in this answer only. */
+        readonly MadeFeedToken: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly name?: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly used_at?: string | null;
+            /** @description The clear text */
+            readonly token: string;
+            /** @description The feed of alerts */
+            readonly alerts_url: string;
+            /** @description The feed of runs and result sets */
+            readonly workspace_url: string;
+        };
+        /** @description A new invitation. Its link is in this answer only, and in the mail. */
+        readonly MadeInvitation: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly role: components["schemas"]["Role"];
+            /** @description Empty: the link is handed over by other means */
+            readonly email: string;
+            readonly author: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly expires_at: string;
+            /** @description Whoever opens it joins, once */
+            readonly url: string;
+            /** @description Whether a mail server took the mail */
+            readonly is_sent: boolean;
+        };
         /** @description A new token. Its clear text is in this answer only. */
         readonly MadeToken: {
             /** Format: uuid */
@@ -985,6 +1104,23 @@ export interface components {
             /** @description Positions in `each` of trials that are too far off to count, if any */
             readonly set_aside?: readonly number[];
         };
+        /** @description A person in a workspace. */
+        readonly Member: {
+            /**
+             * Format: uuid
+             * @description Of the person
+             */
+            readonly id: string;
+            readonly workspace: string;
+            readonly name: string;
+            readonly role: components["schemas"]["Role"];
+        };
+        /** @description One page of members. */
+        readonly MemberPage: {
+            readonly members: readonly components["schemas"]["Member"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
         /** @description Two names of one server, host or workload. */
         readonly Merge: {
             /** Format: uuid */
@@ -1044,6 +1180,27 @@ export interface components {
             /** @description Slug; a token has its own */
             readonly workspace?: string;
         };
+        /** @description The feed token to make. */
+        readonly NewFeedToken: {
+            /**
+             * @description Which feed reader it is for
+             * @default
+             */
+            readonly name: string;
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+        };
+        /** @description Whom to invite, and as what. */
+        readonly NewInvitation: {
+            readonly role: components["schemas"]["Role"];
+            /**
+             * @description Where the link is sent, if the service sends mail; left out: nowhere
+             * @default
+             */
+            readonly email: string;
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+        };
         /** @description What to watch. */
         readonly NewRule: {
             /** @description Unique in the workspace */
@@ -1093,6 +1250,15 @@ export interface components {
             readonly is_default: boolean;
             /** @description Slug; a token has its own */
             readonly workspace?: string;
+        };
+        /** @description The workspace to make. */
+        readonly NewWorkspace: {
+            readonly name: string;
+            /**
+             * @description The part of its address; left out: made from the name
+             * @default
+             */
+            readonly slug: string;
         };
         /** @description How noisy a host is. Null is unknown. */
         readonly Noise: {
@@ -1271,6 +1437,10 @@ export interface components {
              */
             readonly superseded_by?: string | null;
         };
+        /** @description The role to give. */
+        readonly PatchedRole: {
+            readonly role?: components["schemas"]["Role"];
+        };
         /** @description What to change; what is left out stays. */
         readonly PatchedRuleEdit: {
             readonly name?: string;
@@ -1321,6 +1491,11 @@ export interface components {
         };
         /** @description The settings to change; what is left out stays. */
         readonly PatchedWorkspaceEdit: {
+            readonly name?: string;
+            /** @description The part of its address; links with the former one lead to the new one */
+            readonly slug?: string;
+            /** @description Whether everyone may read its runs; for owners */
+            readonly is_public?: boolean;
             /**
              * Format: double
              * @description Differences below this share are called not relevant
@@ -1755,6 +1930,14 @@ export interface components {
          * @enum {string}
          */
         readonly ResultSetState: "current" | "superseded" | "expired" | "withdrawn";
+        /**
+         * @description * `viewer` - Viewer
+         *     * `member` - Member
+         *     * `admin` - Admin
+         *     * `owner` - Owner
+         * @enum {string}
+         */
+        readonly Role: "viewer" | "member" | "admin" | "owner";
         /** @description A rule. */
         readonly Rule: {
             /** Format: uuid */
@@ -1917,7 +2100,7 @@ export interface components {
          * @description * `runs:read` - read and compare runs
          *     * `runs:write` - upload runs; with runs:read also change, share and delete them
          *     * `agent` - what an agent sends: uploads, heartbeats, sessions and observations
-         *     * `admin` - manage tokens and channels, and read the audit log
+         *     * `admin` - manage members, tokens and channels, and read the audit log
          * @enum {string}
          */
         readonly ScopesEnum: "runs:read" | "runs:write" | "agent" | "admin";
@@ -2503,6 +2686,38 @@ export interface components {
             readonly name: string;
             readonly url: string;
         };
+        /** @description The link of an unlisted workspace. It is in this answer only. */
+        readonly WorkspaceLink: {
+            /** @description Slug */
+            readonly workspace: string;
+            /** @description Whoever opens it in a browser reads the workspace */
+            readonly url: string;
+        };
+        /** @description One page of workspaces. */
+        readonly WorkspacePage: {
+            readonly workspaces: readonly components["schemas"]["WorkspaceRow"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
+        /** @description A workspace that one may read. */
+        readonly WorkspaceRow: {
+            /** @description Slug */
+            readonly workspace: string;
+            readonly name: string;
+            /**
+             * @description One's own; null for a token
+             *
+             *     * `viewer` - Viewer
+             *     * `member` - Member
+             *     * `admin` - Admin
+             *     * `owner` - Owner
+             */
+            readonly role: components["schemas"]["Role"] | components["schemas"]["NullEnum"];
+            /** @description Whether everyone may read its runs */
+            readonly is_public: boolean;
+            /** @description The front page */
+            readonly url: string;
+        };
         /** @description A workspace and its settings. */
         readonly WorkspaceSettings: {
             /** @description Slug */
@@ -2521,6 +2736,8 @@ export interface components {
             readonly must_match: readonly string[];
             /** @description Days that raw output is kept after it came; null: for ever */
             readonly raw_kept_days: number | null;
+            /** @description Whether everyone who has its link may read its runs */
+            readonly is_unlisted: boolean;
         };
         /** @description How much of its limits a workspace uses. */
         readonly WorkspaceUsage: {
@@ -2536,6 +2753,8 @@ export interface components {
     pathItems: never;
 }
 export type Agent = components['schemas']['Agent'];
+export type AgentList = components['schemas']['AgentList'];
+export type AgentRow = components['schemas']['AgentRow'];
 export type Alert = components['schemas']['Alert'];
 export type AlertAnswerStateEnum = components['schemas']['AlertAnswerStateEnum'];
 export type AlertChange = components['schemas']['AlertChange'];
@@ -2566,6 +2785,7 @@ export type Changes = components['schemas']['Changes'];
 export type Channel = components['schemas']['Channel'];
 export type ChannelKind = components['schemas']['ChannelKind'];
 export type ChannelList = components['schemas']['ChannelList'];
+export type ChannelSecret = components['schemas']['ChannelSecret'];
 export type Correction = components['schemas']['Correction'];
 export type Current = components['schemas']['Current'];
 export type Curve = components['schemas']['Curve'];
@@ -2588,6 +2808,8 @@ export type ExportStateEnum = components['schemas']['ExportStateEnum'];
 export type Facet = components['schemas']['Facet'];
 export type FacetValue = components['schemas']['FacetValue'];
 export type Facets = components['schemas']['Facets'];
+export type FeedToken = components['schemas']['FeedToken'];
+export type FeedTokenPage = components['schemas']['FeedTokenPage'];
 export type FieldEnum = components['schemas']['FieldEnum'];
 export type Figures = components['schemas']['Figures'];
 export type FiredCheck = components['schemas']['FiredCheck'];
@@ -2603,6 +2825,8 @@ export type Heartbeat = components['schemas']['Heartbeat'];
 export type HostPage = components['schemas']['HostPage'];
 export type HostRow = components['schemas']['HostRow'];
 export type IdEnum = components['schemas']['IdEnum'];
+export type Invitation = components['schemas']['Invitation'];
+export type InvitationPage = components['schemas']['InvitationPage'];
 export type Join = components['schemas']['Join'];
 export type Keep = components['schemas']['Keep'];
 export type Kept = components['schemas']['Kept'];
@@ -2616,10 +2840,14 @@ export type LimitList = components['schemas']['LimitList'];
 export type Links = components['schemas']['Links'];
 export type Listed = components['schemas']['Listed'];
 export type ListedRun = components['schemas']['ListedRun'];
+export type MadeFeedToken = components['schemas']['MadeFeedToken'];
+export type MadeInvitation = components['schemas']['MadeInvitation'];
 export type MadeToken = components['schemas']['MadeToken'];
 export type Me = components['schemas']['Me'];
 export type MeKindEnum = components['schemas']['MeKindEnum'];
 export type Measure = components['schemas']['Measure'];
+export type Member = components['schemas']['Member'];
+export type MemberPage = components['schemas']['MemberPage'];
 export type Merge = components['schemas']['Merge'];
 export type MergeList = components['schemas']['MergeList'];
 export type MergeRequest = components['schemas']['MergeRequest'];
@@ -2627,9 +2855,12 @@ export type Metric = components['schemas']['Metric'];
 export type MetricsEnum = components['schemas']['MetricsEnum'];
 export type NewChannel = components['schemas']['NewChannel'];
 export type NewExport = components['schemas']['NewExport'];
+export type NewFeedToken = components['schemas']['NewFeedToken'];
+export type NewInvitation = components['schemas']['NewInvitation'];
 export type NewRule = components['schemas']['NewRule'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewView = components['schemas']['NewView'];
+export type NewWorkspace = components['schemas']['NewWorkspace'];
 export type Noise = components['schemas']['Noise'];
 export type NotRead = components['schemas']['NotRead'];
 export type NullEnum = components['schemas']['NullEnum'];
@@ -2647,6 +2878,7 @@ export type Part = components['schemas']['Part'];
 export type PartList = components['schemas']['PartList'];
 export type PatchedAlertAnswer = components['schemas']['PatchedAlertAnswer'];
 export type PatchedEdit = components['schemas']['PatchedEdit'];
+export type PatchedRole = components['schemas']['PatchedRole'];
 export type PatchedRuleEdit = components['schemas']['PatchedRuleEdit'];
 export type PatchedRunEdit = components['schemas']['PatchedRunEdit'];
 export type PatchedSharingEdit = components['schemas']['PatchedSharingEdit'];
@@ -2676,6 +2908,7 @@ export type ResultSet = components['schemas']['ResultSet'];
 export type ResultSetKind = components['schemas']['ResultSetKind'];
 export type ResultSetList = components['schemas']['ResultSetList'];
 export type ResultSetState = components['schemas']['ResultSetState'];
+export type Role = components['schemas']['Role'];
 export type Rule = components['schemas']['Rule'];
 export type RuleList = components['schemas']['RuleList'];
 export type Run = components['schemas']['Run'];
@@ -2726,5 +2959,8 @@ export type Withdraw = components['schemas']['Withdraw'];
 export type WorkloadPage = components['schemas']['WorkloadPage'];
 export type WorkloadRow = components['schemas']['WorkloadRow'];
 export type Workspace = components['schemas']['Workspace'];
+export type WorkspaceLink = components['schemas']['WorkspaceLink'];
+export type WorkspacePage = components['schemas']['WorkspacePage'];
+export type WorkspaceRow = components['schemas']['WorkspaceRow'];
 export type WorkspaceSettings = components['schemas']['WorkspaceSettings'];
 export type WorkspaceUsage = components['schemas']['WorkspaceUsage'];

@@ -1,0 +1,58 @@
+"""Mailing an invitation."""
+
+from __future__ import annotations
+
+import logging
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from backend.accounts import throttle
+from backend.accounts.held_mail import WorkspaceMail
+from backend.accounts.invitations import LIFETIME
+from backend.accounts.models import Invitation, User
+from backend.errors import InvalidInput, TooMany
+
+log = logging.getLogger(__name__)
+
+
+def checked_email(given: str, sender: User) -> str:
+    """The address to send an invitation to; empty where none is given, or no mail server is there.
+
+    Counts the mail of `sender`. Raises InvalidInput for what is no address, and TooMany.
+    """
+    email = given.strip() if settings.SENDS_MAIL else ""
+    if not email:
+        return ""
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise InvalidInput(
+            f"The e-mail address is “{email[:80]}”; expected name@example.org, or nothing."
+        ) from None
+    if wait_s := throttle.seconds_until_invitation(str(sender.pk)):
+        raise TooMany("You sent too many invitations within an hour.", wait_s=wait_s)
+    return email
+
+
+def send_invitation(invitation: Invitation, address: str) -> bool:
+    """Mail the link `address` of the invitation; whether the mail server took it.
+
+    Where it did not, the link is handed over by other means.
+    """
+    sender, workspace = invitation.made_by, invitation.workspace
+    mail = WorkspaceMail(
+        workspace.pk,
+        f"{sender} invites you to {workspace.name} on Loadsheet",
+        f"{sender} invites you to the workspace {workspace.name} as {invitation.role}.\n\n"
+        f"Open this link within {LIFETIME.days} days to join:\n\n{address}\n\n"
+        "If you do not know the sender, ignore this mail.\n",
+        None,
+        [invitation.email],
+    )
+    try:
+        return mail.send() == 1
+    except OSError:
+        log.warning("invitation_not_sent", exc_info=True)
+        return False

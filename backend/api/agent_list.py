@@ -1,0 +1,70 @@
+"""GET /api/v1/agents: the machines that run benchmarks, and what they are doing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.accounts.workspaces import current_slug
+from backend.api.auth import required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.schema import documented
+from backend.api.tokens import WORKSPACE
+from backend.api.workspaces import require_slug
+from backend.errors import NotFound
+from backend.fleet.models import Progress
+from backend.fleet.roster import RosterRow, roster
+
+
+class AgentRowSerializer(serializers.Serializer[RosterRow]):
+    """A token on a host. Null is unknown: no agent has used the token yet."""
+
+    name = serializers.CharField(source="token.name", help_text="Of its token")
+    token = serializers.UUIDField(source="token.pk", help_text="The id of the token, for revoking")
+    author = serializers.CharField(source="token.user.username", default=None, allow_null=True)
+    expires_at = serializers.DateTimeField(source="token.expires_at", allow_null=True)
+    host = serializers.CharField(source="agent.host_name", default=None, allow_null=True)
+    program = serializers.CharField(source="agent.program", default=None, allow_null=True)
+    version = serializers.CharField(source="agent.version", default=None, allow_null=True)
+    last_seen_at = serializers.DateTimeField(allow_null=True, help_text="Null: never")
+    run = serializers.UUIDField(allow_null=True, help_text="Its newest run")
+    state = serializers.ChoiceField(
+        [*Progress.State.values, "silent"],
+        allow_null=True,
+        help_text="Of its newest run; silent: a heartbeat is overdue",
+    )
+    shared_with = serializers.ListField(
+        child=serializers.CharField(), help_text="Other hosts that use the same token"
+    )
+
+
+class AgentListSerializer(serializers.Serializer[Any]):
+    """The agent that was heard last comes first."""
+
+    agents = AgentRowSerializer(many=True)
+
+
+class AgentList(APIView):
+    """The agents of a workspace."""
+
+    @extend_schema(
+        operation_id="agent_list",
+        parameters=[WORKSPACE],
+        responses={200: AgentListSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """All of them, with their hosts, versions and newest runs. For members."""
+        actor = required_actor(request)
+        slug = request.query_params.get("workspace")
+        require_slug(actor, slug)
+        readable = access.workspaces_of(actor)
+        workspace = readable.filter(slug=current_slug(slug)).first() if slug else readable.first()
+        if workspace is None:
+            raise NotFound(NOT_FOUND)
+        return Response(AgentListSerializer({"agents": roster(workspace)}).data)

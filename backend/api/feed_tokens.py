@@ -1,0 +1,135 @@
+"""Tokens for feed readers under /api/v1/feed-tokens. Each member has tokens of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts.models import User
+from backend.api.auth import author_of, required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.paging import PAGING, newest_first
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer, validated
+from backend.api.tokens import WORKSPACE
+from backend.api.workspaces import member_workspace
+from backend.errors import NotFound
+from backend.feeds.models import FeedToken
+from backend.feeds.tokens import MAX_NAME, make_token, revoke_token, tokens_of
+from backend.links import absolute, link_to
+
+
+class NewFeedTokenSerializer(StrictSerializer):
+    """The feed token to make."""
+
+    name = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=MAX_NAME,
+        help_text="Which feed reader it is for",
+    )
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+
+
+class FeedTokenSerializer(serializers.ModelSerializer[FeedToken]):
+    """A feed token, without its clear text."""
+
+    workspace = serializers.CharField(source="workspace.slug")
+
+    class Meta:
+        model = FeedToken
+        fields = ["id", "workspace", "name", "created_at", "used_at"]
+
+
+class MadeFeedTokenSerializer(FeedTokenSerializer):
+    """A new feed token. Its clear text, and the addresses with it, are in this answer only."""
+
+    token = serializers.SerializerMethodField(help_text="The clear text")
+    alerts_url = serializers.SerializerMethodField(help_text="The feed of alerts")
+    workspace_url = serializers.SerializerMethodField(help_text="The feed of runs and result sets")
+
+    class Meta(FeedTokenSerializer.Meta):
+        fields = [*FeedTokenSerializer.Meta.fields, "token", "alerts_url", "workspace_url"]
+
+    def get_token(self, token: FeedToken) -> str:
+        return str(self.context["clear"])
+
+    def get_alerts_url(self, token: FeedToken) -> str:
+        return self._feed(token, "alerts-feed")
+
+    def get_workspace_url(self, token: FeedToken) -> str:
+        return self._feed(token, "workspace-feed")
+
+    def _feed(self, token: FeedToken, route: str) -> str:
+        query = {"token": self.context["clear"]}
+        return absolute(link_to(route, token.workspace.slug, query=query))
+
+
+class FeedTokenPageSerializer(serializers.Serializer[Any]):
+    """One page of feed tokens."""
+
+    feed_tokens = FeedTokenSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class FeedTokenList(APIView):
+    """One's feed tokens of a workspace; making one."""
+
+    @extend_schema(
+        operation_id="feed_token_list",
+        parameters=[WORKSPACE, *PAGING],
+        responses={200: FeedTokenPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """Those of the sender, the newest first; for a token, those of its maker."""
+        workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
+        rows = tokens_of(workspace, _owner(request)).select_related("workspace")
+        page, following = newest_first(request, "feed-token-list", rows, "created_at")
+        return Response(FeedTokenPageSerializer({"feed_tokens": page, "next": following}).data)
+
+    @extend_schema(
+        operation_id="feed_token_create",
+        request=NewFeedTokenSerializer,
+        responses={201: MadeFeedTokenSerializer, **documented(400, 401, 404, 409)},
+    )
+    def post(self, request: Request) -> Response:
+        """Make a token that opens the feeds of the workspace while its maker is a member. It has
+        no end: revoke it when it is not needed."""
+        asked = validated(NewFeedTokenSerializer, request)
+        workspace = member_workspace(required_actor(request), asked.get("workspace"))
+        token, clear = make_token(workspace, _owner(request), asked["name"])
+        body = MadeFeedTokenSerializer(token, context={"clear": clear}).data
+        return Response(body, status=status.HTTP_201_CREATED)
+
+
+class FeedTokenDetail(APIView):
+    """One feed token."""
+
+    @extend_schema(operation_id="feed_token_revoke", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, token_id: UUID) -> Response:
+        """Revoke it: the feeds no longer open with it. For its maker."""
+        actor = required_actor(request)
+        token = FeedToken.objects.filter(pk=token_id).select_related("workspace").first()
+        if token is None:
+            raise NotFound(NOT_FOUND)
+        workspace = member_workspace(actor, token.workspace.slug)
+        if not revoke_token(workspace, _owner(request), token_id):
+            raise NotFound(NOT_FOUND)
+        return Response(status=204)
+
+
+def _owner(request: Request) -> User:
+    """Whose feed tokens are asked for. Raises NotFound for a token without a maker."""
+    user = author_of(required_actor(request))
+    if user is None:
+        raise NotFound("This token was made by the operator, and only members have feed tokens.")
+    return user

@@ -1,0 +1,134 @@
+"""Invitations to a workspace under /api/v1/invitations."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access, invitations
+from backend.accounts.invitation_mail import checked_email, send_invitation
+from backend.accounts.models import Invitation, Role
+from backend.api.auth import author_of, required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.paging import PAGING, newest_first
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer, validated
+from backend.api.tokens import WORKSPACE
+from backend.api.workspaces import managed_workspace
+from backend.errors import NotFound
+from backend.links import absolute, link_to
+
+MAX_EMAIL = 254
+
+
+class NewInvitationSerializer(StrictSerializer):
+    """Whom to invite, and as what."""
+
+    role = serializers.ChoiceField(Role.choices)
+    email = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=MAX_EMAIL,
+        help_text="Where the link is sent, if the service sends mail; left out: nowhere",
+    )
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+
+
+class InvitationSerializer(serializers.ModelSerializer[Invitation]):
+    """An invitation that can still be used, without its link."""
+
+    workspace = serializers.CharField(source="workspace.slug")
+    role = serializers.ChoiceField(Role.choices)
+    author = serializers.CharField(source="made_by.username")
+    email = serializers.CharField(help_text="Empty: the link is handed over by other means")
+
+    class Meta:
+        model = Invitation
+        fields = ["id", "workspace", "role", "email", "author", "created_at", "expires_at"]
+
+
+class MadeInvitationSerializer(InvitationSerializer):
+    """A new invitation. Its link is in this answer only, and in the mail."""
+
+    url = serializers.SerializerMethodField(help_text="Whoever opens it joins, once")
+    is_sent = serializers.SerializerMethodField(help_text="Whether a mail server took the mail")
+
+    class Meta(InvitationSerializer.Meta):
+        fields = [*InvitationSerializer.Meta.fields, "url", "is_sent"]
+
+    def get_url(self, invitation: Invitation) -> str:
+        return str(self.context["url"])
+
+    def get_is_sent(self, invitation: Invitation) -> bool:
+        return bool(self.context["is_sent"])
+
+
+class InvitationPageSerializer(serializers.Serializer[Any]):
+    """One page of invitations."""
+
+    invitations = InvitationSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class InvitationList(APIView):
+    """The open invitations of a workspace; making one."""
+
+    @extend_schema(
+        operation_id="invitation_list",
+        parameters=[WORKSPACE, *PAGING],
+        responses={200: InvitationPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """Those that can still be used, the newest first. For admins and owners."""
+        actor = required_actor(request)
+        workspace = managed_workspace(actor, request.query_params.get("workspace"))
+        rows = invitations.open_invitations(workspace).select_related("workspace", "made_by")
+        page, following = newest_first(request, "invitation-list", rows, "created_at")
+        return Response(InvitationPageSerializer({"invitations": page, "next": following}).data)
+
+    @extend_schema(
+        operation_id="invitation_create",
+        request=NewInvitationSerializer,
+        responses={201: MadeInvitationSerializer, **documented(400, 401, 404, 409, 410, 429)},
+    )
+    def post(self, request: Request) -> Response:
+        """Invite a person by a link that works once, for 7 days. For admins and owners.
+
+        Only an owner invites an owner. A token acts as an admin, and gives only roles whose scopes
+        it has. Who joined stays a member when the token ends.
+        """
+        actor = required_actor(request)
+        asked = validated(NewInvitationSerializer, request)
+        workspace = managed_workspace(actor, asked.get("workspace"))
+        sender = author_of(actor)
+        email = checked_email(asked["email"], sender) if sender else ""
+        clear = invitations.invite(actor, workspace, asked["role"], email=email)
+        invitation = invitations.find(clear)
+        url = absolute(link_to("invitation", clear))
+        context = {"url": url, "is_sent": bool(email) and send_invitation(invitation, url)}
+        body = MadeInvitationSerializer(invitation, context=context).data
+        return Response(body, status=status.HTTP_201_CREATED)
+
+
+class InvitationDetail(APIView):
+    """One invitation."""
+
+    @extend_schema(operation_id="invitation_revoke", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, invitation_id: UUID) -> Response:
+        """Revoke it: its link no longer works. For admins and owners."""
+        actor = required_actor(request)
+        rows = Invitation.objects.filter(pk=invitation_id, workspace__deleted_at=None)
+        invitation = rows.select_related("workspace").first()
+        if invitation is None or not access.may_administer(actor, invitation.workspace_id):
+            raise NotFound(NOT_FOUND)
+        invitations.revoke(invitation.workspace, invitation_id)
+        return Response(status=204)

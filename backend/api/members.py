@@ -1,0 +1,97 @@
+"""Members of a workspace under /api/v1/members: listing, changing roles, removing and leaving."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts.members import change_role, members_of, remove
+from backend.accounts.models import Membership, Role
+from backend.api.auth import required_actor
+from backend.api.paging import PAGING, by_name
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer, validated
+from backend.api.tokens import WORKSPACE
+from backend.api.workspaces import managed_workspace, member_workspace
+
+
+class MemberSerializer(serializers.ModelSerializer[Membership]):
+    """A person in a workspace."""
+
+    id = serializers.UUIDField(source="user_id", help_text="Of the person")
+    workspace = serializers.CharField(source="workspace.slug")
+    name = serializers.CharField(source="user.username")
+    role = serializers.ChoiceField(Role.choices)
+
+    class Meta:
+        model = Membership
+        fields = ["id", "workspace", "name", "role"]
+
+
+class MemberPageSerializer(serializers.Serializer[Any]):
+    """One page of members."""
+
+    members = MemberSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class RoleSerializer(StrictSerializer):
+    """The role to give."""
+
+    role = serializers.ChoiceField(Role.choices)
+
+
+class MemberList(APIView):
+    """The members of a workspace."""
+
+    @extend_schema(
+        operation_id="member_list",
+        parameters=[WORKSPACE, *PAGING],
+        responses={200: MemberPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """By name. For members; for a token with the scope admin."""
+        workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
+        page, following = by_name(request, "member-list", members_of(workspace), key="user_id")
+        return Response(MemberPageSerializer({"members": page, "next": following}).data)
+
+
+class MemberDetail(APIView):
+    """One member."""
+
+    @extend_schema(
+        operation_id="member_edit",
+        parameters=[WORKSPACE],
+        request=RoleSerializer,
+        responses={200: MemberSerializer, **documented(400, 401, 404, 409)},
+    )
+    def patch(self, request: Request, user_id: UUID) -> Response:
+        """Give another role. For admins and owners; only an owner appoints and changes owners.
+
+        To transfer a workspace, its owner makes another member an owner, and then leaves or takes
+        another role. A token acts as an admin, and gives only roles whose scopes it has.
+        """
+        actor = required_actor(request)
+        workspace = managed_workspace(actor, request.query_params.get("workspace"))
+        role = validated(RoleSerializer, request)["role"]
+        membership = change_role(actor, workspace, user_id, role)
+        return Response(MemberSerializer(membership).data)
+
+    @extend_schema(
+        operation_id="member_remove",
+        parameters=[WORKSPACE],
+        responses={204: None, **documented(400, 401, 404, 409)},
+    )
+    def delete(self, request: Request, user_id: UUID) -> Response:
+        """Take a member out of the workspace; members may leave by it. Tokens that the member made
+        stop working. 409 for the only owner, and for a member whom you cannot manage."""
+        actor = required_actor(request)
+        workspace = member_workspace(actor, request.query_params.get("workspace"))
+        remove(actor, workspace, user_id)
+        return Response(status=204)

@@ -1,0 +1,131 @@
+"""The workspaces that one may read, making one, and the link of an unlisted one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access, workspaces
+from backend.accounts.models import Membership, Role, Token, User, Workspace
+from backend.accounts.workspace_links import make_link, revoke_link
+from backend.api.auth import author_of, required_actor
+from backend.api.idempotency import idempotent
+from backend.api.paging import PAGING, by_name
+from backend.api.schema import documented
+from backend.api.strict import StrictSerializer, validated
+from backend.api.workspace_settings import WorkspaceSettingsSerializer
+from backend.api.workspaces import owned_workspace
+from backend.links import absolute, link_to
+
+
+class WorkspaceRowSerializer(serializers.Serializer[Workspace]):
+    """A workspace that one may read."""
+
+    workspace = serializers.CharField(source="slug", help_text="Slug")
+    name = serializers.CharField()
+    role = serializers.ChoiceField(
+        Role.choices, allow_null=True, help_text="One's own; null for a token"
+    )
+    is_public = serializers.BooleanField(help_text="Whether everyone may read its runs")
+    url = serializers.SerializerMethodField(help_text="The front page")
+
+    def get_url(self, workspace: Workspace) -> str:
+        return absolute(link_to("workspace", workspace.slug))
+
+
+class WorkspacePageSerializer(serializers.Serializer[Any]):
+    """One page of workspaces."""
+
+    workspaces = WorkspaceRowSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class NewWorkspaceSerializer(StrictSerializer):
+    """The workspace to make."""
+
+    name = serializers.CharField(max_length=120)
+    slug = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=60,
+        help_text="The part of its address; left out: made from the name",
+    )
+
+
+class WorkspaceList(APIView):
+    """One's workspaces; making one."""
+
+    @extend_schema(
+        operation_id="workspace_list",
+        parameters=PAGING,
+        responses={200: WorkspacePageSerializer, **documented(400, 401)},
+    )
+    def get(self, request: Request) -> Response:
+        """By name, with one's role in each; for a token, its own workspace."""
+        rows = _with_role(required_actor(request))
+        page, following = by_name(request, "workspace-list", rows)
+        return Response(WorkspacePageSerializer({"workspaces": page, "next": following}).data)
+
+    @extend_schema(
+        operation_id="workspace_create",
+        request=NewWorkspaceSerializer,
+        responses={201: WorkspaceSettingsSerializer, **documented(400, 401)},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Make a workspace; the sender becomes its owner. For people: a token belongs to one
+        workspace and makes no other."""
+        owner = required_actor(request)
+        assert isinstance(owner, User)  # HasScope refuses every token
+        asked = validated(NewWorkspaceSerializer, request)
+        workspace = workspaces.create(owner, name=asked["name"], slug=asked["slug"])
+        body = WorkspaceSettingsSerializer(workspace).data
+        return Response(body, status=status.HTTP_201_CREATED)
+
+
+def _with_role(actor: Token | User) -> QuerySet[Workspace]:
+    memberships = Membership.objects.filter(workspace=OuterRef("pk"), user=author_of(actor))
+    if isinstance(actor, Token):
+        memberships = memberships.none()
+    return access.workspaces_of(actor).annotate(role=Subquery(memberships.values("role")[:1]))
+
+
+class WorkspaceLinkSerializer(serializers.Serializer[Any]):
+    """The link of an unlisted workspace. It is in this answer only."""
+
+    workspace = serializers.CharField(help_text="Slug")
+    url = serializers.CharField(help_text="Whoever opens it in a browser reads the workspace")
+
+
+class WorkspaceLinkDetail(APIView):
+    """The link of an unlisted workspace."""
+
+    @extend_schema(
+        operation_id="workspace_link_make",
+        request=None,
+        responses={201: WorkspaceLinkSerializer, **documented(401, 404)},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a link by which everyone who has it reads the workspace; a former link ends. For
+        owners."""
+        maker = required_actor(request)
+        workspace = owned_workspace(maker, slug)
+        assert isinstance(maker, User)  # no token owns
+        url = absolute(link_to("open-workspace", make_link(maker, workspace)))
+        body = WorkspaceLinkSerializer({"workspace": workspace.slug, "url": url}).data
+        return Response(body, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="workspace_link_revoke", responses={204: None, **documented(401, 404)}
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        """End the link, also for browsers that opened it. For owners."""
+        revoke_link(owned_workspace(required_actor(request), slug))
+        return Response(status=204)
