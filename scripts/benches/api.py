@@ -1,14 +1,20 @@
 """scripts/bench api: lists and details among 1,000,000 trials, and the memory of a web process.
 
 Starts its own service with a fresh data folder and loads made-up runs with COPY, as
-`scripts/bench compare`. Server time is the Server-Timing header. Then it sends requests of all
-kinds in turn and reads the resident memory of the web processes: the last quarter must not need
-more than the second, but for MOST_GROWTH. Figures of a shared machine: compare within one run.
+`scripts/bench compare`; a run has 800 trials. Each run has its upload, each trial its artefact, and
+there are frozen result sets. Server time is the Server-Timing header. Lists are asked for as a
+program reads them: pages of the usual length, each by the `next` of the page before, so that late
+pages count like early ones. Details are asked once each, so nothing comes from a cache of answers.
+
+Then it sends the same requests in turn and reads the resident memory of the web processes: the
+last quarter must not need more than the second, but for MOST_GROWTH. Figures of a shared machine:
+compare within one run.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
 import json
 import os
@@ -22,25 +28,30 @@ from statistics import median
 import httpx
 import psutil
 import psycopg
-from compare import ASKED, Store, held, p95, spread
+from compare import Store, held, p95, spread
 
 from backend.config.embedded import free_port
 from backend.config.site import Site
 
 TRIALS, REQUESTS = 1_000_000, 100_000
+# Of each endpoint: p95 is the tenth slowest.
+ASKED = 200
+RESULT_SETS = 2_000
+SNAPSHOT = b"{" + b" " * 20_000 + b"}"
 TARGET_MS = 50
 # Of the memory after the first half: fragmentation grows for longer than that, a leak without end.
 MOST_GROWTH = 1.05
 SAMPLES = 200
 LISTS = {
-    "runs": "/api/v1/runs?limit={n}",
-    "runs of a server": "/api/v1/runs?server=server%20{some}&limit={n}",
-    "runs of a search": "/api/v1/runs?q=load%20{some}&limit={n}",
-    "servers": "/api/v1/servers?limit={n}",
-    "hosts": "/api/v1/hosts?limit={n}",
-    "workloads": "/api/v1/workloads?limit={n}",
-    "uploads": "/api/v1/uploads?limit={n}",
-    "result sets": "/api/v1/result-sets?limit={n}",
+    "runs": "/api/v1/runs",
+    "runs by throughput": "/api/v1/runs?sort=throughput",
+    "runs of a server": "/api/v1/runs?server=server%203",
+    "runs of a search": "/api/v1/runs?q=load%202",
+    "servers": "/api/v1/servers?limit=5",
+    "hosts": "/api/v1/hosts?limit=1",
+    "workloads": "/api/v1/workloads?limit=1",
+    "uploads": "/api/v1/uploads",
+    "result sets": "/api/v1/result-sets",
 }
 
 
@@ -57,10 +68,12 @@ def main() -> None:
             with psycopg.connect(site.environment["DATABASE_URL"]) as database:
                 store = Store(database)
                 store.grow(options.trials)
-                addresses = list_addresses(store)
+                add_uploads(store)
+                add_result_sets(store)
+                details = detail_addresses(store)
             print(f"{options.trials:,} trials in {len(store.runs):,} runs", flush=True)
             with httpx.Client(base_url=site.url, headers=headers, timeout=120) as client:
-                measure_times(client, addresses)
+                addresses = measure_lists(client) | measure_details(client, details)
                 measure_memory(client, addresses, site, options.requests)
         finally:
             site.stop()
@@ -74,33 +87,125 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def list_addresses(store: Store) -> dict[str, list[str]]:
-    """By endpoint, ASKED addresses: other runs, other pages, other filters."""
+def add_uploads(store: Store) -> None:
+    """An upload of each run, with a file for each trial."""
+    database = store.database
+    database.execute("SET LOCAL session_replication_role = replica")
+    database.execute("ALTER TABLE ingest_artefact ALTER COLUMN id SET DEFAULT gen_random_uuid()")
+    database.execute(
+        """
+        INSERT INTO ingest_upload (id, workspace_id, run_id, envelope, tool_hint, content_sha256,
+            state, reason, received_at, finished_at, attempts, faults, fence, parser_version)
+        SELECT id, workspace_id, id, '{}', 'wrk', md5(id::text) || md5(id::text), 'parsed', '',
+            recorded_at, recorded_at, 1, 0, 1, '1'
+        FROM runs_run WHERE id = ANY(%s)
+        """,
+        [store.runs],
+    )
+    database.execute(
+        """
+        INSERT INTO ingest_artefact (upload_id, position, name, sha256, size_bytes)
+        SELECT run_id, ordinal, 'trial-' || ordinal || '.txt', md5(id::text) || md5(id::text), 1500
+        FROM runs_trial WHERE run_id = ANY(%s)
+        """,
+        [store.runs],
+    )
+    database.execute(
+        """
+        INSERT INTO ingest_artefact_trials (artefact_id, trial_id)
+        SELECT artefact.id, trial.id FROM ingest_artefact artefact
+        JOIN runs_trial trial
+            ON trial.run_id = artefact.upload_id AND trial.ordinal = artefact.position
+        WHERE artefact.upload_id = ANY(%s)
+        """,
+        [store.runs],
+    )
+    database.commit()
+
+
+def add_result_sets(store: Store) -> None:
+    """Frozen result sets, each of one run. No run is newer than they are."""
+    rows = [
+        (f"run={store.runs[number % len(store.runs)]}", number) for number in range(RESULT_SETS)
+    ]
+    with store.database.cursor() as cursor:
+        cursor.executemany(
+            """
+            INSERT INTO sharing_resultset (id, link, workspace_id, kind, title, notes, query,
+                visibility, created_at, snapshot, sha256, moved_through, withdrawn_reason)
+            SELECT made, made, %s, 'frozen', 'A comparison', '', %s, 'private',
+                now() + make_interval(secs => %s), %s, %s, '[]', ''
+            FROM gen_random_uuid() AS made
+            """,
+            [
+                (store.workspace, query, seconds, SNAPSHOT, hashlib.sha256(SNAPSHOT).hexdigest())
+                for query, seconds in rows
+            ],
+        )
+    store.database.commit()
+    store.database.autocommit = True
+    store.database.execute("VACUUM ANALYZE")
+    store.database.autocommit = False
+
+
+def detail_addresses(store: Store) -> dict[str, list[str]]:
+    """By endpoint, ASKED addresses of different runs, trials and load points."""
     runs = [store.runs[number * 7919 % len(store.runs)] for number in range(ASKED)]
     rows = store.database.execute(
-        "SELECT id, cell_id FROM runs_trial WHERE run_id = ANY(%s) AND ordinal = 3", [runs]
+        """
+        SELECT DISTINCT ON (run_id) id, cell_id FROM runs_trial
+        WHERE run_id = ANY(%s) ORDER BY run_id, id
+        """,
+        [runs],
     ).fetchall()
-    addresses = {name: _numbered(template) for name, template in LISTS.items()}
-    addresses["run"] = [f"/api/v1/runs/{run}" for run in runs]
-    addresses["trial"] = [f"/api/v1/trials/{trial}" for trial, _ in rows]
-    addresses["trials of a point"] = [f"/api/v1/trials?cell={cell}" for _, cell in rows]
+    uploads = [f"/api/v1/uploads/{run}" for run in runs]
+    links = store.database.execute(
+        "SELECT link FROM sharing_resultset ORDER BY link LIMIT %s", [ASKED]
+    ).fetchall()
+    return {
+        "run": [f"/api/v1/runs/{run}" for run in runs],
+        "trial": [f"/api/v1/trials/{trial}" for trial, _ in rows],
+        "trials of a point": [f"/api/v1/trials?cell={cell}" for _, cell in rows],
+        "upload": uploads,
+        "result set": [f"/api/v1/result-sets/{link}" for (link,) in links],
+    }
+
+
+def measure_lists(client: httpx.Client) -> dict[str, list[str]]:
+    """Print the server time of each list; the addresses of its pages."""
+    addresses = {}
+    for name, first in LISTS.items():
+        pages, taken = [], []
+        following: str | None = first
+        while len(taken) < ASKED:
+            address = following or first
+            answer, took = ask(client, address)
+            pages.append(address)
+            taken.append(took)
+            following = answer.json()["next"]
+        addresses[name] = pages
+        show(name, taken, f"{len(set(pages))} different pages")
     return addresses
 
 
-def _numbered(template: str) -> list[str]:
-    """ASKED addresses that differ in `n`."""
-    return [template.format(n=number + 1, some=number % 4) for number in range(ASKED)]
+def measure_details(
+    client: httpx.Client, details: Mapping[str, list[str]]
+) -> Mapping[str, list[str]]:
+    """Print the server time of each detail; returns the addresses."""
+    for name, asked in details.items():
+        show(name, [ask(client, address)[1] for address in asked], f"{len(set(asked))} different")
+    return details
 
 
-def measure_times(client: httpx.Client, addresses: Mapping[str, list[str]]) -> None:
-    """Print the server time of each endpoint."""
-    for name, asked in addresses.items():
-        taken = []
-        for address in asked:
-            answer = client.get(address)
-            answer.raise_for_status()
-            taken.append(float(answer.headers["server-timing"].removeprefix("app;dur=")))
-        print(f"  {name:20} {spread(taken)} {held(p95(taken), TARGET_MS)}", flush=True)
+def ask(client: httpx.Client, address: str) -> tuple[httpx.Response, float]:
+    """The answer, and its milliseconds of server time."""
+    answer = client.get(address)
+    answer.raise_for_status()
+    return answer, float(answer.headers["server-timing"].removeprefix("app;dur="))
+
+
+def show(name: str, taken: list[float], note: str) -> None:
+    print(f"  {name:20} {spread(taken)} {held(p95(taken), TARGET_MS)}, {note}", flush=True)
 
 
 def measure_memory(
