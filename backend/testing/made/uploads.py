@@ -46,7 +46,7 @@ class MadeUpload:
     resources: dict[str, Any] = field(
         default_factory=lambda: {
             "client_cpu_s": 1.0,
-            "client_cpu_per_core": [0.45, 0.38, 0.31, 0.36],
+            "client_cpu_per_core": [0.14, 0.12, 0.08, 0.1],
             "client_cpu_steal": 0.01,
             "client_cpu_irq": 0.02,
         }
