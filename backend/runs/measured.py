@@ -102,6 +102,7 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         client_irq=_number(resources.get("client_cpu_irq")),
         watched_s=_watched_s(record),
         server_cpu_s=_number(resources.get("server_cpu_s")),
+        services_cpu_s=_number(resources.get("services_cpu_s", 0.0)),
         answers_after=_answers_after(resources),
         governors=governors(run.facts),
         requests_asked=_requests_asked(record),

@@ -43,6 +43,7 @@ def test_a_process_tree_is_sampled_through_a_trial():
         while Tree(process.pid).usage().rss_bytes < 40_000_000 and time.monotonic() < until:
             time.sleep(0.05)
         found = sampler.finish(client_cpu_s=0.125)
+        beside = Sampler(None, [Tree(process.pid)]).finish(None)
     finally:
         for member in psutil.Process(process.pid).children(recursive=True):
             member.kill()
@@ -51,6 +52,7 @@ def test_a_process_tree_is_sampled_through_a_trial():
     assert found["server_rss_bytes"] >= 40_000_000
     assert found["server_rss_peak_bytes"] >= found["server_rss_bytes"]
     assert found["server_threads_peak"] >= 5
+    assert beside["services_cpu_s"] >= 0
     assert found["server_processes_peak"] == 2
     assert found["client_cpu_s"] == 0.125
     assert len(found["client_cpu_per_core"]) == found["client_cores"]
@@ -64,6 +66,8 @@ def test_a_server_the_plan_did_not_start_is_unknown():
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     assert Sampler(Tree(gone.pid)).finish(None)["server_threads_peak"] is None
+    assert Sampler(None).finish(None)["services_cpu_s"] == 0
+    assert Sampler(None, [Tree(gone.pid)]).finish(None)["services_cpu_s"] is None
 
 
 def test_the_time_of_interrupts_is_a_share_of_all_cores():

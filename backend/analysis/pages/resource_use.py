@@ -11,6 +11,7 @@ from backend.analysis.query.metrics import is_amount
 # Name in `Trial.resources`, label, kind. Shares are fractions of 1, one for each core.
 SERVER: Sequence[tuple[str, str, str]] = (
     ("server_cpu_s", "CPU time", "seconds"),
+    ("services_cpu_s", "CPU time of services beside it", "seconds"),
     ("server_rss_peak_bytes", "Memory at its peak", "bytes"),
     ("server_rss_bytes", "Memory at the end", "bytes"),
     ("server_threads_peak", "Threads, at most", "count"),

@@ -77,10 +77,11 @@ class CheckInput:
     client_core_shares: tuple[float, ...] = ()
     client_steal: float | None = None
     # The share of all time of the client host that went to interrupts, how long its cores were
-    # watched, and CPU time of the server in that time.
+    # watched, and CPU time of the server and of the services beside it in that time.
     client_irq: float | None = None
     watched_s: float | None = None
     server_cpu_s: float | None = None
+    services_cpu_s: float | None = None
     # The CPU governor of each host that tells it: {"client": "powersave"}.
     governors: Mapping[str, str] = field(default_factory=dict)
     # What is recorded of the server: version, runtime, settings, and what it printed.

@@ -126,12 +126,12 @@ def _find_others(trial: CheckInput) -> str | None:
 
 
 def _own_cpu_s(trial: CheckInput) -> float | None:
-    """CPU time of the load tool, and of a server on its host; None where one is unknown."""
-    if trial.same_host is None or trial.client_cpu_s is None:
-        return None
-    if not trial.same_host:
-        return trial.client_cpu_s
-    return None if trial.server_cpu_s is None else trial.client_cpu_s + trial.server_cpu_s
+    """CPU time of the load tool, services, and a server on its host; None where one is unknown."""
+    parts = [trial.client_cpu_s, trial.services_cpu_s]
+    if trial.same_host:
+        parts.append(trial.server_cpu_s)
+    known = [part for part in parts if part is not None]
+    return sum(known) if trial.same_host is not None and len(known) == len(parts) else None
 
 
 def _find_steal(trial: CheckInput) -> str | None:

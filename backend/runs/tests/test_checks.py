@@ -71,6 +71,7 @@ FAULTS = {
         "client_irq": 0.1,
         "watched_s": 10.0,
         "client_cpu_s": 6.0,
+        "services_cpu_s": 0.0,
     },
     "no-answers": {"requests_completed": 0, "requests_ok": 0, "error_rate": None},
     "hung-server": {"answers_after": False},
@@ -138,6 +139,7 @@ HARMLESS = {
         "client_irq": 0.1,
         "watched_s": 10.0,
         "client_cpu_s": 6.0,
+        "services_cpu_s": 0.0,
         "server_cpu_s": 18.5,
         "same_host": True,
     },
@@ -203,6 +205,8 @@ def test_is_silent(id_):
         # The server is on the host of the load tool.
         ({"same_host": True, "server_cpu_s": 8.0}, "35 %"),
         ({"same_host": True, "server_cpu_s": None}, None),
+        ({"services_cpu_s": 8.0}, "35 %"),
+        ({"services_cpu_s": None}, None),
         ({"same_host": None}, None),
         ({"client_cpu_s": None}, None),
         ({"watched_s": None}, None),
@@ -214,6 +218,7 @@ def test_the_work_of_other_programs_is_what_load_tool_and_server_leave(known, sh
         "client_irq": 0.1,
         "watched_s": 10.0,
         "client_cpu_s": 6.0,
+        "services_cpu_s": 0.0,
     }
     findings = {
         finding.id: finding.detail for finding in check_trial(replace(SOUND, **(busy | known)))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.plan.server_spec import ServiceSpec
 from loadsheet_agent.run.program import Program
+from loadsheet_agent.run.sampling import Tree
 
 POLL_S = 0.1
 
@@ -33,6 +34,11 @@ class Services:
     def problem_for(self, names: tuple[str, ...]) -> str | None:
         """Why a server that needs these services cannot run, or None."""
         return next((self.problems[name] for name in names if name in self.problems), None)
+
+    def trees(self) -> list[Tree]:
+        """The processes of every service that runs."""
+        trees = (program.tree() for _, program in self.programs.values())
+        return [tree for tree in trees if tree is not None]
 
     def stop(self) -> None:
         """Stop every service and run its teardown."""

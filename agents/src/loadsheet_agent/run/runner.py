@@ -237,7 +237,7 @@ class Runner:
     def _execute(
         self, command: Command, step: Step, server: ManagedServer
     ) -> tuple[Execution, dict[str, Any]]:
-        sampler = Sampler(server.tree())
+        sampler = Sampler(server.tree(), server.service_trees())
 
         def tick() -> None:
             sampler.tick()

@@ -6,7 +6,7 @@ Sampled twice a second: enough for peaks, at no measurable cost for the load too
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,11 +80,18 @@ class Tree:
 class Sampler:
     """Samples from its creation to `finish`, which gives the envelope's resources.
 
-    `tick` may be called at any rate.
+    `services`: what runs beside the server. `tick` may be called at any rate.
     """
 
-    def __init__(self, tree: Tree | None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        tree: Tree | None,
+        services: Sequence[Tree] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._tree = tree
+        self._services = services
+        self._services_cpu_s = cpu_seconds(services)
         self._clock = clock
         self._cores = core_times()
         self._first = self._read(fresh=True)
@@ -116,6 +123,7 @@ class Sampler:
             "client_cpu_steal": steal,
             "client_cpu_irq": irq_share(self._cores, cores),
             "server_cpu_s": _rounded(_spent(self._first.cpu_s, last.cpu_s)),
+            "services_cpu_s": _rounded(_spent(self._services_cpu_s, cpu_seconds(self._services))),
             "server_rss_bytes": last.rss_bytes,
             "server_rss_peak_bytes": _most(reading.rss_bytes for reading in self._readings),
             "server_threads_peak": _most(reading.threads for reading in self._readings),
@@ -125,6 +133,13 @@ class Sampler:
             "time_wait_peak": _most(self._time_wait),
             "samples": len(self._readings),
         }
+
+
+def cpu_seconds(trees: Sequence[Tree]) -> float | None:
+    """CPU time of all trees since they started; None where one of them is unknown."""
+    seconds = [tree.usage(fresh=True).cpu_s for tree in trees]
+    known = [each for each in seconds if each is not None]
+    return sum(known) if len(known) == len(seconds) else None
 
 
 def time_wait_sockets() -> int | None:

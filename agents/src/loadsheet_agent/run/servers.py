@@ -140,6 +140,10 @@ class ManagedServer:
         """Its processes; None when the plan did not start it or it has ended."""
         return self._program.tree()
 
+    def service_trees(self) -> list[Tree]:
+        """The processes of the services beside the servers."""
+        return self._services.trees()
+
     def stop(self) -> None:
         """End every process of a server the plan started; others are left alone."""
         self._program.stop()
