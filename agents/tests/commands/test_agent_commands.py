@@ -15,6 +15,7 @@ from agent_fakes import TOKEN, FakeService, Upload, run_agent, write_plan
 from loadsheet_agent import cli
 from loadsheet_agent.commands.arguments import completion_words
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.run.timings import AROUND_S, START_S, VERSION_S
 from loadsheet_agent.tools import TOOLS
 from loadsheet_agent.upload.envelope import file_envelope
 from loadsheet_agent.upload.spool import Spool
@@ -129,6 +130,10 @@ def test_doctor_finds_a_plan_that_cannot_run_here(tmp_path: Path):
     assert run_agent("doctor", tmp_path / "none.toml").returncode == Exit.PLAN
 
 
+# Of the new plan: trials, warm-ups and rests.
+PLANNED_S = 15 * 10 + 3 * 5 + 17 * 2
+
+
 def test_a_new_plan_checks_and_is_never_written_over(fake_wrk: str, tmp_path: Path):
     path = tmp_path / "mine.toml"
     assert run_agent("plan", "new", path).returncode == Exit.OK
@@ -138,7 +143,9 @@ def test_a_new_plan_checks_and_is_never_written_over(fake_wrk: str, tmp_path: Pa
     assert done.returncode == Exit.OK, done.stderr
     answer = json.loads(done.stdout)
     assert (answer["trials_least"], answer["trials_most"], answer["warmups_least"]) == (15, 15, 3)
-    assert answer["seconds_least"] == pytest.approx(15 * 10 + 3 * 5 + 17 * 2 + 18 * 0.3 + 0.5)
+    parts_s = PLANNED_S + 18 * AROUND_S + START_S + VERSION_S
+    assert answer["seconds_least"] == pytest.approx(parts_s)
+    assert answer["to_install"] == 0
     assert (answer["tool"], len(answer["steps"])) == ("wrk", 18)
     shown = run_agent("plan", "check", path, "--tool-path", f"wrk={fake_wrk}").stdout
     assert "1 server x 1 workload x 3 load points x 5 repeats: 15 trials and 3 warm-ups" in shown
