@@ -1,8 +1,7 @@
 """The figures: the answer of a comparison, the same on the page, in the API and in a snapshot.
 
-These records are the one description of its JSON: the OpenAPI document and the types of the
-browser are made from them. The order of the fields is the order in the JSON. Null is unknown,
-everywhere. A field with a default may be absent in a snapshot that an older version froze.
+The OpenAPI document and the types of the browser are made from these records. Their order is the
+order of the JSON. Null is unknown. A field with a default may be absent in an older snapshot.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from backend.analysis.answer import Answer
 from backend.analysis.record import Record
 from backend.runs.checks import Severity
 from backend.stats import Better, Verdict
+from backend.stats.thresholds import LEAST_TRIALS
 
 SCHEMA = 2
 
@@ -51,7 +51,7 @@ class Measure(Record, frozen=True, kw_only=True):
             description="Geometric mean of the trials, run by run; of errors, the share of attempts"
         ),
     ]
-    low: Annotated[Number | None, Meta(description="Null with fewer than three trials")]
+    low: Annotated[Number | None, Meta(description=f"Null with fewer than {LEAST_TRIALS} trials")]
     high: Number | None
     each: Annotated[
         Sequence[Number | None] | None,

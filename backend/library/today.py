@@ -28,7 +28,8 @@ from backend.runs.attempts import error_rate
 FILE, FIGURES = "today.zip", "today.json"
 ENVELOPE = "envelope.json"
 CURRENT = ("current", "rest")
-LEAST_TOLD_FAILURE = 0.01
+# Smaller shares are not printed. This judges nothing, so it is not HIGH_ERROR_RATE.
+LEAST_PRINTED_FAILURE = 0.01
 # Name of the server with its program, and of the workload.
 Key = tuple[str, str]
 
@@ -69,7 +70,7 @@ class Figure:
         low, high = min(self.rates), max(self.rates)
         span = f", {low:,.0f} to {high:,.0f}" if round(high) > round(low) else ""
         share = self.failed or 0.0
-        failed = f", up to {share:.0%} failed" if share >= LEAST_TOLD_FAILURE else ""
+        failed = f", up to {share:.0%} failed" if share >= LEAST_PRINTED_FAILURE else ""
         version = f" ({self.version})" if self.version else ""
         return f"{self.centre:,.0f} requests/s{self.load}{version}{span}{failed}"
 

@@ -27,12 +27,14 @@ _NORMAL = NormalDist()
 def two_stage_size(first_stage: Sequence[float], half_width: float) -> int:
     """How many trials in all make a 95 % interval of ± `half_width` (Stein, Ann. Math. Stat. 1945).
 
-    `first_stage`: logs of at least three trials; `half_width` on the log scale. The mean of all
-    trials ± `half_width` is then the interval, whatever noise the later trials show.
+    `first_stage`: logs of at least `LEAST_TRIALS` trials; `half_width` on the log scale. The mean
+    of all trials ± `half_width` is then the interval, whatever noise the later trials show.
     """
     count = len(first_stage)
     if count < LEAST_TRIALS or half_width <= 0:
-        raise ValueError(f"got {count} trials, ± {half_width}; expected 3 or more and above 0")
+        raise ValueError(
+            f"got {count} trials, ± {half_width}; expected {LEAST_TRIALS} or more and above 0"
+        )
     mean = fmean(first_stage)
     variance = sum((value - mean) ** 2 for value in first_stage) / (count - 1)
     t = t_quantile((1 + CONFIDENCE) / 2, count - 1)

@@ -17,6 +17,7 @@ from backend.accounts.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settin
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.errors import InvalidInput
 from backend.ingest.usage import usage_of
+from backend.stats.thresholds import LEAST_TRIALS
 from backend.web import visible
 from backend.whole_numbers import whole_number
 
@@ -107,6 +108,7 @@ def settings_form(
         if sent is not None
         else f"{100 * workspace.relevant_share:g}",
         "min_trials": sent.get("min_trials", "") if sent is not None else workspace.min_trials,
+        "least_trials": LEAST_TRIALS,
         "factors": [
             {
                 "id": factor.id,

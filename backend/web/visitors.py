@@ -21,6 +21,7 @@ from backend.links import link_to
 from backend.problems import seconds_to_wait
 from backend.sharing.gallery import find_showcase, list_exhibits
 from backend.sharing.models import ResultSet
+from backend.stats.thresholds import LEAST_TRIALS
 from backend.web.previews import explain_refusal, preview_context, sent_files
 
 EXHIBITS = 6
@@ -86,5 +87,6 @@ def _form_context(request: HttpRequest, **preview: Any) -> dict[str, Any]:
         "kept": "nothing was stored",
         "is_visitor": True,
         "is_sign_up_open": get_adapter(request).is_open_for_signup(request),
+        "least_trials": LEAST_TRIALS,
         "most_kib": OF_STRANGERS.total_bytes >> 10,
     }

@@ -11,7 +11,8 @@ from statistics import median
 from backend.analysis.query.factors import FACTORS, Factor
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.records import LoadedCell, LoadedTrial
-from backend.runs.checks.contradictions import MAX_FAILED, TOLERANCE
+from backend.runs.checks.contradictions import TOLERANCE
+from backend.stats.thresholds import HIGH_ERROR_RATE, percent
 
 # Servers send headers of different lengths, and some tools count them.
 HEADERS_BYTES = 512
@@ -32,7 +33,10 @@ def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
     if any(cell.workload.payload_bytes is None for cell in cells):
         factors.append(_size_factor(cells))
     if any(_has_redirects(cell) for cell in cells):
-        shares = {cell.id: "over 1 %" if _has_redirects(cell) else "under 1 %" for cell in cells}
+        limit = percent(HIGH_ERROR_RATE)
+        shares = {
+            cell.id: f"{'over' if _has_redirects(cell) else 'under'} {limit}" for cell in cells
+        }
         factors.append(_factor(REDIRECTS, "share of redirects", shares))
     return tuple(factors)
 
@@ -115,7 +119,7 @@ def _rounded(size: float) -> str:
 
 def _is_typical(trial: LoadedTrial, connections: int) -> bool:
     """Whether the bytes are of whole, successful responses."""
-    if trial.error_rate is not None and trial.error_rate > MAX_FAILED:
+    if trial.error_rate is not None and trial.error_rate > HIGH_ERROR_RATE:
         return False
     return connections <= MAX_UNFINISHED * (trial.requests_completed or 0)
 

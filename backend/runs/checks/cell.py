@@ -141,10 +141,11 @@ CELL_CHECKS = (
         id=FEW_TRIALS,
         severity="warning",
         title="Few trials",
-        explanation="The load point has fewer trials than the workspace setting (3 by default). "
-        "One or two trials do not show the noise, so there is no interval and no verdict. A trial "
-        "counts if it has throughput, error rate or latency.",
-        remedy="Repeat each load point at least 3 times.",
+        explanation="The load point has fewer trials than the workspace setting "
+        f"({LEAST_TRIALS} by default). Fewer than {LEAST_TRIALS} trials do not show the noise, so "
+        "there is no interval and no verdict. A trial counts if it has throughput, error rate or "
+        "latency.",
+        remedy=f"Repeat each load point at least {LEAST_TRIALS} times.",
     ),
     Check(
         id="no-warmup",

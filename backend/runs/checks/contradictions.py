@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from backend.runs.checks.check import Check, TrialRule
 from backend.runs.checks.check_input import CheckInput
+from backend.stats.thresholds import HIGH_ERROR_RATE
 
 # Sizes, rates and times that differ by less are one figure, rounded.
 TOLERANCE = 0.1
@@ -16,8 +17,6 @@ TOLERANCE = 0.1
 HEADER_BYTES = 1024
 # A tool may start late or wait for the last responses.
 LATE_SHARE, LATE_S = 0.2, 1.0
-# Above this share of failures, error pages weigh in the bytes per response.
-MAX_FAILED = 0.01
 
 
 def claims_of_url(url: str | None) -> dict[str, Any]:
@@ -107,7 +106,8 @@ def _other_size(trial: CheckInput) -> float | None:
     completed = trial.requests_completed
     if payload is None or size is None or not completed or trial.evidence.asked.method == "HEAD":
         return None
-    if trial.incomplete or (trial.error_rate or 0.0) > MAX_FAILED:
+    # With many failures, error pages weigh in the bytes per response.
+    if trial.incomplete or (trial.error_rate or 0.0) > HIGH_ERROR_RATE:
         return None
     # At the end each connection may have read a part of a response that is not counted.
     largest = (payload * (1 + TOLERANCE) + HEADER_BYTES) * (

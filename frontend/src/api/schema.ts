@@ -1088,7 +1088,7 @@ export interface components {
         readonly Measure: {
             /** @description Geometric mean of the trials, run by run; of errors, the share of attempts */
             readonly value: number | null;
-            /** @description Null with fewer than three trials */
+            /** @description Null with fewer than 3 trials */
             readonly low: number | null;
             readonly high: number | null;
             /** @description The value of each trial; null for a trial without one */
@@ -1360,7 +1360,7 @@ export interface components {
         /** @description The figure of one side. */
         readonly PairFigure: {
             readonly value: number | null;
-            /** @description Null with fewer than three trials */
+            /** @description Null with fewer than 3 trials */
             readonly low: number | null;
             readonly high: number | null;
             /** @description The smallest step of a latency that the tool prints, µs */

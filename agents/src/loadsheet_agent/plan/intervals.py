@@ -14,8 +14,8 @@ from collections.abc import Sequence
 # Below seven, the spread of the first repeats is itself too uncertain: with five, the final
 # intervals cover 92 % in place of 95 %, and noisy servers need more repeats in total.
 FIRST_REPEATS = 7
-# Fewer values give no useful spread.
-LEAST_VALUES = 3
+# Fewer trials show no useful spread. The service has the same rule; a test compares the two.
+LEAST_TRIALS = 3
 
 # Two-sided 95 % quantiles of Student's t by degrees of freedom; NIST/SEMATECH e-Handbook 1.3.6.7.2.
 T_95 = (
@@ -34,10 +34,10 @@ def repeats_needed(values: Sequence[float], interval: float) -> int:
     """Repeats after which the 95 % interval of the mean is within ± `interval`, a share of it.
 
     Computed on the logs of the first stage's `values`, as the service compares; at least their
-    number. 0 where fewer than three values are above 0: they do not tell their spread.
+    number. 0 where fewer than `LEAST_TRIALS` values are above 0: they do not show their spread.
     """
     logs = [math.log(value) for value in values if value > 0]
-    if len(logs) < LEAST_VALUES:
+    if len(logs) < LEAST_TRIALS:
         return 0
     mean = sum(logs) / len(logs)
     variance = sum((each - mean) ** 2 for each in logs) / (len(logs) - 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent.plan.intervals import FIRST_REPEATS
+from loadsheet_agent.plan.intervals import FIRST_REPEATS, LEAST_TRIALS
 from loadsheet_agent.plan.keys import (
     AnyTable,
     Choice,
@@ -234,8 +234,8 @@ class Plan:
     )
     repeats: int = key(
         Integer(least=1),
-        "Trials of each server at each load point; fewer than 3 give no verdict.",
-        default=3,
+        f"Trials of each server at each load point; fewer than {LEAST_TRIALS} give no verdict.",
+        default=LEAST_TRIALS,
     )
     warmup_s: float = key(
         Number(least=0),

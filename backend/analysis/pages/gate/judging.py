@@ -25,6 +25,7 @@ from backend.stats import Ratio
 from backend.stats.comparison import Comparison, Floor, Page, Rule
 from backend.stats.replicates import Sample, estimate
 from backend.stats.sample_size import Advice, trials_needed
+from backend.stats.thresholds import LEAST_TRIALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +220,7 @@ def _judge_alone(contest: Contest) -> Judged:
         # All attempts were counted: there is nothing to estimate.
         low = high = measure.value
     if low is None or high is None:
-        return Judged(contest, "too_noisy", "An interval needs at least three trials.")
+        return Judged(contest, "too_noisy", f"An interval needs at least {LEAST_TRIALS} trials.")
     return Judged(contest, _against_limit(requirement, low, high), "")
 
 

@@ -10,6 +10,7 @@ from msgspec import Meta
 from backend.analysis.answer import Trust
 from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio
 from backend.analysis.record import Record
+from backend.stats.thresholds import LEAST_TRIALS
 
 SideKind = Literal["run", "server"]
 # Where something differs: in what is compared, in the conditions, in the plan, on a host.
@@ -42,7 +43,7 @@ class PairFigure(Record, frozen=True, kw_only=True):
     """The figure of one side."""
 
     value: Number | None
-    low: Annotated[Number | None, Meta(description="Null with fewer than three trials")]
+    low: Annotated[Number | None, Meta(description=f"Null with fewer than {LEAST_TRIALS} trials")]
     high: Number | None
     step: Annotated[
         Number | None, Meta(description="The smallest step of a latency that the tool prints, µs")
