@@ -7,10 +7,10 @@ from itertools import pairwise
 from math import sqrt
 from statistics import NormalDist, fmean, stdev
 
-from backend.runs.checks.check import Check
+from backend.runs.checks.check import CellInput, CellRule, Check
 from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.dip import has_two_modes
-from backend.runs.checks.interruptions import INTERRUPTION_CHECKS, find_pause, find_restart
+from backend.runs.checks.interruptions import INTERRUPTION_RULES
 from backend.runs.checks.wording import percent_text
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
@@ -37,32 +37,26 @@ def check_cell(
     """Every rule over a cell that fires. `warmed_up` None: unknown, the rule does not fire."""
     counted = [trial for trial in trials if not trial.warmup and trial.has_figures]
     rates = [trial.throughput_rps for trial in counted if trial.throughput_rps is not None]
-    details = {
-        FEW_TRIALS: _find_few_trials(len(counted), min_trials),
-        "no-warmup": _find_no_warmup(warmed_up),
-        "spread": _find_spread(rates),
-        "drift": _find_drift(rates),
-        "collapse": _find_collapse(rates),
-        "two-modes": _find_two_modes(rates),
-        "restarted": find_restart(counted),
-        "paused": find_pause(counted),
-    }
-    return [Finding(id_, detail) for id_, detail in details.items() if detail is not None]
+    cell = CellInput(counted, rates, min_trials, warmed_up)
+    details = ((rule.check.id, rule.find(cell)) for rule in CELL_RULES)
+    return [Finding(id_, detail) for id_, detail in details if detail is not None]
 
 
-def _find_few_trials(count: int, wanted: int) -> str | None:
-    if count >= wanted:
+def _find_few_trials(cell: CellInput) -> str | None:
+    count = len(cell.trials)
+    if count >= cell.least_trials:
         return None
     noun = "trial counts" if count == 1 else "trials count"
-    return f"{count} {noun}; the workspace asks for {wanted}."
+    return f"{count} {noun}; the workspace asks for {cell.least_trials}."
 
 
-def _find_no_warmup(warmed_up: bool | None) -> str | None:
-    return "Every trial counts, also the first." if warmed_up is False else None
+def _find_no_warmup(cell: CellInput) -> str | None:
+    return "Every trial counts, also the first." if cell.warmed_up is False else None
 
 
-def _find_spread(rates: Sequence[float]) -> str | None:
+def _find_spread(cell: CellInput) -> str | None:
     """Whether the true coefficient of variation is above 5 %, by its lower confidence bound."""
+    rates = cell.rates
     if len(rates) < LEAST_TRIALS or not fmean(rates):
         return None
     variation = stdev(rates) / fmean(rates)
@@ -85,8 +79,9 @@ def _least_variation(variation: float, count: int) -> float:
     return float(variation * sqrt(freedom / quantile))
 
 
-def _find_drift(rates: Sequence[float]) -> str | None:
+def _find_drift(cell: CellInput) -> str | None:
     """A line through the trials in their order, whose slope chance does not explain."""
+    rates = cell.rates
     n = len(rates)
     if n < DRIFT_TRIALS or not fmean(rates):
         return None
@@ -110,8 +105,9 @@ def _find_drift(rates: Sequence[float]) -> str | None:
     )
 
 
-def _find_collapse(rates: Sequence[float]) -> str | None:
+def _find_collapse(cell: CellInput) -> str | None:
     """Whether every trial is slower than the one before, and the last has lost half or more."""
+    rates = cell.rates
     is_falling = all(after <= before for before, after in pairwise(rates))
     if len(rates) < LEAST_TRIALS or not is_falling or rates[-1] > COLLAPSED_SHARE * rates[0]:
         return None
@@ -120,7 +116,8 @@ def _find_collapse(rates: Sequence[float]) -> str | None:
     return f"The trials reach {', '.join(f'{rate:.6g}' for rate in rates)} requests/s, in order."
 
 
-def _find_two_modes(rates: Sequence[float]) -> str | None:
+def _find_two_modes(cell: CellInput) -> str | None:
+    rates = cell.rates
     if not has_two_modes(rates):
         return None
     ordered = sorted(rates)
@@ -136,66 +133,85 @@ def _find_two_modes(rates: Sequence[float]) -> str | None:
     )
 
 
-CELL_CHECKS = (
-    Check(
-        id=FEW_TRIALS,
-        severity="warning",
-        title="Few trials",
-        explanation="The load point has fewer trials than the workspace setting "
-        f"({LEAST_TRIALS} by default). Fewer than {LEAST_TRIALS} trials do not show the noise, so "
-        "there is no interval and no verdict. A trial counts if it has throughput, error rate or "
-        "latency.",
-        remedy=f"Repeat each load point at least {LEAST_TRIALS} times.",
+CELL_RULES = (
+    CellRule(
+        Check(
+            id=FEW_TRIALS,
+            severity="warning",
+            title="Few trials",
+            explanation="The load point has fewer trials than the workspace setting "
+            f"({LEAST_TRIALS} by default). Fewer than {LEAST_TRIALS} trials do not show the "
+            "noise, so there is no interval and no verdict. A trial counts if it has throughput, "
+            "error rate or latency.",
+            remedy=f"Repeat each load point at least {LEAST_TRIALS} times.",
+        ),
+        _find_few_trials,
     ),
-    Check(
-        id="no-warmup",
-        severity="info",
-        title="No warm-up",
-        explanation="There was no warm-up before the counted trials, so connecting, cold caches "
-        "and just-in-time compilation are part of the figures.",
-        remedy="Add a warm-up to the plan.",
+    CellRule(
+        Check(
+            id="no-warmup",
+            severity="info",
+            title="No warm-up",
+            explanation="There was no warm-up before the counted trials, so connecting, cold "
+            "caches and just-in-time compilation are part of the figures.",
+            remedy="Add a warm-up to the plan.",
+        ),
+        _find_no_warmup,
     ),
-    Check(
-        id="spread",
-        severity="warning",
-        title="Trials differ more than on a quiet machine",
-        explanation="The standard deviation of the throughput is above 5 % of the mean, also when "
-        "chance is allowed for (95 % confidence). Small differences between servers cannot be "
-        "seen in such noise.",
-        remedy="Look for other work on the machines, changing processor speed or a trial that went "
-        "wrong; more trials narrow the interval.",
-        source="Confidence bound of a standard deviation (χ²); see statistics.md",
+    CellRule(
+        Check(
+            id="spread",
+            severity="warning",
+            title="Trials differ more than on a quiet machine",
+            explanation="The standard deviation of the throughput is above 5 % of the mean, also "
+            "when chance is allowed for (95 % confidence). Small differences between servers "
+            "cannot be seen in such noise.",
+            remedy="Look for other work on the machines, changing processor speed or a trial "
+            "that went wrong; more trials narrow the interval.",
+            source="Confidence bound of a standard deviation (χ²); see statistics.md",
+        ),
+        _find_spread,
     ),
-    Check(
-        id="drift",
-        severity="warning",
-        title="Trials get steadily faster or slower",
-        explanation="A line through 5 or more trials in their order rises or falls by more than "
-        "5 %, and chance explains that in less than 1 % of load points. The server did not "
-        "recover between trials, or was not warm yet.",
-        remedy="Add a warm-up, a pause or a restart between trials, and measure servers in turn.",
-        source="t test of a regression slope; see statistics.md",
+    CellRule(
+        Check(
+            id="drift",
+            severity="warning",
+            title="Trials get steadily faster or slower",
+            explanation="A line through 5 or more trials in their order rises or falls by more "
+            "than 5 %, and chance explains that in less than 1 % of load points. The server did "
+            "not recover between trials, or was not warm yet.",
+            remedy="Add a warm-up, a pause or a restart between trials, and measure servers in "
+            "turn.",
+            source="t test of a regression slope; see statistics.md",
+        ),
+        _find_drift,
     ),
-    Check(
-        id="collapse",
-        severity="warning",
-        title="Each trial is slower than the one before",
-        explanation="No trial is faster than the one before it, and the last has at most half the "
-        "throughput of the first. The server does not recover between trials: connections, "
-        "threads or memory of earlier trials are still in use.",
-        remedy="Look for what the server keeps, and give a figure for each trial, not the mean. "
-        "If you restart the server between trials, say so.",
+    CellRule(
+        Check(
+            id="collapse",
+            severity="warning",
+            title="Each trial is slower than the one before",
+            explanation="No trial is faster than the one before it, and the last has at most "
+            "half the throughput of the first. The server does not recover between trials: "
+            "connections, threads or memory of earlier trials are still in use.",
+            remedy="Look for what the server keeps, and give a figure for each trial, not the "
+            "mean. If you restart the server between trials, say so.",
+        ),
+        _find_collapse,
     ),
-    Check(
-        id="two-modes",
-        severity="warning",
-        title="Trials fall into two groups",
-        explanation="At least 8 trials have two separate levels of throughput (Hartigan's dip, "
-        "level 2 %). The figure lies between the levels, where no trial is.",
-        remedy="Find what switches, for example memory placement, connection balance or processor "
-        "speed, and compare the levels apart.",
-        source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of Statistics "
-        "13(1)",
+    CellRule(
+        Check(
+            id="two-modes",
+            severity="warning",
+            title="Trials fall into two groups",
+            explanation="At least 8 trials have two separate levels of throughput (Hartigan's "
+            "dip, level 2 %). The figure lies between the levels, where no trial is.",
+            remedy="Find what switches, for example memory placement, connection balance or "
+            "processor speed, and compare the levels apart.",
+            source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of "
+            "Statistics 13(1)",
+        ),
+        _find_two_modes,
     ),
-    *INTERRUPTION_CHECKS,
+    *INTERRUPTION_RULES,
 )

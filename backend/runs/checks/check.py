@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,3 +45,24 @@ class TrialRule:
 
     check: Check
     find: Callable[[CheckInput], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CellInput:
+    """The counted trials of a load point in the order they were executed, and their throughputs.
+
+    `least_trials`: as many as the workspace asks for. `warmed_up`: None where it is unknown.
+    """
+
+    trials: Sequence[CheckInput]
+    rates: Sequence[float]
+    least_trials: int
+    warmed_up: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class CellRule:
+    """A check of a cell: `find` gives a sentence with the figures, or None."""
+
+    check: Check
+    find: Callable[[CellInput], str | None]

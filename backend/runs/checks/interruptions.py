@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from backend.runs.checks.check import Check
+from backend.runs.checks.check import CellInput, CellRule, Check
 from backend.runs.checks.check_input import CheckInput
 
 # A pause is at least this long, and this many times as long as the usual time between trials.
@@ -15,21 +15,21 @@ LEAST_PAUSE_S = 600.0
 PAUSE_FACTOR = 10
 
 
-def find_restart(trials: Sequence[CheckInput]) -> str | None:
+def _find_restart(cell: CellInput) -> str | None:
     """A start of the server between trials, where it was not started for each of them."""
-    starts = Counter(trial.server_start for trial in trials if trial.server_start is not None)
+    starts = Counter(trial.server_start for trial in cell.trials if trial.server_start is not None)
     if len(starts) < 2 or max(starts.values()) == 1:
         return None
     counts = " and ".join(str(count) for count in starts.values())
     return f"{len(starts)} starts of the server were measured, with {counts} trials."
 
 
-def find_pause(trials: Sequence[CheckInput]) -> str | None:
+def _find_pause(cell: CellInput) -> str | None:
     """A time between two trials that is much longer than between the others."""
-    *others, longest = sorted(_gaps_s(trials)) or [0.0]
+    *others, longest = sorted(_gaps_s(cell.trials)) or [0.0]
     if not others or longest < max(LEAST_PAUSE_S, PAUSE_FACTOR * median(others)):
         return None
-    return f"{_duration_text(longest)} passed between two of the {len(trials)} trials."
+    return f"{_duration_text(longest)} passed between two of the {len(cell.trials)} trials."
 
 
 def _gaps_s(trials: Sequence[CheckInput]) -> list[float]:
@@ -51,23 +51,30 @@ def _duration_text(duration_s: float) -> str:
     return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 60 / 24:.0f} days"
 
 
-INTERRUPTION_CHECKS = (
-    Check(
-        id="restarted",
-        severity="warning",
-        title="The server was started again between trials",
-        explanation="The trials of a load point come from several starts of the server, although "
-        "it was not started for each trial: it had ended, or the run was resumed. Each start lays "
-        "out memory and connections anew, and some trials met a fresh server.",
-        remedy='Find out why the server ended, or set `restart = "each-trial"` in the plan, which '
-        "treats all trials alike.",
+INTERRUPTION_RULES = (
+    CellRule(
+        Check(
+            id="restarted",
+            severity="warning",
+            title="The server was started again between trials",
+            explanation="The trials of a load point come from several starts of the server, "
+            "although it was not started for each trial: it had ended, or the run was resumed. "
+            "Each start lays out memory and connections anew, and some trials met a fresh server.",
+            remedy='Find out why the server ended, or set `restart = "each-trial"` in the plan, '
+            "which treats all trials alike.",
+        ),
+        _find_restart,
     ),
-    Check(
-        id="paused",
-        severity="warning",
-        title="A long pause between trials",
-        explanation="Between two trials of a load point, at least 10 minutes passed, and ten times "
-        "as long as between the others. The machine and its neighbours may have changed.",
-        remedy="Measure all trials of a load point without a pause, or as two runs.",
+    CellRule(
+        Check(
+            id="paused",
+            severity="warning",
+            title="A long pause between trials",
+            explanation="Between two trials of a load point, at least 10 minutes passed, and ten "
+            "times as long as between the others. The machine and its neighbours may have "
+            "changed.",
+            remedy="Measure all trials of a load point without a pause, or as two runs.",
+        ),
+        _find_pause,
     ),
 )

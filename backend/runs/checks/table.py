@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from backend.runs.checks.cell import CELL_CHECKS
+from backend.runs.checks.cell import CELL_RULES
 from backend.runs.checks.check import Check, Withholds
 from backend.runs.checks.comparison import COMPARISON_CHECKS
 from backend.runs.checks.outcome import TOOL_DISAGREES
@@ -24,7 +24,7 @@ CHECKS: dict[str, Check] = {
     for check in (
         *(rule.check for rule in TRIAL_RULES),
         TOOL_DISAGREES,
-        *CELL_CHECKS,
+        *(rule.check for rule in CELL_RULES),
         *COMPARISON_CHECKS,
         *OUTPUT_CHECKS,
     )
