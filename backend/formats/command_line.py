@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-# They keep connections unless their command says otherwise.
-_KEEPING_TOOLS = frozenset(
-    {"wrk", "wrk2", "hey", "oha", "bombardier", "autocannon", "vegeta", "h2load"}
-)
+from backend.formats.tools import TOOLS
+
 # A header on the command line, as `-H "Connection: close"` or autocannon's `-H connection=close`.
 _CLOSE_HEADER = re.compile(r"(?:-H|--headers?=)?connection\s*[:=]\s*close\s*", re.IGNORECASE)
 _CLOSE_OPTION = re.compile(r"--?disable-keepalive|--?keepalive=(?:false|0)")
@@ -17,7 +15,7 @@ _CLOSE_OPTION = re.compile(r"--?disable-keepalive|--?keepalive=(?:false|0)")
 
 def asked_keepalive(tool: str, command: Sequence[str]) -> bool | None:
     """Whether the words of a command ask to keep connections; None where they do not tell."""
-    if tool not in _KEEPING_TOOLS or not command:
+    if tool not in TOOLS or not TOOLS[tool].keeps_connections or not command:
         return None
     return not any(
         _CLOSE_HEADER.fullmatch(word) or _CLOSE_OPTION.fullmatch(word) for word in command

@@ -23,6 +23,12 @@ class Tool:
     doc: str
     # As `claims`, for binary files; None for a tool that writes none.
     claims_binary: Callable[[Source], str | None] | None = None
+    # It keeps connections unless its command says otherwise.
+    keeps_connections: bool = False
+    # It prints latencies with two decimals, in the unit that suits the figure: 12.34ms, 1.02s.
+    prints_two_decimals: bool = False
+    # The option without which it prints no percentiles.
+    percentile_option: str | None = None
 
 
 def _tool(name: str) -> Tool:
@@ -34,6 +40,9 @@ def _tool(name: str) -> Tool:
         package.read,
         package.__doc__ or "",
         getattr(package, "claims_binary", None),
+        getattr(package, "KEEPS_CONNECTIONS", False),
+        getattr(package, "PRINTS_TWO_DECIMALS", False),
+        getattr(package, "PERCENTILE_OPTION", None),
     )
 
 

@@ -16,6 +16,7 @@ from backend.analysis.grouping.points import Point, place_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.record import record_of
+from backend.formats.tools import TOOLS
 from backend.runs.checks import Check
 from backend.stats import Ratio
 from backend.stats.comparison import AllPairs
@@ -26,13 +27,6 @@ MAXIMUM_UNRANKED = (
 )
 NO_RATIO_OF_STEP = "A figure is below the smallest step of the load tool, so there is no ratio."
 NO_RATIO_OF_ZERO = "A figure is zero in some trial, so there is no ratio."
-# What makes a load tool print percentiles that it leaves out otherwise.
-_PERCENTILE_OPTIONS = {
-    "bombardier": "--latencies",
-    "k6": "--summary-trend-stats",
-    "wrk": "--latency",
-    "wrk2": "--latency",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +76,11 @@ class Entrant:
     def _unknown_text(self, metric: str) -> str:
         """`Latency p99 is unknown. Run wrk with --latency.`"""
         text = f"{METRICS[metric].label} is unknown."
-        tools = {cell.series.tool for cell in self.point.cells}
-        options = _PERCENTILE_OPTIONS.keys() & tools if METRICS[metric].percentile else ()
-        advice = (f"Run {tool} with {_PERCENTILE_OPTIONS[tool]}." for tool in sorted(options))
+        if not METRICS[metric].percentile:
+            return text
+        names = sorted({cell.series.tool for cell in self.point.cells} & TOOLS.keys())
+        options = [(name, TOOLS[name].percentile_option) for name in names]
+        advice = (f"Run {name} with {option}." for name, option in options if option)
         return " ".join([text, *advice])
 
 

@@ -22,6 +22,7 @@ from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Document, Source
 
 NAME = "autocannon"
+KEEPS_CONNECTIONS = True
 RESOLUTION_US = 1000
 JSON_KEYS = frozenset(("connections", "latency", "requests", "throughput", "2xx"))
 # The key that autocannon alone writes near the start of its JSON, from version 4 on.

@@ -22,6 +22,9 @@ from backend.formats.text import Document, Source
 from backend.formats.transport_errors import counted_classes
 
 NAME = "bombardier"
+KEEPS_CONNECTIONS = True
+PRINTS_TWO_DECIMALS = True
+PERCENTILE_OPTION = "--latencies"
 MARKS = ("Reqs/sec", "numberOfConnections", "Bombarding ", "enough data to compute statistics")
 JSON_START = '{"spec":{"numberOfConnections":'
 

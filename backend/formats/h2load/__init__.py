@@ -24,6 +24,8 @@ from backend.formats.text import Line, Source
 from backend.formats.together import read_each, split_sources
 
 NAME = "h2load"
+KEEPS_CONNECTIONS = True
+PRINTS_TWO_DECIMALS = True
 # A log has no word: its rows begin with the time in µs, digits that begin with 1 until 2033.
 MARKS = (" total client(s)", " req/s, ", '"h2load ', "\t", "\n1")
 

@@ -25,6 +25,7 @@ from backend.formats.text import Source, blocks
 from backend.formats.together import read_each, split_sources
 
 NAME = "hey"
+KEEPS_CONNECTIONS = True
 MARKS = ("Slowest:", "response-time", *boom.MARKS)
 
 

@@ -22,6 +22,8 @@ from backend.formats.text import Source
 from backend.formats.together import joined, one_of
 
 NAME = "k6"
+PRINTS_TWO_DECIMALS = True
+PERCENTILE_OPTION = "--summary-trend-stats"
 MARKS = (
     "http_req",
     '"iterations"',

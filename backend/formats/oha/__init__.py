@@ -23,6 +23,7 @@ from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
 NAME = "oha"
+KEEPS_CONNECTIONS = True
 MARKS = ("Success rate:", '"successRate"', "request-start,DNS")
 
 

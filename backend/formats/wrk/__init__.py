@@ -28,6 +28,9 @@ from backend.formats.wrk.report import (
 from backend.formats.wrk.thread_rates import with_rates_compared
 
 NAME = "wrk"
+KEEPS_CONNECTIONS = True
+PRINTS_TWO_DECIMALS = True
+PERCENTILE_OPTION = "--latency"
 DISTRIBUTION = "Latency Distribution"
 MARKS = ("threads and", "Thread Stats", "unable to connect")
 

@@ -23,6 +23,9 @@ from backend.formats.together import read_each
 from backend.formats.wrk.report import is_wrk2, read_report, report_blocks
 
 NAME = "wrk2"
+KEEPS_CONNECTIONS = True
+PRINTS_TWO_DECIMALS = True
+PERCENTILE_OPTION = "--latency"
 MARKS = ("Thread calibration:", "HdrHistogram", "nan")
 RECORDED = "HdrHistogram - Recorded Latency"
 UNCORRECTED = "HdrHistogram - Uncorrected Latency"

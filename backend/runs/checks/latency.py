@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
 
+from backend.formats.tools import TOOLS
 from backend.runs.checks.check import BOARDS, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput
 from backend.runs.checks.wording import time_text
@@ -18,8 +19,6 @@ FAR_TAIL_PERCENTILES = ("99.9",)
 HISTOGRAM_STEP = 0.001
 # Locust prints percentiles with 2 significant digits: 105 ms as 110 ms.
 LOCUST_STEP = 0.05
-# They print two decimals in the unit that suits a figure: 12.34ms, 1.02s.
-TWO_DECIMALS = frozenset({"wrk", "wrk2", "k6", "bombardier", "h2load"})
 # Figures can only be copies of each other where the tool prints this many steps of them …
 FINE_STEPS = 200
 # … where this many requests were sent, and where the median is these steps below a mean, or below
@@ -60,7 +59,7 @@ def _step_us(trial: CheckInput, figure: float) -> float:
     step = trial.latency_resolution_us or 0.0
     if trial.percentiles_origin != "reported":
         return step
-    if trial.tool in TWO_DECIMALS:
+    if trial.tool in TOOLS and TOOLS[trial.tool].prints_two_decimals:
         by_size = next(unit for unit in (1e6, 1e3, 1.0) if figure >= unit or unit == 1.0) / 100
         # k6 may be told to print one unit; of the others, the step known is the coarsest.
         return max(step, by_size) if trial.tool == "k6" else by_size
