@@ -26,7 +26,7 @@ from django.db import Error, connection
 from django.http.request import split_domain_port, validate_host
 
 from backend import counters
-from backend.accounts import permits
+from backend.accounts import upload_counts
 from backend.api.uploads import SENDER_KEY, UPLOAD_ID_KEY
 from backend.config.body_gate import REFUSAL_KEY
 from backend.config.disk import is_short
@@ -129,7 +129,7 @@ class QuickUploads:
     def _upload_of(self, environ: Environ, sender: Sender) -> SmallUpload | None:
         """The upload once it is durable; None where the request must go the long way."""
         upload = _read(environ, sender.token_id)
-        if upload is None or is_short() or not permits.may_upload(str(sender.token_id)):
+        if upload is None or is_short() or not upload_counts.may_upload(str(sender.token_id)):
             return None
         try:
             self._try_connection()

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.accounts import permits, throttle
+from backend.accounts import throttle, upload_counts
 
 
 @pytest.fixture
@@ -15,20 +15,20 @@ def counted(monkeypatch):
         return 0
 
     monkeypatch.setattr(throttle, "seconds_until_upload", seconds_until_upload)
-    monkeypatch.setattr(permits, "_blocks", {})
+    monkeypatch.setattr(upload_counts, "_blocks", {})
     return counts, allowed
 
 
 def test_a_busy_sender_is_counted_in_growing_blocks(counted):
     counts, _ = counted
-    assert all(permits.may_upload("rig") for _ in range(100))
+    assert all(upload_counts.may_upload("rig") for _ in range(100))
     assert counts == [1, 2, 4, 8, 16, 32, 32, 32]
 
 
 def test_a_sender_that_pauses_is_counted_one_by_one(counted, monkeypatch):
     counts, _ = counted
-    monkeypatch.setattr(permits, "BLOCK_S", -1.0)
-    assert all(permits.may_upload("rig") for _ in range(3))
+    monkeypatch.setattr(upload_counts, "BLOCK_S", -1.0)
+    assert all(upload_counts.may_upload("rig") for _ in range(3))
     assert counts == [1, 1, 1]
 
 
@@ -36,19 +36,19 @@ def test_a_low_limit_is_counted_exactly(counted, settings):
     settings.UPLOADS_PER_MINUTE = 5
     counts, allowed = counted
     allowed[0] = 5
-    assert [permits.may_upload("rig") for _ in range(7)] == [True] * 5 + [False] * 2
+    assert [upload_counts.may_upload("rig") for _ in range(7)] == [True] * 5 + [False] * 2
     assert counts == [1] * 5
 
 
 def test_near_the_limit_the_last_uploads_still_go_through(counted):
     counts, allowed = counted
     allowed[0] = 20
-    assert [permits.may_upload("rig") for _ in range(22)] == [True] * 20 + [False] * 2
+    assert [upload_counts.may_upload("rig") for _ in range(22)] == [True] * 20 + [False] * 2
     assert sum(counts) == 20
 
 
 def test_senders_are_counted_apart(counted):
     counts, _ = counted
-    assert permits.may_upload("one")
-    assert permits.may_upload("other")
+    assert upload_counts.may_upload("one")
+    assert upload_counts.may_upload("other")
     assert counts == [1, 1]
