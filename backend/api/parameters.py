@@ -26,7 +26,7 @@ class RefuseRepeatedParameters(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Raises Problem 400."""
-        arrays = getattr(view, "arrays", frozenset())
+        arrays: frozenset[str] = getattr(view, "arrays", frozenset())
         for name, values in request.query_params.lists():
             if len(values) > 1 and name not in arrays:
                 raise given_several_times(name, len(values))

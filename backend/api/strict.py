@@ -43,7 +43,8 @@ class StrictSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         """The validated values. Raises ValidationError."""
         if isinstance(data, Mapping):
-            given = ((name, self.fields[name], data[name]) for name in self.fields if name in data)
+            fields = self.fields.items()
+            given = ((name, field, data[name]) for name, field in fields if name in data)
             if problems := _problems(given):
                 raise serializers.ValidationError(problems)
         return super().to_internal_value(data)
@@ -60,16 +61,22 @@ def _problems(values: Iterable[tuple[Any, AnyField, object]]) -> dict[Any, Any]:
 
 def _problem(field: AnyField, value: object) -> Any:
     """What is wrong with a value; None where the framework decides."""
-    if isinstance(field, serializers.ListField) and isinstance(value, list):
-        items = ((place, field.child, item) for place, item in enumerate(value))
+    if items := _items(field, value):
         return _problems(items) or None
-    if isinstance(field, serializers.DictField) and isinstance(value, dict):
-        return _problems((name, field.child, item) for name, item in value.items()) or None
     if (expected := _expected(field, value)) is not None:
         return [f"Got {str(value)[:40]!r}, expected {expected}."]
     if isinstance(field, serializers.CharField) and isinstance(value, str):
         return _problem_with_blanks(field, value)
     return None
+
+
+def _items(field: AnyField, value: object) -> list[tuple[Any, AnyField, object]]:
+    """What a list or an object contains, by position or name."""
+    if isinstance(field, serializers.ListField) and isinstance(value, list):
+        return [(place, field.child, item) for place, item in enumerate(value)]
+    if isinstance(field, serializers.DictField) and isinstance(value, dict):
+        return [(name, field.child, item) for name, item in value.items()]
+    return []
 
 
 def _expected(field: AnyField, value: object) -> str | None:

@@ -123,7 +123,7 @@ def _page(
                 "is_viewer": membership.user_id == viewer.pk,
                 "is_manageable": membership.role in given,
             }
-            for membership in rows.order_by("name")
+            for membership in rows.order_by("user__username")
         ],
         "roles": [{"id": role.value, "help": ROLE_HELP[role]} for role in given],
         "own_role": own_role,

@@ -56,9 +56,13 @@ def count_uninstalled(available: Available) -> int:
     """How many servers and services a run would install first."""
     plan = available.plan
     installer = Installer(cache_folder(), plan.directory)
+    programs = [
+        *((service, service.label) for service in plan.services),
+        *((server, server.label) for server in plan.servers),
+    ]
     return sum(
-        installer.find_missing(spec) is None and not installer.is_installed(spec, spec.label)
-        for spec in (*plan.services, *plan.servers)
+        installer.find_missing(spec) is None and not installer.is_installed(spec, label)
+        for spec, label in programs
     )
 
 
