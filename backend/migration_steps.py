@@ -1,8 +1,9 @@
 """Steps of migrations over tables that may be large (decision 0047).
 
 A transaction holds each lock until its end: a reader then waits until a column was added and
-filled. So these migrations are not atomic. Each step holds its lock for a moment, and does nothing
-where it was done before, so that a migration that was stopped can be run again.
+filled. So these migrations are not atomic. Each step holds its lock for a moment, and may be done
+again, so that a migration that was stopped can be run again: a column or an index that is there is
+left alone, and rows are filled anew.
 """
 
 from __future__ import annotations

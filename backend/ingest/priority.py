@@ -12,7 +12,7 @@ def is_interactive(envelope: Envelope, files: Sequence[bytes], *, is_from_page: 
     """Whether a person waits for the result: of a text sent by a page, or of a run that is live.
 
     `files`: how each file begins. What is packed may hold hundreds of results, so it waits with
-    what programs send.
+    what programs send. `is_from_page`: whole, which what comes in parts is not.
     """
     return is_of_live_run(envelope) or (is_from_page and all(map(is_plain, files)))
 

@@ -98,7 +98,7 @@ def receive(
     envelope = read_envelope(cleaned) if sent else Envelope()
     arrived = arrived_files([*files, *wholes])
     check_references(envelope, [file.name for file in arrived], has_parts=bool(wholes))
-    beginnings = beginnings_of(files)
+    beginnings, is_from_page = beginnings_of(files), sender.is_person and not wholes
     upload = Upload(
         id=_first_id(envelope.upload_id, upload_id),
         workspace_id=sender.workspace_id,
@@ -108,7 +108,7 @@ def receive(
         envelope_bytes=check_plain(cleaned) if cleaned else 0,
         tool_hint=tool,
         is_small=is_small(envelope, beginnings, has_parts=bool(wholes)),
-        is_interactive=is_interactive(envelope, beginnings, is_from_page=sender.is_person),
+        is_interactive=is_interactive(envelope, beginnings, is_from_page=is_from_page),
         content_sha256=content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
     receipt = _receive_once(upload, arrived, is_clean=cleaned == sent)

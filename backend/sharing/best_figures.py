@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from backend.analysis.figures import Figures, Metric, Point, Series
 from backend.analysis.query.field import text_of
 from backend.analysis.query.fields import FIELDS
+from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text
 from backend.formats.published import NAME as PUBLISHED
+from backend.runs.checks.table import withheld_metrics
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
 MOST_WORKLOADS = 3
@@ -53,15 +55,20 @@ def _by_workload(figures: Figures, metric: str) -> dict[str, list[_Figure]]:
     for series in figures.series:
         for point in series.points:
             measure = point.metrics.get(metric)
-            if measure is not None and measure.value is not None and not _is_failing(point):
-                figure = _Figure(series, point, measure.value)
-                groups[series.workload or "unknown workload"].append(figure)
+            if measure is None or measure.value is None or _is_withheld(point, metric):
+                continue
+            figure = _Figure(series, point, measure.value)
+            groups[series.workload or "unknown workload"].append(figure)
     return groups
 
 
-def _is_failing(point: Point) -> bool:
+def _is_withheld(point: Point, metric: str) -> bool:
+    """Whether no ranking would have the figure (`Entrant.unranked`)."""
     rate = point.metrics.get("error_rate")
-    return rate is not None and (rate.value or 0.0) > HIGH_ERROR_RATE
+    is_failing = rate is not None and (rate.value or 0.0) > HIGH_ERROR_RATE
+    group = METRICS[metric].group
+    is_late = group == "latency" and bool(point.overload)
+    return is_failing or is_late or metric == "max" or group in withheld_metrics(point.checks)
 
 
 def _most_servers_first(group: tuple[str, Sequence[_Figure]]) -> tuple[int, str]:

@@ -49,7 +49,12 @@ class ExportRefused(Conflict):
 
 
 def request_export(workspace: Workspace, *, author: User | None) -> Export:
-    """Ask for an archive of the workspace. Raises ExportRefused while one is being written."""
+    """Ask for an archive of the workspace: an export that waits for its next attempt begins now.
+
+    Raises ExportRefused while one is being written.
+    """
+    if (waiting := _begin_now(workspace)) is not None:
+        return waiting
     try:
         with transaction.atomic():
             # What failed before is told no more.
@@ -60,6 +65,14 @@ def request_export(workspace: Workspace, *, author: User | None) -> Export:
         raise ExportRefused("An archive of this workspace is being written already.") from None
     transaction.on_commit(hint, robust=True)
     return export
+
+
+def _begin_now(workspace: Workspace) -> Export | None:
+    paused = exports_of(workspace).filter(state=ExportState.WAITING).exclude(retry_at=None)
+    if not paused.update(retry_at=None):
+        return None
+    transaction.on_commit(hint, robust=True)
+    return exports_of(workspace).filter(state=ExportState.WAITING).first()
 
 
 def hint() -> None:
@@ -110,7 +123,7 @@ def _work_on(export: Export) -> None:
         _write(export)
     except (OutputGone, StorageAway, Error) as passing:
         log.warning("export_interrupted", extra={"export": str(export.pk), "reason": str(passing)})
-        _give_back(export, str(passing))
+        _give_back(export, _told(passing))
     except TakenOver:
         log.info("export_taken_over", extra={"export": str(export.pk)})
     except NotWritten as refused:
@@ -118,6 +131,14 @@ def _work_on(export: Export) -> None:
     except Exception as fault:  # a fault of ours must not stop the others
         log.exception("export_fault", extra={"export": str(export.pk)})
         _fail(export, f"A fault of Loadsheet stopped it ({type(fault).__name__}).")
+
+
+def _told(passing: OutputGone | StorageAway | Error) -> str:
+    """What members read. The messages of others name addresses; they are in the log."""
+    if isinstance(passing, OutputGone):
+        return str(passing)
+    away = "storage" if isinstance(passing, StorageAway) else "database"
+    return f"The {away} could not be used."
 
 
 def _write(export: Export) -> None:

@@ -31,6 +31,8 @@ from backend.testing.service import archive, bencher, memory
 from backend.testing.service.bench import Bench
 from backend.testing.service.processes import cpu_by_program, cpu_of_each, memory_by_program
 
+# Variables of the Bencher server.
+BENCHER_ACCESS = ("BENCHER_TOKEN", "BENCHER_PROJECT")
 CLIENTS, FLOOD, ALONE_S = 8, 10_000, 15
 CAPTURE = Path(__file__).parents[2] / "backend/formats/ab/tests/captures/close-c100-40-tsv"
 AB = (CAPTURE / "stdout").read_text()
@@ -66,8 +68,8 @@ def arguments() -> argparse.Namespace:
     given = parser.parse_args()
     if given.memory is not None and given.memory < memory.POINTS * CLIENTS:
         parser.error(f"--memory needs at least {memory.POINTS * CLIENTS} uploads")
-    if given.bencher and not {"BENCHER_TOKEN", "BENCHER_PROJECT"} <= set(os.environ):
-        parser.error("--bencher needs BENCHER_TOKEN and BENCHER_PROJECT in the environment")
+    if given.bencher and not {*BENCHER_ACCESS} <= set(os.environ):
+        parser.error(f"--bencher needs {' and '.join(BENCHER_ACCESS)} in the environment")
     return given
 
 
@@ -226,7 +228,7 @@ def memory_over(bench: Bench, count: int) -> None:
 def beside_bencher(bench: Bench, url: str, seconds: int) -> None:
     """The same clients at both. Bencher's answer means stored and queryable, so that is what is
     counted of ours."""
-    token, project = os.environ["BENCHER_TOKEN"], os.environ["BENCHER_PROJECT"]
+    token, project = (os.environ[name] for name in BENCHER_ACCESS)
     theirs = report_order(url.removeprefix("http://"), project, token, seconds=seconds)
     ours = upload_order(bench.host, bench.token, AB, seconds=seconds)
 

@@ -1,5 +1,7 @@
 """What a set says on the front page whose series cannot be ranked."""
 
+import pytest
+
 from backend.sharing.best_figures import describe_best
 from backend.testing.figures import make_figures
 
@@ -51,6 +53,14 @@ def test_one_workload_names_the_best_of_its_servers():
         "Highest throughput of 2 servers: fapws3 1.0, 7,170 requests/s at 100 connections. "
         "3 trials each. Not ranked: number of connections differs: 100, 1000."
     )
+
+
+@pytest.mark.parametrize("check", ["not-2xx", "incomplete", "same-output"])
+def test_a_figure_that_a_check_withholds_is_not_praised(check):
+    withheld = {**point(100, 9_000_000), "checks": [check]}
+    text = described(series("impossible", withheld), series("tornado", point(100, 3100)))
+    assert "tornado" in text
+    assert "impossible" not in text
 
 
 def test_each_workload_is_told_by_itself_the_one_of_most_servers_first():

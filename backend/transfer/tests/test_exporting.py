@@ -146,8 +146,11 @@ def test_an_archive_goes_with_its_workspace(scene, done, django_capture_on_commi
     assert not storage().has(done.sha256)
 
 
+SAID = "The storage could not be used."
+
+
 def away(*_):
-    raise StorageAway("The disk is gone.")
+    raise StorageAway("10.0.0.7: no such host")
 
 
 def wait(seconds):
@@ -162,13 +165,13 @@ def test_attempts_are_made_after_growing_pauses_and_the_last_one_fails(scene, mo
     for pause_s in exporting.PAUSES_S:
         assert write_due() == 1
         export = Export.objects.get()
-        assert (export.state, export.reason) == (ExportState.WAITING, "The disk is gone.")
+        assert (export.state, export.reason) == (ExportState.WAITING, SAID)
         wait(pause_s - 60)
         assert write_due() == 0
         wait(60)
     assert write_due() == 1
     export = Export.objects.get()
-    assert (export.state, export.reason) == (ExportState.FAILED, "The disk is gone.")
+    assert (export.state, export.reason) == (ExportState.FAILED, SAID)
     monkeypatch.undo()
     request_export(scene.own.workspace, author=None)
     write_due()
@@ -183,15 +186,26 @@ def test_an_export_that_waits_says_why_and_until_when_and_holds_up_no_other(
         patched.setattr(exporting, "archive_pieces", away)
         assert write_due() == 1
     page = owner.get("/w/own-lab/exports").content.decode()
-    assert "The last attempt failed: The disk is gone." in page
+    assert f"The last attempt failed: {SAID}" in page
     (shown,) = owner.get("/api/v1/exports?workspace=own-lab").json()["exports"]
-    assert (shown["reason"], shown["retry_at"] is None) == ("The disk is gone.", False)
+    assert (shown["reason"], shown["retry_at"] is None) == (SAID, False)
     request_export(scene.foreign.workspace, author=None)
     assert write_due() == 1
     wait(60)
     assert write_due() == 1
     export = Export.objects.get(workspace=scene.own.workspace)
     assert (export.state, export.reason, export.retry_at) == (ExportState.DONE, "", None)
+
+
+def test_who_asks_again_for_an_export_that_waits_need_not_wait(scene, monkeypatch):
+    first = request_export(scene.own.workspace, author=None)
+    with monkeypatch.context() as patched:
+        patched.setattr(exporting, "archive_pieces", away)
+        assert write_due() == 1
+    assert write_due() == 0
+    assert request_export(scene.own.workspace, author=None).pk == first.pk
+    assert write_due() == 1
+    assert Export.objects.get().state == ExportState.DONE
 
 
 def test_tables_are_read_in_pages(scene, monkeypatch):

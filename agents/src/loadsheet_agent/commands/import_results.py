@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import queue
 from argparse import Namespace
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, Callable, TypeVar
 
 from loadsheet_agent.commands.delivery_report import deliver, delivery_json, delivery_text
 from loadsheet_agent.commands.output import put, put_json, say
@@ -19,6 +21,7 @@ from loadsheet_agent.upload.envelope import file_envelope
 from loadsheet_agent.upload.spool import Entry, open_spool
 from loadsheet_agent.upload.target import require_target
 
+Sent = TypeVar("Sent")
 PROJECTS = {
     httparena.ARCHIVE: httparena.runs_of,
     techempower.ARCHIVE: techempower.runs_of,
@@ -43,26 +46,38 @@ def run(arguments: Namespace) -> Exit:
 
     heads = [f"[{number}/{len(runs)}] {each.name}" for number, each in enumerate(runs, 1)]
     worst, answers = Exit.OK, []
-    with _sending() as pool:
-        results = pool.map(send, heads, runs)
-        for head, imported, (upload_id, delivery) in zip(heads, runs, results):
-            _report(head, imported, upload_id, delivery, arguments.json)
-            answers.append({**delivery_json(upload_id, delivery), "differences": imported.remarks})
-            worst = max(worst, delivery.exit_code)
+    results = _in_threads([partial(send, *each) for each in zip(heads, runs)])
+    for head, imported, (upload_id, delivery) in zip(heads, runs, results):
+        _report(head, imported, upload_id, delivery, arguments.json)
+        answers.append({**delivery_json(upload_id, delivery), "differences": imported.remarks})
+        worst = max(worst, delivery.exit_code)
     if arguments.json:
         put_json({"exit_code": int(worst), "runs": answers})
     return worst
 
 
-@contextmanager
-def _sending() -> Iterator[ThreadPoolExecutor]:
-    """Threads that send runs: one run is sent while the service reads another."""
-    pool = ThreadPoolExecutor(SENT_AT_ONCE)
-    try:
-        yield pool
-    finally:
-        # After an interrupt, runs that were not begun are not sent.
-        pool.shutdown(cancel_futures=True)
+def _in_threads(works: Sequence[Callable[[], Sent]]) -> Iterator[Sent]:
+    """What `works` give, in their order: one run is sent while the service reads another."""
+    futures: list[Future[Sent]] = [Future() for _ in works]
+    waiting: queue.SimpleQueue[tuple[Future[Sent], Callable[[], Sent]]] = queue.SimpleQueue()
+    for each in zip(futures, works):
+        waiting.put(each)
+    for _ in range(SENT_AT_ONCE):
+        # An interrupt ends the program, and with it what these wait for.
+        Thread(target=_work, args=(waiting,), daemon=True).start()
+    return (future.result() for future in futures)
+
+
+def _work(waiting: queue.SimpleQueue[tuple[Future[Sent], Callable[[], Sent]]]) -> None:
+    while True:
+        try:
+            future, work = waiting.get_nowait()
+        except queue.Empty:
+            return
+        try:
+            future.set_result(work())
+        except BaseException as fault:  # raised where the result is asked for
+            future.set_exception(fault)
 
 
 def _write(imported: ImportedRun, entry: Entry) -> None:

@@ -212,6 +212,8 @@ class Runner:
             glance = self._glance(command, execution)
             if server.exit_code() is None and _went_badly(glance):
                 execution, resources = self._find_hang(execution, resources, server)
+                # What a hung server gave decides nothing.
+                glance = NOTHING_SEEN if execution.error else glance
         else:
             execution, resources, glance = not_executed(problem), {}, NOTHING_SEEN
         return Trial(
