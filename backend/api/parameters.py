@@ -41,4 +41,5 @@ def given_several_times(name: str, count: int) -> Problem:
         f"{quoted(name)} was given {count} times; give it once.",
         hint="Leave out all but one of its values.",
         field=name[:80],
+        allowed="one value",
     )

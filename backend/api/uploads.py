@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -323,7 +323,9 @@ def refuse_too_many(sender: Sender) -> None:
 
 def _field(request: Request, name: str) -> Any:
     """A field of the multipart form; raises Problem 400 for several, and for a text with NUL."""
-    values = cast(QueryDict, request.data).getlist(name)
+    # Where nothing was sent, the data are no form.
+    form = request.data
+    values = form.getlist(name) if isinstance(form, QueryDict) else []
     if len(values) > 1:
         raise given_several_times(name, len(values))
     value = values[0] if values else None
