@@ -30,7 +30,6 @@ from schemathesis.specs.openapi.checks import (
     use_after_free,
 )
 
-from backend.accounts import throttle
 from backend.runs.editing import correct
 from backend.sharing.models import Visibility
 from backend.testing.scenes import (
@@ -170,14 +169,12 @@ def scene_of_a_chain():
         transaction.set_rollback(True)
 
 
-def test_requests_that_use_earlier_answers_get_documented_answers(
-    application, settings, monkeypatch
-):
+def test_requests_that_use_earlier_answers_get_documented_answers(application, settings):
     # What is drawn depends on the answers before it, and is drawn again to draw something else. So
     # a chain gets the same answers each time: it shares no rows with another chain, nor what is
     # kept or counted under their ids, and no answer depends on how fast the machine is.
     settings.PREVIEWS_PER_MINUTE = 1_000_000
-    monkeypatch.setattr(throttle, "LEAK_REPORTS_PER_MINUTE", 1_000_000)
+    settings.LEAK_REPORTS_PER_MINUTE = 1_000_000
 
     class Chain(schema.as_state_machine()):
         def setup(self):
