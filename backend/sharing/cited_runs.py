@@ -10,7 +10,8 @@ from django.db import connection
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
-from backend.ingest.models import Upload
+from backend.ingest.evidence import links_of_runs
+from backend.ingest.models import Artefact, Upload
 from backend.sharing.models import CitedRun, ResultSet
 
 # In the order of their keys, so that two transactions never wait for each other. Changes of other
@@ -24,10 +25,11 @@ def hold_raw_output(run_ids: Sequence[UUID]) -> None:
     Removing it for its age leaves out uploads that are held. Raises OperationalError where it was
     removed after the state that the transaction reads (`repeat_if_overtaken`).
     """
-    # Two statements in one, each by its index: an OR over both tables would read every upload.
-    whole = Upload.objects.filter(run__in=run_ids).order_by().values_list("pk", flat=True)
-    of_trials = Upload.objects.filter(artefacts__trials__run__in=run_ids).order_by()
-    uploads = whole.union(of_trials.values_list("pk", flat=True))
+    artefacts = {link.artefact_id for link in links_of_runs(run_ids)}
+    uploads = {
+        *Upload.objects.filter(run__in=run_ids).values_list("pk", flat=True),
+        *Artefact.objects.filter(pk__in=artefacts).values_list("upload_id", flat=True),
+    }
     with connection.cursor() as cursor:
         cursor.execute(_HOLD, [list(uploads)])
 

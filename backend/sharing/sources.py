@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from backend.ingest.evidence import links_of_runs
 from backend.ingest.models import Artefact, Upload
 
-COLUMNS = ("name", "sha256", "size_bytes", "upload__parser_version")
+COLUMNS = ("name", "sha256", "size_bytes", "position", "upload__parser_version")
 
 
 def sources_of(run_ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -26,14 +27,13 @@ def sources_of(run_ids: Sequence[str]) -> list[dict[str, Any]]:
 
 def _artefacts(run_ids: Sequence[str], uploads: dict[str, Upload]) -> dict[str, list[Artefact]]:
     """By run: the files its trials were read from, then the other files of its own upload."""
-    links = Artefact.trials.through.objects.filter(trial__run_id__in=run_ids)
-    by_run: dict[str, dict[object, Artefact]] = defaultdict(dict)
-    rows = links.select_related("artefact__upload", "trial").order_by(
-        "trial__ordinal", "artefact__position"
-    )
+    links = links_of_runs(run_ids)
     # The envelope of an upload would be read again for each of its files.
-    for link in rows.only("trial__run_id", *(f"artefact__{name}" for name in COLUMNS)):
-        by_run[str(link.trial.run_id)][link.artefact.pk] = link.artefact
+    rows = Artefact.objects.select_related("upload").only(*COLUMNS)
+    read = rows.in_bulk([link.artefact_id for link in links])
+    by_run: dict[str, dict[object, Artefact]] = defaultdict(dict)
+    for link in sorted(links, key=lambda link: (link.ordinal, read[link.artefact_id].position)):
+        by_run[str(link.run_id)][link.artefact_id] = read[link.artefact_id]
     of_run = {upload.pk: id_ for id_, upload in uploads.items()}
     for artefact in (
         Artefact.objects.filter(upload__in=of_run).select_related("upload").only(*COLUMNS)

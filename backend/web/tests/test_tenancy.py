@@ -52,7 +52,7 @@ def ids(scene):
 def plant(scene, ids):
     workspace = scene.own.workspace
     Run.objects.filter(workspace=workspace).update(
-        notes="secret-notes", labels={"secret-label": "x"}
+        notes="secret-notes", labels={"for": "secret-label"}
     )
     Run.with_trash.filter(pk=ids["trashed"]).update(
         notes="hidden-notes", labels={"hidden-label": "x"}
