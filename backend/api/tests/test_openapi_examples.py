@@ -9,6 +9,7 @@ are sent as well, at every place that takes one: none gets a 500.
 import os
 import uuid
 from contextlib import ExitStack, contextmanager
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,9 @@ CHECKS = [
     content_type_conformance,
     response_headers_conformance,
     response_schema_conformance,
-    negative_data_rejection,
+    # Only in full: the same requests are drawn only where the same modules are imported, and some
+    # that seem to be against the document are allowed as an address has them.
+    *([negative_data_rejection] if "OPENAPI_EXAMPLES" in os.environ else []),
 ]
 
 # An answer to what the document does not allow: also one about the length of the body, which the
@@ -133,16 +136,22 @@ def unfounded_checks(case):
     are_texts = (
         are_texts_when_sent(schemas[name], value)
         for name, value in dict(case.query or {}).items()
-        if schemas.get(name) in (TEXT, TEXTS)
+        if is_text(schemas.get(name, {})) or schemas.get(name) == TEXTS
     )
     return [negative_data_rejection] if any(are_texts) else []
+
+
+def is_text(schema):
+    """Whether it allows every text, or every one that is short enough."""
+    return schema.get("type") == "string" and schema.keys() <= {"type", "maxLength"}
 
 
 def are_texts_when_sent(schema, value):
     """Whether a value of another type than its parameter has is sent as the parameter allows."""
     items = value if isinstance(value, list) else [value]
-    if schema == TEXT:
-        return not isinstance(value, str) and len(items) <= 1
+    if is_text(schema):
+        is_short = all(len(str(item)) <= schema.get("maxLength", inf) for item in items)
+        return not isinstance(value, str) and len(items) <= 1 and is_short
     return not isinstance(value, list) or not all(isinstance(item, str) for item in items)
 
 
