@@ -53,7 +53,7 @@ def make_services(data: Path, *, is_pooled: bool) -> list[Postgres | Valkey | Po
 
 
 def workers(arguments: list[str]) -> list[str]:
-    """Whole files stay together, so that what a file makes once is made once."""
+    """Tests of a file start in one process; one that is idle takes from the others."""
     if any(word.startswith("-n") for word in arguments):
         return arguments
     return [f"-n{PROCESSES}", "--dist=worksteal", *arguments]
