@@ -1,4 +1,4 @@
-"""Steps of migrations over tables that may be large (decision 0047).
+"""Steps of migrations over tables that may be large (decision 0054).
 
 A transaction holds each lock until its end: a reader then waits until a column was added and
 filled. So these migrations are not atomic. Each step holds its lock for a moment, and may be done
