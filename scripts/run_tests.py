@@ -17,6 +17,8 @@ UNIT = "not (browser or chaos or processes or database)"
 ROOT = Path(__file__).resolve().parent.parent
 # One more than cores: many tests wait for processes. Each has a database.
 PROCESSES = min((os.cpu_count() or 1) + 1, 8)
+# What the tests write ends with them. Tests of what survives a kill start servers of their own.
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -47,7 +49,7 @@ def main() -> int:
 
 
 def make_services(data: Path, *, is_pooled: bool) -> list[Postgres | Valkey | Pooler]:
-    postgres = Postgres(data)
+    postgres = Postgres(data, settings=NOT_DURABLE)
     poolers = [Pooler(postgres)] if is_pooled else []
     return [postgres, Valkey(data), *poolers]
 
