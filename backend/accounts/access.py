@@ -54,10 +54,12 @@ def ids_for_question(actor: Actor, slug: str | None, *, shared: Iterable[UUID] =
     """The workspaces that a comparison may ask: a public one, and one of `shared`, only where it
     is named.
     """
-    current = None if slug is None else current_slug(slug)
+    own = workspace_ids_of(actor)
+    if slug is None:
+        return own
     readable = Q(is_public=True) | Q(pk__in=shared)
-    named = Workspace.objects.filter(readable, slug=current).values_list("pk", flat=True)
-    return list({*workspace_ids_of(actor), *named})
+    named = Workspace.objects.filter(readable, slug=current_slug(slug))
+    return list({*own, *named.values_list("pk", flat=True)})
 
 
 def may_write(actor: Actor, workspace_id: UUID) -> bool:

@@ -9,9 +9,8 @@ are positive and multiply.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from math import exp, pi, sqrt
+from math import exp, fsum, pi, sqrt
 from statistics import fmean
 from typing import Literal
 
@@ -37,8 +36,7 @@ class Observation(Struct, frozen=True, gc=False):
     round: Hashable | None = None
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(Struct, frozen=True, dict=True):
     """The trials of one series at one load.
 
     `step`: half a rounding step of the tool, on the log scale. `keeps_all`: no trial may be set
@@ -150,7 +148,7 @@ def split_units(sample: Sample) -> Units:
     """The units of a sample, without its disturbed trials."""
     set_aside = _set_aside(sample)
     by_run = _by_run(sample, set_aside)
-    means = {run: fmean([each.value for each in trials]) for run, trials in by_run.items()}
+    means = {run: _mean(trials) for run, trials in by_run.items()}
     centre = fmean(means.values())
     n = len(sample.observations) - len(set_aside)
     of_runs = len(by_run) >= LEAST_RUNS
@@ -164,12 +162,16 @@ def split_units(sample: Sample) -> Units:
         distances=distances,
         squares=squares,
         freedom=freedom,
-        weight=1 / len(means) if of_runs else _trial_weight(by_run, len(sample.observations)),
+        weight=1 / len(means) if of_runs else _trial_weight(by_run, n + len(set_aside)),
         rounding=_rounding(sample.step, squares, freedom),
         n=n,
         runs=frozenset(by_run),
         set_aside=set_aside,
     )
+
+
+def _mean(trials: Sequence[Observation]) -> float:
+    return fsum([trial.value for trial in trials]) / len(trials)
 
 
 def _rounding(half_step: float, squares: float, freedom: int) -> float:
@@ -184,8 +186,9 @@ def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]], measured: in
     Some disturbed trials look like the others: the more were set aside, the more are among those
     that were kept. So the standard error grows with (measured ÷ kept) to the power of 1.5.
     """
-    share = measured / sum(map(len, by_run.values()))
-    return sum(1 / len(trials) for trials in by_run.values()) / len(by_run) ** 2 * share**3
+    kept = [len(trials) for trials in by_run.values()]
+    share = measured / sum(kept)
+    return sum([1 / count for count in kept]) / len(kept) ** 2 * share**3
 
 
 def _set_aside(sample: Sample) -> tuple[int, ...]:

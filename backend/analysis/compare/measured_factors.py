@@ -29,7 +29,8 @@ def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
     holds the one against the other.
     """
     cells = list(cells)
-    factors = [factor for factor in _PRINTED if _is_printed(factor, cells)]
+    names = {name for cell in cells for trial in cell.trials for name in trial.printed}
+    factors = [f for f in _PRINTED if f.id in names and _is_printed(f, cells)]
     if any(cell.workload.payload_bytes is None for cell in cells):
         factors.append(_size_factor(cells))
     if any(_has_redirects(cell) for cell in cells):

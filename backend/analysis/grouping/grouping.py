@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from backend.analysis.query.compare_query import CompareQuery
@@ -17,7 +18,7 @@ TrendAxis = Literal["version", "date"]
 TREND_AXES: dict[str, TrendAxis] = {"version": "version", "date": "date"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grouping:
     """How cells become series and points: the axis, what makes a series, what makes a panel."""
 
@@ -27,7 +28,7 @@ class Grouping:
     # Parts of the identity that shall make no series.
     without: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def parts(self) -> tuple[str, ...]:
         """The parts of the identity that make a series."""
         if not self.series:

@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct
 from backend.analysis import figures
 from backend.analysis.query.metrics import THROUGHPUT_METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
+from backend.formats.model import ERROR_CLASSES
 from backend.stats.centres import figure_of
 from backend.stats.replicates import Centre, Observation, Sample, estimate
 from backend.stats.thresholds import LEAST_TRIALS
@@ -129,10 +130,10 @@ def _centre(
         return Measure(None, None, None, each, None, None, pooled, step)
     if min(values) <= 0:
         return _with_zeros(each, values, origin, step, pooled)
-    places = [at for at, value in enumerate(each) if value is not None]
     observations = [
-        Observation(log(value), trials.runs[at], trials.rounds[at])
-        for at, value in zip(places, values, strict=True)
+        Observation(log(value), run, round_)
+        for value, run, round_ in zip(each, trials.runs, trials.rounds, strict=True)
+        if value is not None
     ]
     sample = Sample(tuple(observations), step=half_step(values, step))
     centre = estimate(sample)
@@ -146,9 +147,17 @@ def _centre(
         interval=interval_name(centre),
         pooled=pooled,
         step=step,
-        set_aside=tuple([places[index] for index in centre.set_aside]),
+        set_aside=_places(each, centre.set_aside),
         sample=sample,
     )
+
+
+def _places(each: Values, indices: Sequence[int]) -> tuple[int, ...]:
+    """The positions in `each` of these of its values that are known."""
+    if not indices:
+        return ()
+    known = [at for at, value in enumerate(each) if value is not None]
+    return tuple([known[index] for index in indices])
 
 
 def _bounds(centre: Centre) -> tuple[float, float] | tuple[None, None]:
@@ -224,7 +233,7 @@ def _failures(metric: Metric, each: Values, trials: Sequence[LoadedTrial]) -> Me
     has_range = len(values) >= LEAST_TRIALS
     class_ = metric.id.removeprefix("error_")
     return Measure(
-        value=_failed_share(trials) if class_ == "rate" else class_share(class_, trials),
+        value=_failed_share(trials) if class_ == "rate" else class_shares(trials)[class_],
         low=min(values) if has_range else None,
         high=max(values) if has_range else None,
         each=each,
@@ -239,12 +248,14 @@ def _failed_share(trials: Sequence[LoadedTrial]) -> float | None:
     return sum(failed for failed, _ in counts) / total if total else None
 
 
-def class_share(class_: str, trials: Sequence[LoadedTrial]) -> float | None:
-    """The share of attempts that failed in this class; None if a trial does not tell."""
-    failed = made = 0.0
-    for trial in trials:
-        count, attempted = trial.errors.get(class_), trial.attempts
-        if count is None or attempted is None:
-            return None
-        failed, made = failed + count, made + attempted[1]
-    return min(1.0, failed / made) if made else None
+def class_shares(trials: Sequence[LoadedTrial]) -> dict[str, float | None]:
+    """The share of attempts that failed, by class; None if a trial does not tell."""
+    made = sum([trial.attempts[1] if trial.attempts else 0 for trial in trials])
+    if not made or any(trial.attempts is None for trial in trials):
+        return dict.fromkeys(ERROR_CLASSES)
+    return {class_: _class_share(class_, trials, made) for class_ in ERROR_CLASSES}
+
+
+def _class_share(class_: str, trials: Sequence[LoadedTrial], made: int) -> float | None:
+    counts = [count for trial in trials if (count := trial.errors.get(class_)) is not None]
+    return min(1.0, sum(counts) / made) if len(counts) == len(trials) else None

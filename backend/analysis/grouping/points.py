@@ -9,12 +9,11 @@ from typing import cast, overload
 from msgspec import UNSET, Struct
 
 from backend.analysis import figures
-from backend.analysis.grouping.measures import Measure, Trials, class_share, measure_of
+from backend.analysis.grouping.measures import Measure, Trials, class_shares, measure_of
 from backend.analysis.loading.histogram_cache import Pool, pool_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import LoadedCell, LoadedTrial
-from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks import FEW_TRIALS
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE
 
@@ -39,7 +38,6 @@ class Point(Struct, frozen=True, gc=False):
 
     def to_record(self, run_places: Mapping[uuid.UUID, int]) -> figures.Point:
         """The record. `run_places`: of each run among the runs of the answer."""
-        runs = [run_places[cell.run.id] for cell in self.cells for _ in cell.trials]
         measures = self.metrics.items()
         return figures.Point(
             x=place_of(self.x),
@@ -51,8 +49,12 @@ class Point(Struct, frozen=True, gc=False):
             errors=dict(self.errors),
             checks=self.checks,
             # Where all is of one run, the run of each trial is known.
-            runs=runs if len(run_places) > 1 else UNSET,
+            runs=self._run_places(run_places) if len(run_places) > 1 else UNSET,
         )
+
+    def _run_places(self, run_places: Mapping[uuid.UUID, int]) -> list[int]:
+        """The run of each trial."""
+        return [run_places[cell.run.id] for cell in self.cells for _ in cell.trials]
 
 
 def plain(place: Value) -> Value:
@@ -101,7 +103,7 @@ def point_of(
         trials=trials,
         overload=_overload(cells[0], metrics["throughput"].value),
         metrics=metrics,
-        errors={name: class_share(name, trials) for name in ERROR_CLASSES},
+        errors=class_shares(trials),
         cell_checks=tuple(sorted(own)),
         checks=tuple(sorted(own.union(repeated, *(trial.checks for trial in trials)))),
     )

@@ -221,9 +221,9 @@ def _trial_rows(
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
-    (id_, throughput_rps, error_rate, completed, ok, output, received_bytes, *row) = row
-    (percentiles, origin, errors_text, checks, *row) = row
-    (repeat, latency_step_us, elapsed_s, ordinal, threads, printed_text, *further) = row
+    (id_, throughput_rps, error_rate, completed, ok, output, received_bytes) = row[:7]
+    (percentiles, origin, errors_text, checks, repeat, latency_step_us) = row[7:13]
+    (elapsed_s, ordinal, threads, printed_text) = row[13:17]
     errors, printed = _read_object(errors_text), _read_object(printed_text)
     counts = attempts(completed, ok, errors)
     return LoadedTrial(
@@ -244,7 +244,7 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         printed=printed,
         more={
             name: _read_object(value) if name in _JSON else value
-            for name, value in zip(more, further, strict=True)
+            for name, value in zip(more, row[17:], strict=True)
         },
         output=None if output is None else bytes(output),
         response_bytes=response_bytes(received_bytes, completed),
