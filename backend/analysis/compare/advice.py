@@ -7,6 +7,9 @@ from backend.stats.comparison import Comparison, Precision
 from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
 from backend.stats.thresholds import LEAST_RUNS
 
+# Nobody measures so many more: less noise helps sooner.
+MANY_TRIALS = 100
+
 
 def advise(comparison: Comparison, *, relevant: float) -> str | None:
     """How much more to measure, and how often that is enough; None where noise is unknown."""
@@ -39,6 +42,8 @@ def _text(needed: Advice) -> str:
     if needed.more is None:
         return f"{MOST_UNITS} more {unit}s of each series would hardly decide"
     plural = "" if needed.more == 1 else "s"
+    quieter = "measure on a quieter machine, or " if needed.more > MANY_TRIALS else ""
     return (
-        f"add about {needed.more} {unit}{plural} to each series, for a 2 in 3 chance of a verdict"
+        f"{quieter}add about {needed.more} {unit}{plural} to each series, "
+        "for a 2 in 3 chance of a verdict"
     )

@@ -1,0 +1,31 @@
+"""What would decide a comparison that is too noisy."""
+
+from math import log
+
+import pytest
+
+from backend.analysis.compare.advice import advise
+from backend.stats.comparison import against_baseline
+from backend.stats.replicates import Observation, Sample
+
+
+def sample(*rates):
+    return Sample(tuple(Observation(log(rate), run=1) for rate in rates))
+
+
+@pytest.mark.parametrize(
+    ("noise", "advice"),
+    [
+        (10, "add about 2 trials to each series, for a 2 in 3 chance of a verdict"),
+        (20, "add about 60 trials to each series, for a 2 in 3 chance of a verdict"),
+        (
+            60,
+            "measure on a quieter machine, or add about 222 trials to each series, "
+            "for a 2 in 3 chance of a verdict",
+        ),
+    ],
+)
+def test_hundreds_of_trials_are_advised_after_a_quieter_machine(noise, advice):
+    steady, other = (sample(rate, rate + noise, rate - noise) for rate in (1000, 1001))
+    (comparison,) = against_baseline(steady, [other])
+    assert advise(comparison, relevant=0.02) == advice
