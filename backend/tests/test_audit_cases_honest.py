@@ -76,8 +76,9 @@ def test_an_outlier_is_set_aside(lab):
     assert measure["low"] > 7_800
 
 
-def test_two_levels_are_told(lab):
-    levels = np.array([1.0, 0.75] * 6) * np.array(noisy(12, 0.01))
+@pytest.mark.parametrize("shares", [[1.0, 0.75] * 6, [1.0, 1.0, 0.75, 1.0] * 3])
+def test_two_levels_are_told(lab, shares):
+    levels = np.array(shares) * np.array(noisy(12, 0.01))
     lab.upload({"alpha": print_trials("wrk", list(levels))})
     assert lab.ask().fired["two-modes"] == "warning"
 

@@ -40,6 +40,8 @@ def test_a_steady_cell_is_silent():
         # It falls by a quarter, but not from trial to trial.
         ("drift", trials(8_000, 7_600, 7_700, 7_100, 7_200, 6_900, 6_300, 6_500, 6_000, 5_900)),
         ("two-modes", trials(*[8_000, 8_010, 7_990, 8_020, 6_900, 6_910, 6_920, 6_890])),
+        # Three of ten: too few for the dip.
+        ("two-modes", trials(*range(8_000, 8_070, 10), 6_900, 6_910, 6_920)),
     ],
 )
 def test_a_cell_fires(id_, facts):
@@ -78,6 +80,11 @@ def test_a_small_drift_a_zigzag_and_three_trials_are_silent():
 
 def test_two_close_levels_are_silent():
     assert "two-modes" not in fired(trials(*[8_000] * 4, *[8_050] * 4))
+
+
+def test_two_trials_apart_or_a_narrow_gap_are_no_second_level():
+    assert "two-modes" not in fired(trials(*range(8_000, 8_080, 10), 6_900, 6_910))
+    assert "two-modes" not in fired(trials(*range(8_000, 8_350, 50), 7_000, 7_050, 7_100))
 
 
 def test_the_workspace_may_ask_for_more_trials():
