@@ -15,7 +15,8 @@ OUTPUT_CHECKS = (
             "fewer trials than it seems. Two measurements of a few requests can print the same "
             "text by chance; counting one of them changes no figure, and the interval stays wide."
         ),
-        remedy="Delete the run that holds the copy.",
+        remedy="Upload the output of each trial as a file of its own; delete a run that holds only "
+        "copies.",
     ),
     Check(
         id="same-output",
