@@ -80,7 +80,7 @@ def _versions(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _ratio(name: str, old: Figure, current: Figure) -> str:
-    return f"{name} {current.centre / old.centre:.2g} times"
+    return f"{name} {current.centre / old.centre:.2g}×"
 
 
 def _busy_text(today: Today) -> str:

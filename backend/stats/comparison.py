@@ -96,7 +96,7 @@ class Comparison(Struct, frozen=True, gc=False):
 
     @property
     def significant(self) -> bool:
-        """Whether the interval excludes ×1."""
+        """Whether the interval excludes 1×."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
@@ -117,7 +117,7 @@ class Rule:
             return "unchanged", "within the threshold"
         if low > 0 or high < 0:
             return "size_uncertain", "beyond noise, size uncertain"
-        return "inconclusive", "the interval includes ×1"
+        return "inconclusive", "the interval includes 1×"
 
 
 class Page:
@@ -272,7 +272,7 @@ class AllPairs:
         return self._comparisons[other, base].inverse()
 
     def told_apart(self, first: int, second: int) -> bool:
-        """Whether the interval of the two excludes ×1."""
+        """Whether the interval of the two excludes 1×."""
         return self._comparisons[min(first, second), max(first, second)].significant
 
 

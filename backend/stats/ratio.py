@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 # improved, regressed: the interval clears the threshold · unchanged: it lies within the threshold ·
-# size_uncertain: it excludes ×1, and neither · inconclusive: it includes ×1, or there is none
+# size_uncertain: it excludes 1×, and neither · inconclusive: it includes 1×, or there is none
 Verdict = Literal["improved", "regressed", "unchanged", "size_uncertain", "inconclusive"]
 Better = Literal["higher", "lower"]
 
@@ -22,7 +22,7 @@ def inverse_verdict(verdict: Verdict) -> Verdict:
 class Ratio:
     """other ÷ base of two centres, its 95 % interval and the verdict; None where unknown.
 
-    `significant`: the interval excludes ×1. `relevant`: the value is beyond the threshold. `scope`:
+    `significant`: the interval excludes 1×. `relevant`: the value is beyond the threshold. `scope`:
     which runs the interval covers, as words.
     """
 

@@ -23,7 +23,7 @@ from backend.stats.comparison import (
 from backend.stats.replicates import Sample
 from backend.stats.workloads import mean_comparison
 
-# The baseline against itself: ×1 without noise.
+# The baseline against itself: 1× without noise.
 BASELINE_ITSELF = Ratio(
     1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False
 )

@@ -158,8 +158,8 @@ def test_versions_differ_where_no_trial_overlaps(monkeypatch):
         Row("open", "w", None, None, None, (figure(10, 30), figure(20, 22))),
     ]
     text = summarised(monkeypatch, rows)
-    assert "Faster in the current version: up (w) 2 times." in text
-    assert "Slower in the current version: down (w) 0.52 times." in text
+    assert "Faster in the current version: up (w) 2×." in text
+    assert "Slower in the current version: down (w) 0.52×." in text
     assert "For 1 of 3 pairs of versions the trials overlap." in text
 
 

@@ -9,8 +9,8 @@ describe("rankingView", () => {
     const view = rankingView(figures());
     expect(view?.rows.map((row) => row.dot)).toEqual([0.8, 0.4]);
     expect(view?.ticks.map((tick) => tick.text)).toEqual(["0", "40k", "80k"]);
-    expect(view?.rows[0]).toMatchObject({ ratio: "×2.00", ratioRange: "[1.90, 2.10]", tier: "1" });
-    expect(view?.rows[1]).toMatchObject({ baseline: true, ratio: "×1", from: null, to: null });
+    expect(view?.rows[0]).toMatchObject({ ratio: "2.00×", ratioRange: "[1.90, 2.10]", tier: "1" });
+    expect(view?.rows[1]).toMatchObject({ baseline: true, ratio: "1×", from: null, to: null });
   });
 
   it("gives the rankings of all panels one axis", () => {

@@ -151,7 +151,7 @@ function rankingRow(
 
 type RatioTexts = Pick<RankingRow, "ratio" | "ratioRange" | "verdict" | "why">;
 
-const BASELINE: RatioTexts = { ratio: "×1", ratioRange: "", verdict: null, why: "the baseline" };
+const BASELINE: RatioTexts = { ratio: "1×", ratioRange: "", verdict: null, why: "the baseline" };
 
 function ratioTexts({ ratio, why }: RankRow): RatioTexts {
   return {

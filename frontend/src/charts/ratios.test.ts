@@ -51,7 +51,7 @@ describe("ratioView", () => {
       "at 8 connections",
       "",
     ]);
-    expect(view?.rows[0]?.cells.at(-1)?.text).toBe("×1.20");
+    expect(view?.rows[0]?.cells.at(-1)?.text).toBe("1.20×");
     expect(view?.means).toBe(over);
     expect(ratioView(data)?.columns.length).toBe(3);
   });

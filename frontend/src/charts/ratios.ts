@@ -44,7 +44,7 @@ export function whyNoRatios({ ratios, outcome }: Figures): string | null {
     : "A table of ratios needs two or more workloads and a baseline that was measured on them.";
 }
 
-/** Steps on the log scale, centred at ×1: up to ×1.25, up to ×2, beyond. */
+/** Steps on the log scale, centred at 1×: up to 1.25×, up to 2×, beyond. */
 const STEPS = [Math.log(1.25), Math.log(2)] as const;
 
 const EMPTY: RatioCell = { text: "–", range: "", tint: "none", note: "not measured", value: null };

@@ -253,7 +253,7 @@ function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLEl
   const bars = interval ? `Bars are the ${interval}. ` : "";
   const cut = isCut ? "› = it ends beyond the axis. " : "";
   const base = `${bars}${cut}The number before a name is its place; 2–4 is one of the places 2 to 4, noise hides which.`;
-  const hint = actions.chooseBaseline ? " Press a row to make it the baseline (×1)." : "";
+  const hint = actions.chooseBaseline ? " Press a row to make it the baseline (1×)." : "";
   return h("p", { class: "hint" }, base + hint);
 }
 

@@ -79,9 +79,9 @@ function key({ baseline }: RatioView): HTMLElement {
   return h(
     "p",
     { class: "ratio-key hint" },
-    h("span", {}, "×1 = ", nameElement(baseline, 40)),
+    h("span", {}, "1× = ", nameElement(baseline, 40)),
     h("span", {}, "worse", ...WORSE.map(sample), ...BETTER.map(sample), "better"),
-    h("span", {}, "in steps at ×1.25 and ×2"),
+    h("span", {}, "in steps at 1.25× and 2×"),
     h("span", {}, sample("same"), "not distinguishable"),
   );
 }

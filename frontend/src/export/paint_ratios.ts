@@ -151,7 +151,7 @@ function ratio(grid: Grid, cell: RatioCell, x: number, y: number): void {
 /** A part of the key, kept together where the line breaks: its words and samples in order. */
 type Piece = string | Shade;
 
-/** What is ×1, what the colours mean, and what there was no room for. */
+/** What is 1×, what the colours mean, and what there was no room for. */
 function foot(grid: Grid, view: RatioView): void {
   const { ctx, theme, rect } = grid;
   let y = rect.y + HEAD + grid.rows * grid.row + LINE / 2 + 4;
@@ -178,8 +178,8 @@ function footLines(
   ctx.font = `12px ${theme.font}`;
   const key: readonly (readonly Piece[])[] = [
     ...(left ? [[left]] : []),
-    [`×1 = ${short(view.baseline)}`],
-    ["worse", ...WORSE, ...BETTER, "better, in steps at ×1.25 and ×2"],
+    [`1× = ${short(view.baseline)}`],
+    ["worse", ...WORSE, ...BETTER, "better, in steps at 1.25× and 2×"],
     ["same", "not distinguishable"],
   ];
   const lines: (readonly Piece[])[][] = [[]];

@@ -294,7 +294,7 @@ export function trend(): Figures {
         ratio: 0.93,
         low: 0.91,
         high: 0.95,
-        text: "23.2 serves ×0.930 [0.91, 0.95] of what 23.1 did",
+        text: "23.2 serves 0.930× [0.91, 0.95] of what 23.1 did",
       },
     ],
   };

@@ -71,11 +71,11 @@ describe("text", () => {
   });
 
   it("prints ratios with their interval beside them", () => {
-    expect(format.times(1.624, 1.55, 1.7)).toBe("×1.62");
-    // No bound is rounded to nothing, nor onto the ×1 that it leaves out.
-    expect(format.times(0.139, 0.00011, 177)).toBe("×0.14");
+    expect(format.times(1.624, 1.55, 1.7)).toBe("1.62×");
+    // No bound is rounded to nothing, nor onto the 1× that it leaves out.
+    expect(format.times(0.139, 0.00011, 177)).toBe("0.14×");
     expect(format.timesRange(0.00011, 177)).toBe("[0.00011, 177]");
-    expect(format.times(2.25, 1.04, 4.88)).toBe("×2.3");
+    expect(format.times(2.25, 1.04, 4.88)).toBe("2.3×");
     expect(format.timesRange(1.04, 4.88)).toBe("[1.04, 4.9]");
     expect(format.timesRange(1.0001, 1.0007)).toBe("[1.0001, 1.001]");
     expect(format.timesRange(1, 1)).toBe("");

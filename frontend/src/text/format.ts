@@ -166,14 +166,14 @@ export function interval(low: Maybe, high: Maybe, unit: Unit): string {
   return `[${ends.map(text).join(", ")}]`;
 }
 
-/** "×1.62", no finer than its interval; print `timesRange(low, high)` beside it. */
+/** "1.62×", no finer than its interval; print `timesRange(low, high)` beside it. */
 export function times(value: Maybe, low?: Maybe, high?: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
-  return `×${factor(value, halfWidth(low, high))}`;
+  return `${factor(value, halfWidth(low, high))}×`;
 }
 
 /**
- * "[1.58, 1.66]" of a ratio: no bound is rounded to nothing, nor onto the ×1 that it leaves out.
+ * "[1.58, 1.66]" of a ratio: no bound is rounded to nothing, nor onto the 1× that it leaves out.
  */
 export function timesRange(low: Maybe, high: Maybe): string {
   if (typeof low !== "number" || typeof high !== "number" || low === high) return "";
