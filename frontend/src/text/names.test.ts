@@ -16,6 +16,19 @@ describe("names in little room", () => {
     expect([...(shortenNames(["😀".repeat(50)], 9)[0] ?? "")]).toHaveLength(9);
   });
 
+  it("keep the words that not all of them have, where several differ", () => {
+    const names = ["10,000", "40"].flatMap((size) =>
+      ["fixed", "file"].map((kind) => `Twisted 13.1 (${size} bytes, resource=${kind})`),
+    );
+    expect(shortenNames(["nginx", ...names], 16)).toEqual([
+      "nginx",
+      "…10,000 fixed",
+      "…10,000 file",
+      "…40 fixed",
+      "…40 file",
+    ]);
+  });
+
   it("are longer where nothing shorter tells them apart", () => {
     const names = ["abcdefgh-1-x", "abcdefgh-2-x", "zbcdefgh-1-x"];
     expect(new Set(shortenNames(names, 5)).size).toBe(3);

@@ -10,14 +10,43 @@ const LONGEST = 200;
 export function shortenNames(names: readonly string[], most: number): readonly string[] {
   const whole = names.map((name) => short(name, LONGEST));
   const cut = whole.map((name) => cutMiddle(name, most));
-  if (new Set(cut).size === new Set(whole).size) return cut;
+  if (areApart(cut, whole)) return cut;
   const head = commonPrefixLength(whole);
   const tail = commonPrefixLength(whole.map((name) => [...name.slice(head)].reverse().join("")));
   const apart = whole.map((name) => {
     const own = name.slice(head, name.length - tail);
     return cutMiddle(`${head > 0 ? "…" : ""}${own}${tail > 0 ? "…" : ""}`, most);
   });
-  return new Set(apart).size === new Set(whole).size ? apart : whole;
+  if (areApart(apart, whole)) return apart;
+  const worded = keepOwnWords(whole, cut, most);
+  return areApart(worded, whole) ? worded : whole;
+}
+
+/** Whether two texts are alike only where their names are. */
+function areApart(texts: readonly string[], names: readonly string[]): boolean {
+  return new Set(texts).size === new Set(names).size;
+}
+
+const WORDS = /[\p{L}\p{N}]+(?:[.,]\p{N}+)*/gu;
+
+/**
+ * Names that are cut alike keep only the words that not all of them have: "…40 file" and
+ * "…10,000 fixed" of "app (40 bytes, resource=file)" and "app (10,000 bytes, resource=fixed)".
+ */
+function keepOwnWords(
+  names: readonly string[],
+  cut: readonly string[],
+  most: number,
+): readonly string[] {
+  const isAlike = (i: number): boolean =>
+    cut.some((text, other) => text === cut[i] && names[other] !== names[i]);
+  const words = names.map((name) => name.match(WORDS) ?? []);
+  const alike = words.filter((_, i) => isAlike(i));
+  return cut.map((text, i) => {
+    if (!isAlike(i)) return text;
+    const own = words[i]?.filter((word) => !alike.every((all) => all.includes(word))) ?? [];
+    return cutMiddle(`…${own.join(" ")}`, most);
+  });
 }
 
 /** "gunicorn gthread" in ten characters: "gunic…read". */
@@ -43,5 +72,5 @@ function commonPrefixLength(texts: readonly string[]): number {
 /** Names cut at their end, as `short` does; where that makes two alike, to what tells them apart. */
 export function shortNames(names: readonly string[], most = 60): readonly string[] {
   const cut = names.map((name) => short(name, most));
-  return new Set(cut).size === new Set(names).size ? cut : shortenNames(names, most);
+  return areApart(cut, names) ? cut : shortenNames(names, most);
 }

@@ -61,6 +61,13 @@ describe("labels", () => {
     expect(new Set(fitted).size).toBe(2);
     expect(Math.max(...fitted.map(measured))).toBeLessThanOrEqual(120);
   });
+
+  it("are numbered where the room is too small for what tells them apart", () => {
+    const measured = (text: string): number => text.length * 10;
+    const names = ["abcdefgh-1-x", "abcdefgh-2-x", "zbcdefgh-1-x", "b"];
+    expect(fitNames(names, 50, measured)).toEqual(["abc…1", "abc…2", "zbcd…", "b"]);
+    expect(fitNames(["same name", "same name"], 50, measured)).toEqual(["same…", "same…"]);
+  });
 });
 
 describe("names on an axis", () => {

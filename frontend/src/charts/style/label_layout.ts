@@ -42,7 +42,10 @@ export function fitText(text: string, width: number, measure: (text: string) => 
 const MOST_FITTED = 40;
 const LEAST_FITTED = 8;
 
-/** Each name cut to the width; where that makes two of them alike, to what tells them apart. */
+/**
+ * Each name cut to the width; where that makes two of them alike, to what tells them apart, and
+ * where the width has no room for that, with a number.
+ */
 export function fitNames(
   names: readonly string[],
   width: number,
@@ -54,5 +57,19 @@ export function fitNames(
     const cut = shortenNames(names, most);
     if (cut.every((name) => measure(name) <= width)) return cut;
   }
-  return fitted;
+  return numberAlike(names, fitted, width, measure);
+}
+
+function numberAlike(
+  names: readonly string[],
+  fitted: readonly string[],
+  width: number,
+  measure: (text: string) => number,
+): readonly string[] {
+  return names.map((name, i) => {
+    const alike = [...new Set(names.filter((_, other) => fitted[other] === fitted[i]))];
+    if (alike.length < 2) return fitted[i] ?? name;
+    const number = String(alike.indexOf(name) + 1);
+    return `${fitText(name, width - measure(number), measure)}${number}`;
+  });
 }
