@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from backend.analysis.compare.headline import UNRANKED, Headline
 from backend.analysis.figures import Figures, Metric, Point, Series
 from backend.analysis.query.field import text_of
 from backend.analysis.query.fields import FIELDS
@@ -29,24 +34,37 @@ class _Figure:
     value: float
 
 
-def describe_best(figures: Figures) -> str | None:
-    """The best figure of each workload, how many trials it stands on, and why nothing is ranked.
+def find_best(figures: Figures) -> Headline | None:
+    """The best figure of each workload; then how many trials it stands on, and why no rank.
 
-    In sentences. None where no figure of the asked metric is known.
+    None where the series can be ranked, and where no figure of the asked metric is known.
     """
     metric = next((each for each in figures.metrics if each.id == figures.metric), None)
-    if metric is None:
+    if metric is None or figures.outcome.status != "not_comparable":
         return None
     groups = sorted(_by_workload(figures, metric.id).items(), key=_most_servers_first)
     if not groups:
         return None
     best = {workload: _best(group, metric) for workload, group in groups}
-    sentences = (
-        _best_text(figures, metric, groups, best),
-        _trials_text(list(best.values())),
-        _unranked_text(figures),
+    trials = _trials_text(list(best.values()))
+    return Headline(
+        _best_text(figures, metric, groups, best), f"{trials}. {_unranked_text(figures)}"
     )
-    return " ".join(filter(None, sentences))
+
+
+def best_as_answer(figures: Figures) -> dict[str, Any]:
+    """What pages show in place of `finding` and `answer` of the figures; empty for nothing.
+
+    A finding that says more than why nothing is ranked, such as that of a trend, stays.
+    """
+    best = find_best(figures)
+    reason = next(iter(figures.outcome.reasons), "")
+    if best is None or figures.finding != f"{UNRANKED}: {reason}":
+        return {}
+    if not figures.answer:
+        return {"finding": best.text}
+    answer = replace(figures.answer, sentence=best.sentence, margin=best.margin)
+    return {"finding": best.text, "answer": to_builtins(answer)}
 
 
 def _by_workload(figures: Figures, metric: str) -> dict[str, list[_Figure]]:
@@ -91,18 +109,19 @@ def _best_text(
     groups: Sequence[tuple[str, Sequence[_Figure]]],
     best: dict[str, _Figure],
 ) -> str:
-    """`Highest throughput of 11 servers: fapws3 0.3, 7,170 requests/s at 100 connections.`"""
+    """`Highest throughput of 11 servers: fapws3 0.3, 7,170 requests/s at 100 connections`"""
     lead = f"{'Highest' if metric.better == 'higher' else 'Lowest'} {metric.label.lower()}"
     if len(groups) == 1:
         servers = _count_servers(groups[0][1])
         of_servers = f" of {servers} servers" if servers > 1 else ""
-        return f"{lead}{of_servers}: {_figure_text(figures, metric, next(iter(best.values())))}."
+        return f"{lead}{of_servers}: {_figure_text(figures, metric, next(iter(best.values())))}"
     texts = [
-        f"{workload}: {_figure_text(figures, metric, figure)}" for workload, figure in best.items()
+        f"for {workload}: {_figure_text(figures, metric, figure)}"
+        for workload, figure in best.items()
     ]
     more = len(texts) - MOST_WORKLOADS
     tail = f"; and {more} more" if more > 0 else ""
-    return f"{lead} by workload: {'; '.join(texts[:MOST_WORKLOADS])}{tail}."
+    return f"{lead} {'; '.join(texts[:MOST_WORKLOADS])}{tail}"
 
 
 def _figure_text(figures: Figures, metric: Metric, figure: _Figure) -> str:
@@ -116,12 +135,12 @@ def _figure_text(figures: Figures, metric: Metric, figure: _Figure) -> str:
 def _trials_text(best: Sequence[_Figure]) -> str:
     counts = sorted({figure.point.trials for figure in best})
     if {figure.series.tool for figure in best} == {PUBLISHED}:
-        return "As published, one figure each." if counts == [1] else "As published."
+        return "As published, one figure each" if counts == [1] else "As published"
     if counts == [1]:
-        return "One trial each."
-    return f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} trials each."
+        return "One trial each"
+    return f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} trials each"
 
 
 def _unranked_text(figures: Figures) -> str:
     reason = next(iter(figures.outcome.reasons), "").partition(CHOICE)[0]
-    return f"Not ranked: {reason}." if reason else "Not ranked."
+    return f"Not ranked: {reason}" if reason else "Not ranked"

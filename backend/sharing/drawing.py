@@ -97,7 +97,7 @@ def _scene(reading: Reading) -> dict[str, Any]:
     else:
         date = ", ".join(filter(None, ["live", _newest(reading.figures)]))
     return {
-        "figures": reading.document["figures"],
+        "figures": reading.shown,
         "url": f"{settings.PUBLIC_URL}{result_set.path}",
         "date": date,
         "name": result_set.title,

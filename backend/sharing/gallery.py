@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from backend.analysis.figures import Figures, read_figures
-from backend.sharing.best_figures import describe_best
+from backend.sharing.best_figures import find_best
 from backend.sharing.edits import EditRefused
 from backend.sharing.models import Kind, ResultSet, Visibility
 
@@ -91,7 +91,7 @@ def _readable() -> QuerySet[ResultSet]:
 
 def _exhibit(result_set: ResultSet) -> Exhibit:
     """With what its snapshot says, whose bytes never change; they are read once a day."""
-    key = f"exhibit:found:{result_set.sha256}"
+    key = f"exhibit:best:{result_set.sha256}"
     kept: tuple[str, bool] | None = cache.get(key)
     if kept is None:
         kept = _found(read_figures(result_set.frozen_snapshot()["figures"]))
@@ -103,4 +103,5 @@ def _found(figures: Figures) -> tuple[str, bool]:
     """What a reader learns, and whether the series are comparable."""
     if figures.outcome.status != "not_comparable":
         return figures.finding, True
-    return describe_best(figures) or figures.finding, False
+    best = find_best(figures)
+    return figures.finding if best is None else f"{best.sentence}. {best.margin}.", False

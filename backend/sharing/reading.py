@@ -14,6 +14,7 @@ from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures, read_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.identity import canonical_json
+from backend.sharing.best_figures import best_as_answer
 from backend.sharing.document import document_of
 from backend.sharing.links import row_at_link
 from backend.sharing.models import ResultSet
@@ -60,6 +61,16 @@ class Reading:
     def figures(self) -> Figures:
         """The figures in the document; those of a frozen set may be of an older version."""
         return read_figures(self.document["figures"])
+
+    @cached_property
+    def best_as_answer(self) -> dict[str, Any]:
+        """What takes the place of finding and answer where nothing is ranked; else empty."""
+        return best_as_answer(self.figures)
+
+    @cached_property
+    def shown(self) -> dict[str, Any]:
+        """The figures as pages and images show them: with an answer where nothing is ranked."""
+        return {**self.document["figures"], **self.best_as_answer}
 
     @cached_property
     def json(self) -> bytes:

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts import throttle
 from backend.analysis.export.comparability_text import comparability_text
+from backend.analysis.figures import read_figures
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
 from backend.links import absolute, result_set_link, route_at
@@ -63,7 +64,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         return guarded(result_set, plain_message(400, title, str(error), error.hint))
     reading = Reading(result_set)
     try:
-        figures = reading.figures
+        figures = read_figures(reading.shown)
     except (NotVisible, QueryError) as error:
         title = "This live result set has no results now"
         return guarded(result_set, plain_message(409, title, why_no_answer(error), ""))
@@ -72,7 +73,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         {
             "result_set": result_set,
             "figures": figures,
-            "figures_json": reading.document["figures"],
+            "figures_json": reading.shown,
             "outcome": comparability_text(figures),
             "outcome_class": TONES[figures.outcome.status],
             "theme": theme,

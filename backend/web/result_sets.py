@@ -151,6 +151,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         "result_set": result_set,
         "banner_title": _banner_title(reading),
         "query_fields": page_fields(),
+        "answer": _best_as_answer(reading),
         "json_url": result_set_link(result_set.link, "json"),
         "csv_url": result_set_link(result_set.link, "csv"),
         "png_url": result_set_link(result_set.link, "png"),
@@ -178,6 +179,14 @@ def _study_answers(result_set: ResultSet) -> dict[str, Any]:
     """What the page says of a study of the library before its figures."""
     study = find_study_of(result_set)
     return {} if study is None else {"study": study, "study_today": today_summary(study)}
+
+
+def _best_as_answer(reading: Reading) -> dict[str, Any]:
+    """What the page says where nothing is ranked; empty where a live set has no figures now."""
+    try:
+        return reading.best_as_answer
+    except (NotVisible, QueryError):
+        return {}
 
 
 def _banner_title(reading: Reading) -> str:
@@ -231,10 +240,10 @@ _MARKDOWN_SAFE = str.maketrans("[]()<>!`\\", "         ")
 def _card(reading: Reading) -> dict[str, str]:
     """The texts that a site shows beside a pasted link; empty where there is no answer."""
     try:
-        figures = reading.figures
+        figures, finding = reading.figures, reading.shown["finding"]
     except (NotVisible, QueryError):
         return {"finding": "", "conditions": "", "description": ""}
-    finding, conditions = figures.finding, figures.conditions
+    conditions = figures.conditions
     parts = (finding, comparability_text(figures), conditions)
     return {
         "finding": finding,

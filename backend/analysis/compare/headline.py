@@ -16,7 +16,8 @@ from backend.analysis.query.units import at_place, figure_text, time_text
 from backend.stats import Ratio
 from backend.stats.thresholds import percent
 
-# Of a bound that lies close to ×1.
+UNRANKED = "These series cannot be ranked"
+# Of a bound that lies close to 1×.
 MOST_DIGITS = 5
 _AHEAD = {
     "throughput": "{a} serves {ratio} the requests of {b} {at}",
@@ -85,7 +86,7 @@ def explain_no_ranking(outcome: Comparability) -> Headline:
     """Why there is no ranking."""
     if not outcome.differing:
         return Headline(f"No comparison: {outcome.reasons[0]}")
-    return Headline("These series cannot be ranked", outcome.reasons[0])
+    return Headline(UNRANKED, outcome.reasons[0])
 
 
 def explain_no_points(asked: str, axis: str, values: Sequence[Value]) -> Headline:
@@ -221,7 +222,7 @@ def ratio_text(ratio: Ratio) -> str:
 
 
 def _bound(value: float, half: float) -> str:
-    """A bound beside ×1 is not rounded onto it: it says whether the difference is significant."""
+    """A bound beside 1× is not rounded onto it: it says whether the difference is significant."""
     texts = [
         factor_text(value, half),
         *(_digits(value, count) for count in range(3, MOST_DIGITS + 1)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.sharing.best_figures import describe_best
+from backend.sharing.best_figures import best_as_answer, find_best
 from backend.testing.figures import make_figures
 
 METRIC = {"id": "throughput", "label": "Throughput", "unit": "req/s", "better": "higher"}
@@ -40,7 +40,8 @@ def point(x, value, *, trials=1, failed=None):
 def described(*rows, reasons=(f"{DIFFERS}; choose one workload",), **fields):
     outcome = {"status": "not_comparable", "differing": ["workload"], "reasons": reasons}
     whole = {"metrics": [METRIC], "series": rows, "outcome": outcome, **fields}
-    return describe_best(make_figures(**whole))
+    best = find_best(make_figures(**whole))
+    return None if best is None else best.text
 
 
 def test_one_workload_names_the_best_of_its_servers():
@@ -50,8 +51,8 @@ def test_one_workload_names_the_best_of_its_servers():
         reasons=["number of connections differs: 100, 1000; choose one load"],
     )
     assert text == (
-        "Highest throughput of 2 servers: fapws3 1.0, 7,170 requests/s at 100 connections. "
-        "3 trials each. Not ranked: number of connections differs: 100, 1000."
+        "Highest throughput of 2 servers: fapws3 1.0, 7,170 requests/s at 100 connections: "
+        "3 trials each. Not ranked: number of connections differs: 100, 1000"
     )
 
 
@@ -70,15 +71,15 @@ def test_each_workload_is_told_by_itself_the_one_of_most_servers_first():
         series("waitress", point(100, 410), workload="API", tool="published"),
     )
     assert text == (
-        "Highest throughput by workload: API: gunicorn 1.0, 530 requests/s at 100 connections; "
-        "static file: nginx 1.0, 2,800 requests/s at 100 connections. "
-        f"As published, one figure each. Not ranked: {DIFFERS}."
+        "Highest throughput for API: gunicorn 1.0, 530 requests/s at 100 connections; "
+        "for static file: nginx 1.0, 2,800 requests/s at 100 connections: "
+        f"As published, one figure each. Not ranked: {DIFFERS}"
     )
 
 
 def test_more_workloads_than_a_card_holds_are_counted():
     rows = [series("nginx", point(8, 100 + size), workload=f"{size} B") for size in range(5)]
-    assert "; and 2 more. One trial each." in described(*rows)
+    assert "; and 2 more: One trial each." in described(*rows)
 
 
 def test_a_figure_with_failed_requests_is_not_the_best():
@@ -93,10 +94,35 @@ def test_the_best_latency_is_the_lowest():
     text = described(
         series("a", point(8, 2000)), series("b", point(8, 500)), metrics=[metric], reasons=[]
     )
-    assert text.startswith("Lowest latency p99 of 2 servers: b 1.0, 500 µs at 8 connections.")
-    assert text.endswith("Not ranked.")
+    assert text.startswith("Lowest latency p99 of 2 servers: b 1.0, 500 µs at 8 connections:")
+    assert text.endswith("Not ranked")
 
 
 def test_without_a_known_figure_nothing_is_told():
     assert described(series("a", point(8, None))) is None
     assert described(series("a", point(8, 100)), metrics=[]) is None
+
+
+def answer_of(**fields):
+    reasons = [f"{DIFFERS}; choose one workload"]
+    outcome = {"status": "not_comparable", "differing": ["workload"], "reasons": reasons}
+    whole = {"metrics": [METRIC], "series": [series("nginx", point(8, 100))], "outcome": outcome}
+    return best_as_answer(make_figures(**whole, **fields))
+
+
+def test_the_best_figures_are_the_answer_where_nothing_is_ranked():
+    finding = f"These series cannot be ranked: {DIFFERS}; choose one workload"
+    trust = {"level": "not_comparable", "reasons": []}
+    answer = {"sentence": "These series cannot be ranked", "trust": trust}
+    shown = answer_of(finding=finding, answer=answer)
+    assert shown["answer"]["sentence"] == (
+        "Highest throughput: nginx 1.0, 100 requests/s at 8 connections"
+    )
+    assert shown["answer"]["margin"] == f"One trial each. Not ranked: {DIFFERS}"
+    assert shown["answer"]["trust"]["level"] == "not_comparable"
+    # A snapshot from before there were answers.
+    assert answer_of(finding=finding).keys() == {"finding"}
+
+
+def test_a_finding_that_says_more_is_not_replaced():
+    assert answer_of(finding="nginx regressed with version 1.4") == {}

@@ -102,3 +102,14 @@ def test_the_page_of_a_study_answers_before_its_figures():
         assert study.saturation in answers
         assert all(fault in answers for fault in study.first_faults)
         assert today_summary(study) in answers
+
+
+def test_the_set_of_a_study_begins_with_its_best_figure_wherever_it_is_shown():
+    (study,) = (study for study in read_studies() if study.name == "landshark-2010")
+    path = load_library([study]).paths[study.name]
+    best = "Highest throughput of 11 servers: fapws3 0.3, 7,170 requests/s at 100 connections"
+    page = page_at(path)
+    assert page.count(best) >= 2, "the answer, and the card of a pasted link"
+    assert "Not ranked: request path differs" in page
+    framed = page_at(path.replace("/s/", "/embed/"))
+    assert best in framed[: framed.index("</h1>")]
