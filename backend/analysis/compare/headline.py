@@ -116,8 +116,10 @@ def _explain_no_places(ranking: Ranking, place: str) -> str:
         if unknown is None:
             return f"No series keeps p99 under {time_text(limit)} {place}"
         return f"No series is known to keep p99 under {time_text(limit)} {place}. {unknown}"
-    first = ranking.rows[0]
-    return f"Nothing can be ranked {place}. {first.entrant.label}: {first.why_unranked}"
+    first, *others = ranking.rows
+    is_shared = all(row.why_unranked == first.why_unranked for row in others)
+    whose = "" if is_shared else f"{first.entrant.label}: "
+    return f"Nothing can be ranked {place}. {whose}{(first.why_unranked or '').removesuffix('.')}"
 
 
 def unknown_limits_text(ranking: Ranking) -> str | None:

@@ -70,7 +70,8 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   );
   const kind = kindOf(metric.unit);
   const unit = unitFor(kind, allMeasures.map(shownSize));
-  const top = niceTop(axisEnd(allMeasures) || 1);
+  // Round numbers of bytes are not round numbers of MiB.
+  const top = niceTop((axisEnd(allMeasures) || 1) / unit.factor) * unit.factor;
   return {
     x: ranking.x,
     metric: metric.label,

@@ -24,9 +24,10 @@ describe("names in little room", () => {
       "nginx",
       "…10,000 fixed",
       "…10,000 file",
-      "…40 fixed",
-      "…40 file",
+      "Twisted…40 fixed",
+      "Twisted…40 file",
     ]);
+    expect(shortenNames(["nginx", ...names], 20)[1]).toBe("Twisted…10,000 fixed");
   });
 
   it("are longer where nothing shorter tells them apart", () => {

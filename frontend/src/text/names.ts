@@ -30,8 +30,9 @@ function areApart(texts: readonly string[], names: readonly string[]): boolean {
 const WORDS = /[\p{L}\p{N}]+(?:[.,]\p{N}+)*/gu;
 
 /**
- * Names that are cut alike keep only the words that not all of them have: "…40 file" and
- * "…10,000 fixed" of "app (40 bytes, resource=file)" and "app (10,000 bytes, resource=fixed)".
+ * Names that are cut alike keep the words that not all of them have, behind the first word where
+ * there is room: "app…40 file" and "app…10,000 fixed" of "app 1.3 (40 bytes, resource=file)" and
+ * "app 1.3 (10,000 bytes, resource=fixed)".
  */
 function keepOwnWords(
   names: readonly string[],
@@ -44,8 +45,11 @@ function keepOwnWords(
   const alike = words.filter((_, i) => isAlike(i));
   return cut.map((text, i) => {
     if (!isAlike(i)) return text;
-    const own = words[i]?.filter((word) => !alike.every((all) => all.includes(word))) ?? [];
-    return cutMiddle(`…${own.join(" ")}`, most);
+    const [first = "", ...others] = words[i] ?? [];
+    const isOwn = (word: string): boolean => !alike.every((all) => all.includes(word));
+    const rest = `…${others.filter(isOwn).join(" ")}`;
+    const needsFirst = isOwn(first) || first.length + rest.length <= most;
+    return cutMiddle(needsFirst ? first + rest : rest, most);
   });
 }
 

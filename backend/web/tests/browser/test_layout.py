@@ -99,6 +99,17 @@ def test_the_chart_is_on_the_first_screen(visit):
     assert chart["y"] + chart["height"] < NARROW["height"]
 
 
+@pytest.mark.parametrize("width", [1024, 1279, 1280, 1366, 1439])
+def test_the_menu_fits_a_laptop(visit, width):
+    page = visit("/w/lab/runs", {"width": width, "height": 720})
+    ends = page.locator(".topbar :is(a, button):visible").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= width
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert box(page, ".workspace")["width"] > 30
+
+
 def test_the_chart_is_reached_by_three_keys(visit):
     page = visit("/w/lab/compare")
     assert press_until(page, "Tab", "e.matches('a.skip[href=\"#chart\"]')") == 2
