@@ -137,15 +137,6 @@ class RunEditSerializer(StrictSerializer):
         help_text="Only these trials, by ordinal: for server, version and workload",
     )
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuses fields that do not exist, so that a misspelt correction is not lost."""
-        if unknown := set(self.initial_data) - set(self.fields):
-            allowed = ", ".join(self.fields)
-            raise serializers.ValidationError(
-                dict.fromkeys(unknown, f"There is no such field. Allowed are {allowed}.")
-            )
-        return attrs
-
 
 class RunSerializer(serializers.Serializer[Any]):
     """A run with its hosts and every trial, warm-ups included."""

@@ -106,6 +106,22 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         }
 
 
+class StrictScheme(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Says of a body that it has no other members."""
+
+    target_class = "backend.api.strict.StrictSerializer"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        """The schema as the framework makes it, closed."""
+        schema: dict[str, Any] = auto_schema._map_serializer(
+            self.target, direction, bypass_extensions=True
+        )
+        if self.target.refuses_other_members:
+            schema["additionalProperties"] = False
+        return schema
+
+
 _REFERENCE = "#/components/schemas/{name}"
 
 

@@ -1,4 +1,4 @@
-"""Bodies of JSON whose values have the types and lengths that the document says."""
+"""Bodies of JSON that have the members, types and lengths that the document says, and no others."""
 
 from __future__ import annotations
 
@@ -37,17 +37,31 @@ class StrictSerializer(serializers.Serializer[Any]):
     """Refuses what the framework would convert: 5 for a text, "5" for a number, also in lists.
 
     A text is held against its limits as it was sent; the framework does so without the blanks
-    around it.
+    around it. A member that does not exist is refused, so that a misspelt one is not lost.
     """
+
+    # False: for bodies whose form others decide.
+    refuses_other_members = True
 
     def to_internal_value(self, data: Any) -> Any:
         """The validated values. Raises ValidationError."""
         if isinstance(data, Mapping):
             fields = self.fields.items()
             given = ((name, field, data[name]) for name, field in fields if name in data)
-            if problems := _problems(given):
+            if problems := self._other_members(data) | _problems(given):
                 raise serializers.ValidationError(problems)
         return super().to_internal_value(data)
+
+    def _other_members(self, data: Mapping[str, Any]) -> dict[Any, Any]:
+        """The problem of each member that does not exist, by its name."""
+        if not self.refuses_other_members:
+            return {}
+        allowed = ", ".join(self.fields)
+        return {
+            name: [f"There is no such field. Allowed are {allowed}."]
+            for name in data
+            if name not in self.fields
+        }
 
 
 def _problems(values: Iterable[tuple[Any, AnyField, object]]) -> dict[Any, Any]:

@@ -156,6 +156,7 @@ def _workspaces(actor: Any) -> list[UUID]:
 class LeakSerializer(StrictSerializer):
     """A text that looks like a token, as secret scanners report it. Other fields are ignored."""
 
+    refuses_other_members = False
     token = serializers.CharField(max_length=200, trim_whitespace=False)
     url = serializers.CharField(
         max_length=2000, required=False, allow_blank=True, help_text="Where it was seen"

@@ -350,3 +350,19 @@ def test_the_service_still_answers_as_the_examples(api, owner, scene):
         assert set(example) == set(then[operation]), operation
         if isinstance(example.get("answer"), dict):
             assert set(example["answer"]) == set(then[operation]["answer"]), operation
+
+
+def test_no_operation_leaves_a_member_of_its_body_unread(api, owner, scene):
+    documented_bodies = {
+        described["operationId"]
+        for _, _, described in list_operations()
+        if has_json(described.get("requestBody", {}))
+    }
+    asked = asked_requests(scene)
+    # The form of its body is that of other services.
+    for operation in documented_bodies - {"leaked_token_report"}:
+        method, path, body = asked[operation]
+        client = owner if operation in FOR_PEOPLE else api
+        answer = send(client, method, path, {**body, "misspelt": 1})
+        assert answer.status_code == 400, operation
+        assert [each["field"] for each in answer.json()["errors"]] == ["misspelt"], operation

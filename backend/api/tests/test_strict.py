@@ -1,10 +1,12 @@
-"""A body is taken only as the document describes it: no value is converted, no text is cut."""
+"""A body is taken only as the document describes it: no value is converted, no text is cut, and no
+member is left unread."""
 
 import pytest
 from django.test import Client
 
 from backend.sharing.models import SavedView
 from backend.sharing.saved_views import MAX_NAME
+from backend.testing.openapi import list_operations, read_document
 
 pytestmark = pytest.mark.django_db
 
@@ -67,3 +69,48 @@ def test_a_pattern_holds_for_the_blanks_too(api):
     body |= {"run": "00000000-0000-0000-0000-000000000001", "host_name": "bench-1"}
     answer = api.post("/api/v1/sessions", body, content_type="application/json")
     assert list(errors_of(answer)) == ["name"]
+
+
+def described_bodies():
+    """By operation, the schema of its JSON body."""
+    return {
+        described["operationId"]: described["requestBody"]["content"]["application/json"]["schema"]
+        for _, _, described in list_operations()
+        if "application/json" in described.get("requestBody", {}).get("content", {})
+    }
+
+
+def objects_in(schema):
+    """The schemas of objects with named members, in a schema and in those that it refers to."""
+    if isinstance(schema, list):
+        return [found for part in schema for found in objects_in(part)]
+    if not isinstance(schema, dict):
+        return []
+    if "$ref" in schema:
+        return objects_in(read_document()["components"]["schemas"][schema["$ref"].split("/")[-1]])
+    own = [schema] if "properties" in schema else []
+    return own + [found for part in schema.values() for found in objects_in(part)]
+
+
+# The form of these bodies is that of other services.
+FOR_OTHERS = {"leaked_token_report"}
+
+
+@pytest.mark.parametrize("operation", described_bodies())
+def test_the_document_closes_every_object_of_a_body(operation):
+    objects = objects_in(described_bodies()[operation])
+    closed = {schema.get("additionalProperties") is False for schema in objects}
+    assert closed == {operation not in FOR_OTHERS}
+
+
+def test_a_member_of_an_inner_object_is_refused_by_its_place(api):
+    agent = {"name": "loadsheet-agent", "version": "1", "hostname": "bench-1", "host": "bench-1"}
+    answer = api.post("/api/v1/heartbeat", {"agent": agent}, content_type="application/json")
+    allowed = "There is no such field. Allowed are name, version, hostname."
+    assert errors_of(answer) == {"agent.host": allowed}
+
+
+def test_a_scanner_may_report_what_it_likes(api):
+    leak = {"token": "ls_api_x", "type": "loadsheet_api_token", "source": "content"}
+    answer = api.post("/api/v1/leaked-tokens", [leak], content_type="application/json")
+    assert answer.status_code == 204
