@@ -40,7 +40,10 @@ class AddFieldOnce(migrations.AddField):
 
 
 class AddIndexOnce(AddIndexConcurrently):
-    """Builds an index while rows are written; again where a build before was stopped."""
+    """Builds an index while rows are written; again where a build before was stopped.
+
+    PostgreSQL builds none of a partitioned table so: there, writers wait.
+    """
 
     def database_forwards(
         self,
@@ -52,6 +55,10 @@ class AddIndexOnce(AddIndexConcurrently):
         connection = schema_editor.connection
         is_valid = _is_valid_index(connection, self.index.name)
         if is_valid:
+            return
+        model = to_state.apps.get_model(app_label, self.model_name)
+        if _is_partitioned(connection, model):
+            schema_editor.add_index(model, self.index)
             return
         with _waiting_without_end(connection):
             if is_valid is False:
@@ -74,6 +81,16 @@ def _columns(connection: BaseDatabaseWrapper, model: type[Model]) -> set[str]:
     with connection.cursor() as cursor:
         table = model._meta.db_table
         return {each.name for each in connection.introspection.get_table_description(cursor, table)}
+
+
+def _is_partitioned(connection: BaseDatabaseWrapper, model: type[Model]) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)",
+            [connection.ops.quote_name(model._meta.db_table)],
+        )
+        row = cursor.fetchone()
+    return row is not None and bool(row[0])
 
 
 def _is_valid_index(connection: BaseDatabaseWrapper, name: str) -> bool | None:

@@ -138,16 +138,15 @@ def _measured_in(runs: Sequence[Run]) -> dict[UUID, _Measured]:
             own = by_run[run_id]
             own.servers[server] = own.workloads[workload] = own.tools[tool] = None
             own.labels[f"{server} {version or ''}".strip()] = None
-    # A separate statement: joined to the page it would count the trials of every run.
+    # Separate statements, each answered by an index: joined to the page they would count the trials
+    # of every run.
     trials = Trial.objects.filter(run__in=runs).order_by().values_list("run_id")
-    counts = trials.annotate(
-        count=Count("pk"),
-        failed=Count("pk", filter=~Q(error="")),
-        warmups=Count("pk", filter=Q(warmup=True)),
-    )
-    for run_id, count, failed, warmups in counts:
+    counts = trials.annotate(count=Count("*"), warmups=Count("warmup", filter=Q(warmup=True)))
+    for run_id, count, warmups in counts:
         own = by_run[run_id]
-        own.trials, own.failed, own.warmups = count, failed, warmups
+        own.trials, own.warmups = count, warmups
+    for run_id, failed in trials.exclude(error="").annotate(failed=Count("*")):
+        by_run[run_id].failed = failed
     return by_run
 
 

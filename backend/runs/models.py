@@ -245,11 +245,12 @@ class Cell(models.Model):
 
     class Meta:
         indexes = [
-            # All that counting by series and load needs, so that no row is read for it.
+            # What counting by series and load, and the best load point of a run, need: no row is
+            # read for them.
             models.Index(
                 fields=["run", "series", "connections", "rate_rps"],
-                include=["trial_count"],
-                name="cell_by_run",
+                include=["trial_count", "throughput_rps"],
+                name="cell_of_run",
             ),
             models.Index(fields=["series", "run"], name="cell_by_series"),
         ]
@@ -262,7 +263,7 @@ class Trial(models.Model):
     """One execution of the load tool at one load point."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials", db_index=False)
     cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="trials")
     ordinal = models.PositiveIntegerField()
     repeat = models.PositiveIntegerField(null=True)
@@ -320,7 +321,12 @@ class Trial(models.Model):
     class Meta:
         ordering = ["ordinal"]
         constraints = [models.UniqueConstraint(fields=["run", "ordinal"], name="trial_ordinal")]
-        indexes = [models.Index(fields=["output_sha256"], name="trial_by_output")]
+        indexes = [
+            models.Index(fields=["output_sha256"], name="trial_by_output"),
+            # What a list of runs counts, so that no row is read for it.
+            models.Index(fields=["run"], include=["warmup"], name="trial_of_run"),
+            models.Index(fields=["run"], condition=~models.Q(error=""), name="trial_failed"),
+        ]
 
     def __str__(self) -> str:
         return f"trial {self.ordinal} of {self.run_id}"

@@ -52,7 +52,7 @@ class BadOrder(InvalidInput):
 def _trial_count() -> Expression:
     """How many trials a run has, warm-ups left out."""
     own = Trial.objects.filter(run=OuterRef("pk"), warmup=False).order_by().values("run")
-    count = own.annotate(count=Count("pk")).values("count")
+    count = own.annotate(count=Count("*")).values("count")
     return Coalesce(Subquery(count, output_field=IntegerField()), 0)
 
 

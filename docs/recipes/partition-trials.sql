@@ -49,6 +49,8 @@ BEGIN
 END $$;
 CREATE INDEX trial_parts_by_cell ON runs_trial_parts (cell_id);
 CREATE INDEX trial_parts_by_output ON runs_trial_parts (output_sha256);
+CREATE INDEX trial_parts_by_run ON runs_trial_parts (run_id) INCLUDE (warmup);
+CREATE INDEX trial_parts_failed ON runs_trial_parts (run_id) WHERE error <> '';
 
 -- step: what changes meanwhile is changed in both
 CREATE FUNCTION copy_trial_to_parts() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -186,7 +186,7 @@ class Store:
                     run = self.runs[number]
                     yield (
                         *(key, run, self.workspace, series, 2**point, None, TRIALS),
-                        *(ENCODED, QUANTILES, CURVE, "[]"),
+                        *(ENCODED, QUANTILES, CURVE, "[]", 1000.0 + 100 * server),
                     )
 
     def _trials(self, cells: list[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
@@ -224,7 +224,7 @@ SERIES = (
 )
 CELL = (
     *("id", "run_id", "workspace_id", "series_id", "connections", "rate_rps", "trial_count"),
-    *("histogram", "percentiles_us", "curve", "checks"),
+    *("histogram", "percentiles_us", "curve", "checks", "throughput_rps"),
 )
 TRIAL = (
     *("id", "run_id", "cell_id", "ordinal", "repeat", "warmup", "command", "exit_code", "error"),

@@ -1,0 +1,45 @@
+"""A list of runs counts trials, and finds the best load points, without reading their rows."""
+
+import django.db.models.deletion
+from django.db import migrations, models
+
+from backend.migration_steps import AddIndexOnce
+
+
+class Migration(migrations.Migration):
+    # Indexes are built while rows are written.
+    atomic = False
+    dependencies = [("runs", "0017_run_completed_at")]
+
+    operations = [
+        AddIndexOnce(
+            model_name="cell",
+            index=models.Index(
+                fields=["run", "series", "connections", "rate_rps"],
+                include=["trial_count", "throughput_rps"],
+                name="cell_of_run",
+            ),
+        ),
+        migrations.RemoveIndex(model_name="cell", name="cell_by_run"),
+        AddIndexOnce(
+            model_name="trial",
+            index=models.Index(fields=["run"], include=["warmup"], name="trial_of_run"),
+        ),
+        AddIndexOnce(
+            model_name="trial",
+            index=models.Index(
+                fields=["run"], condition=models.Q(("error", ""), _negated=True), name="trial_failed"
+            ),
+        ),
+        # Its index of the same column.
+        migrations.AlterField(
+            model_name="trial",
+            name="run",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="trials",
+                to="runs.run",
+            ),
+        ),
+    ]
