@@ -6,7 +6,7 @@ without importing a page. Paths themselves stand in the `urls.py` files, templat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -17,6 +17,7 @@ from django.http import Http404
 from django.urls import ResolverMatch, resolve, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
+_ANY_ID = UUID(int=0)
 Query = str | Mapping[str, Any] | Iterable[tuple[str, str]]
 
 
@@ -35,6 +36,12 @@ def link_to(route: str, *args: object, query: Query = "", fragment: str = "") ->
     if not isinstance(query, str):
         query = query_string(query.items() if isinstance(query, Mapping) else query)
     return path + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
+
+
+def links_by_id(route: str) -> Callable[[UUID], str]:
+    """`link_to` of a route that takes an id, for many ids: the route is looked up once."""
+    before, _, after = link_to(route, _ANY_ID).partition(str(_ANY_ID))
+    return lambda id_: f"{before}{id_}{after}"
 
 
 def absolute(path: str) -> str:

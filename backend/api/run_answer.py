@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +11,12 @@ from backend.accounts import access
 from backend.analysis.pages.run import describe_run, describe_single_trial
 from backend.analysis.pages.run_history import describe_corrections
 from backend.api.auth import required_actor
-from backend.ingest.evidence import artefacts_by_trial, artefacts_of_trial, rereadings_of
-from backend.links import link_to
+from backend.ingest.evidence import (
+    RAW_FOR_PROGRAMS,
+    artefacts_by_trial,
+    artefacts_of_trial,
+    rereadings_of,
+)
 
 
 def run_answer(request: Request, run_id: UUID) -> dict[str, Any]:
@@ -22,10 +25,10 @@ def run_answer(request: Request, run_id: UUID) -> dict[str, Any]:
     view = describe_run(run_id, workspace_ids=workspaces)
     view["rereadings"] = rereadings_of(run_id)
     view["corrections"] = describe_corrections(run_id)
-    files = artefacts_by_trial(run_id)
+    files = artefacts_by_trial(run_id, raw_route=RAW_FOR_PROGRAMS)
     for trial in view["trials"]:
         trial["run"] = view["id"]
-        trial["artefacts"] = _for_programs(files.get(trial["id"], []))
+        trial["artefacts"] = files.get(trial["id"], [])
     return view
 
 
@@ -33,10 +36,5 @@ def trial_answer(request: Request, trial_id: UUID) -> dict[str, Any]:
     """One trial as its run has it. Raises NotVisible."""
     workspaces = access.workspace_ids_of(required_actor(request))
     trial = describe_single_trial(trial_id, workspace_ids=workspaces)
-    trial["artefacts"] = _for_programs(artefacts_of_trial(trial_id))
+    trial["artefacts"] = artefacts_of_trial(trial_id, raw_route=RAW_FOR_PROGRAMS)
     return trial
-
-
-def _for_programs(files: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    # The page's own link takes no token.
-    return [{**file, "raw_url": link_to("artefact", file["id"])} for file in files]

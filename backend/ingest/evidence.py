@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
 from backend.ingest.models import Artefact, Rereading
-from backend.links import artefact_link, link_to
+from backend.links import links_by_id
 from backend.runs.models import Trial
+
+# The route of the bytes: by a session, and by a token.
+RAW, RAW_FOR_PROGRAMS = "artefact-raw", "artefact"
+# Of an artefact and its upload: an object of each row would cost more than the statement.
+_COLUMNS = ("id", "name", "size_bytes", "sha256", "upload__raw_removed_at", "upload__raw_kept_days")
+
+
+Linker = Callable[[UUID], str]
 
 
 class Link(NamedTuple):
@@ -37,23 +45,23 @@ def links_of_runs(run_ids: Sequence[UUID] | Sequence[str]) -> list[Link]:
     ]
 
 
-def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
+def artefacts_by_trial(run_id: UUID, *, raw_route: str = RAW) -> dict[str, list[dict[str, Any]]]:
     """By trial id: each artefact with where it is read and downloaded."""
-    return _by_trial(trial__run_id=run_id)
+    return _by_trial(raw_route, trial__run_id=run_id)
 
 
-def artefacts_of_trial(trial_id: UUID) -> list[dict[str, Any]]:
+def artefacts_of_trial(trial_id: UUID, *, raw_route: str = RAW) -> list[dict[str, Any]]:
     """The artefacts of one trial, as `artefacts_by_trial` has them."""
-    return _by_trial(trial_id=trial_id)[str(trial_id)]
+    return _by_trial(raw_route, trial_id=trial_id)[str(trial_id)]
 
 
-def _by_trial(**chosen: UUID) -> dict[str, list[dict[str, Any]]]:
-    through = Artefact.trials.through
-    links = through.objects.filter(**chosen).order_by("artefact__position")
+def _by_trial(raw_route: str, **chosen: UUID) -> dict[str, list[dict[str, Any]]]:
+    rows = Artefact.trials.through.objects.filter(**chosen).order_by("artefact__position")
+    page_of, raw_of = links_by_id("artefact-page"), links_by_id(raw_route)
     by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    rows = links.select_related("artefact__upload").defer("artefact__upload__envelope")
-    for link in rows:
-        by_trial[str(link.trial_id)].append(listed(link.artefact))
+    columns = (f"artefact__{name}" for name in _COLUMNS)
+    for trial_id, *row in rows.values_list("trial_id", *columns):
+        by_trial[str(trial_id)].append(_listed(row, page_of, raw_of))
     return by_trial
 
 
@@ -72,17 +80,25 @@ def _of_run(run_id: UUID) -> Q:
     return Q(upload__run=run_id) | Q(upload__envelope__run__id=str(run_id))
 
 
-def listed(artefact: Artefact) -> dict[str, Any]:
-    """An artefact as pages and answers list it."""
+def artefacts_of_upload(upload_id: UUID) -> list[dict[str, Any]]:
+    """The artefacts of an upload, as `artefacts_by_trial` has them."""
+    rows = Artefact.objects.filter(upload=upload_id)
+    page_of, raw_of = links_by_id("artefact-page"), links_by_id(RAW)
+    return [_listed(row, page_of, raw_of) for row in rows.values_list(*_COLUMNS)]
+
+
+def _listed(row: Sequence[Any], page_of: Linker, raw_of: Linker) -> dict[str, Any]:
+    """An artefact as pages and answers list it, of the values of `_COLUMNS`."""
+    id_, name, size_bytes, sha256, removed_at, kept_days = row
     return {
-        "id": str(artefact.pk),
-        "name": artefact.name,
-        "url": artefact_link(artefact.pk),
-        "raw_url": link_to("artefact-raw", artefact.pk),
-        "size_bytes": artefact.size_bytes,
-        "sha256": artefact.sha256,
-        "removed_at": artefact.upload.raw_removed_at,
-        "kept_days": artefact.upload.raw_kept_days,
+        "id": str(id_),
+        "name": name,
+        "url": page_of(id_),
+        "raw_url": raw_of(id_),
+        "size_bytes": size_bytes,
+        "sha256": sha256,
+        "removed_at": removed_at,
+        "kept_days": kept_days,
     }
 
 

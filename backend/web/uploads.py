@@ -17,7 +17,7 @@ from backend.accounts.models import User, Workspace
 from backend.errors import Away, LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import DryFile, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
-from backend.ingest.evidence import listed
+from backend.ingest.evidence import artefacts_of_upload
 from backend.ingest.listing import Which, upload_page
 from backend.ingest.models import Upload
 from backend.ingest.receive import Sender, receive
@@ -85,7 +85,7 @@ def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
         "workspace": upload.workspace,
         "nav": "runs",
         "upload": upload,
-        "artefacts": [listed(row) for row in upload.artefacts.all()],
+        "artefacts": artefacts_of_upload(upload.pk),
         "api_url": link_to("upload", upload.pk),
         "run_url": run_link(upload.result_run_id) if upload.result_run_id else "",
     }
