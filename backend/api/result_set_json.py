@@ -110,7 +110,11 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         return result_set.sha256 or None
 
     def get_newer_runs(self, result_set: ResultSet) -> int | None:
-        return None if result_set.is_gone else newer_runs(result_set)
+        if result_set.is_gone:
+            return None
+        # Of a list, counted together.
+        counts = self.context.get("newer_runs")
+        return newer_runs(result_set) if counts is None else counts[result_set.pk]
 
     def get_withdrawn_reason(self, result_set: ResultSet) -> str | None:
         return result_set.withdrawn_reason or None

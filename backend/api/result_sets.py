@@ -40,6 +40,7 @@ from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, Visibility
+from backend.sharing.newer_runs import count_newer_runs
 from backend.sharing.reading import Reading, find_result_set
 
 FIGURES = "figures"
@@ -64,7 +65,9 @@ class ResultSetList(APIView):
         related = rows.select_related("workspace", "author", "superseded_by")
         page, following = newest_first(request, "result-set-list", related, "created_at")
         body = {"result_sets": page, "next": following}
-        answer = ResultSetListSerializer(body, context={"workspaces": ids}).data
+        counts = count_newer_runs([each for each in page if not each.is_gone])
+        context = {"workspaces": ids, "newer_runs": counts}
+        answer = ResultSetListSerializer(body, context=context).data
         return Response({**answer, "result_sets": only_asked(request, answer["result_sets"])})
 
     @extend_schema(

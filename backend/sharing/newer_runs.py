@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from backend.analysis.figures import read_figures
 from backend.analysis.loading.rows import MAX_RUNS
@@ -24,22 +25,69 @@ def newer_runs(result_set: ResultSet) -> int | None:
 
     A frozen query names its runs. It is asked without them, for the same servers and workloads.
     """
-    try:
-        return len(matching_since(result_set))
-    except QueryError:
-        return None
+    return count_newer_runs([result_set])[result_set.pk]
+
+
+def count_newer_runs(result_sets: Sequence[ResultSet]) -> dict[uuid.UUID, int | None]:
+    """By primary key, what `newer_runs` says of each: runs are read once, and equal queries asked
+    once."""
+    newest = {
+        workspace_id: _Newest(workspace_id, min(each.created_at for each in of_workspace))
+        for workspace_id, of_workspace in _by_workspace(result_sets).items()
+    }
+    return {each.pk: _count(each, newest[each.workspace_id]) for each in result_sets}
 
 
 def matching_since(result_set: ResultSet) -> list[uuid.UUID]:
     """Matching runs recorded since, at most MOST. Raises QueryError for a query of another time."""
-    recent = _recorded_since(result_set)
-    if not recent:
-        return []
+    newest = _Newest(result_set.workspace_id, result_set.created_at)
+    return newest.matching_since(result_set)
+
+
+def _by_workspace(result_sets: Iterable[ResultSet]) -> dict[uuid.UUID, list[ResultSet]]:
+    grouped: dict[uuid.UUID, list[ResultSet]] = {}
+    for result_set in result_sets:
+        grouped.setdefault(result_set.workspace_id, []).append(result_set)
+    return grouped
+
+
+def _count(result_set: ResultSet, newest: _Newest) -> int | None:
     try:
-        query = _query_without_runs(result_set).with_filters(run=recent)
-    except _NamesItsRuns:
-        return []
-    return _matching(query, result_set.workspace_id)
+        return len(newest.matching_since(result_set))
+    except QueryError:
+        return None
+
+
+class _Newest:
+    """The newest runs of a workspace, at most MOST, and which of them match a query.
+
+    Those since any later time are among them.
+    """
+
+    def __init__(self, workspace_id: uuid.UUID, since: datetime) -> None:
+        rows = Run.objects.filter(workspace_id=workspace_id, recorded_at__gt=since)
+        newest = rows.order_by("-recorded_at").values_list("pk", "recorded_at")[:MOST]
+        self._workspace_id = workspace_id
+        self._recorded_at = dict(newest)
+        self._matching_of: dict[str, list[uuid.UUID]] = {}
+
+    def matching_since(self, result_set: ResultSet) -> list[uuid.UUID]:
+        """As the function of this name."""
+        since = result_set.created_at
+        if all(recorded_at <= since for recorded_at in self._recorded_at.values()):
+            return []
+        try:
+            query = _query_without_runs(result_set)
+        except _NamesItsRuns:
+            return []
+        return [pk for pk in self._matching(query) if self._recorded_at[pk] > since]
+
+    def _matching(self, query: CompareQuery) -> list[uuid.UUID]:
+        key = query.canonical()
+        if key not in self._matching_of:
+            among_newest = query.with_filters(run=self._recorded_at)
+            self._matching_of[key] = _matching(among_newest, self._workspace_id)
+        return self._matching_of[key]
 
 
 def _matching(query: CompareQuery | None, workspace_id: uuid.UUID) -> list[uuid.UUID]:
@@ -60,13 +108,6 @@ class _NamesItsRuns(LoadsheetError):
     """A live query that names its runs never shows another run."""
 
 
-def _recorded_since(result_set: ResultSet) -> list[uuid.UUID]:
-    rows = Run.objects.filter(
-        workspace_id=result_set.workspace_id, recorded_at__gt=result_set.created_at
-    )
-    return list(rows.order_by("-recorded_at").values_list("pk", flat=True)[:MOST])
-
-
 def _query_without_runs(result_set: ResultSet) -> CompareQuery:
     query = saved_query(result_set)
     if not query.run_ids:
@@ -75,6 +116,7 @@ def _query_without_runs(result_set: ResultSet) -> CompareQuery:
         raise _NamesItsRuns
     all_series = read_figures(result_set.frozen_snapshot()["figures"]).series
     return query.with_filters(
+        run=(),
         server=query.wanted("server") or _names(series.server for series in all_series),
         workload=query.wanted("workload") or _names(series.workload for series in all_series),
     )

@@ -18,7 +18,7 @@ from backend.runs.renaming import rename
 from backend.sharing.differences import differences_since
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import ResultSet
-from backend.sharing.newer_runs import newer_runs
+from backend.sharing.newer_runs import count_newer_runs, newer_runs
 from backend.sharing.reading import Reading, find_result_set
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 
@@ -148,6 +148,28 @@ def test_newer_runs_are_those_that_the_question_would_show(lab, make):
     make_run(lab, CellSpec("gthread"))
     make_run(make_workspace("theirs"), CellSpec("sync"))
     assert newer_runs(made) == 2
+
+
+def test_a_list_counts_for_each_what_it_counts_alone(lab, django_assert_max_num_queries):
+    run = make_run(lab, CellSpec("sync"), CellSpec("gthread"))
+    made = []
+    for number in range(4):
+        made += [live(lab, "server=sync"), frozen(lab, "server=gthread"), live(lab)]
+        make_run(lab, CellSpec("sync"))
+        make_run(lab, CellSpec("gthread", rates=(900.0 + number, 901.0, 902.0)))
+    made += [frozen(lab, f"run={run.pk}"), live(lab, f"run={run.pk}")]
+    sets = list(ResultSet.objects.filter(pk__in=[each.pk for each in made]))
+    sets[0].query = "dropped=1"
+    alone = {each.pk: newer_runs(each) for each in sets}
+    assert {None, 0, 1, 4, 8} <= set(alone.values())
+    assert count_newer_runs(sets) == alone
+    few, many = [sets[1:4], sets[1:13]]
+    for page in (few, many):
+        [each.workspace for each in page]
+    with django_assert_max_num_queries(12) as once:
+        count_newer_runs(few)
+    with django_assert_max_num_queries(len(once)):
+        count_newer_runs(many)
 
 
 def test_a_run_recorded_before_is_not_newer(lab):
