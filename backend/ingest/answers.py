@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from backend.ingest.models import Artefact
-from backend.ingest.sandbox import LocalArtefact, sandbox
+from backend.ingest.sandbox import LocalArtefact, Question, sandbox
 from backend.ingest.storage import storage
+from backend.ingest.storage.rows import contents_of
+
+# Trials of one message to the parser, and of one question to the database.
+ASKED_TOGETHER = 100
 
 
 class Answers:
@@ -36,6 +41,25 @@ class Answers:
     ) -> None:
         self._files.close()
 
+    def ask_ahead(self, questions: Sequence[tuple[Sequence[Artefact], str]]) -> None:
+        """Ask for trials, each with its load tool, whose artefacts are rows: many in one message.
+
+        `to` then has the answers. Raises as `to`.
+        """
+        left = iter(questions)
+        while together := list(islice(left, ASKED_TOGETHER)):
+            self._meanwhile()
+            hashes = {item.sha256 for artefacts, _ in together for item in artefacts}
+            contents = contents_of(hashes)
+            asked = {
+                _key(artefacts, tool): Question(_texts(artefacts, contents), tool)
+                for artefacts, tool in together
+                if artefacts and all(item.sha256 in contents for item in artefacts)
+            }
+            given = sandbox().read_each(list(asked.values()), meanwhile=self._meanwhile)
+            with closing(given):
+                self._answers |= zip(asked, given, strict=True)
+
     def to(self, artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
         """The parser's answer (as `Sandbox.read`) about one trial's artefacts.
 
@@ -44,9 +68,9 @@ class Answers:
         """
         if not artefacts:
             return {}
-        self._meanwhile()
-        key = (tool, *_content(artefacts))
+        key = _key(artefacts, tool)
         if key not in self._answers:
+            self._meanwhile()
             files = [LocalArtefact(item.name, self._path(item.sha256)) for item in artefacts]
             self._answers[key] = ask_parser(files, tool=tool, meanwhile=self._meanwhile)
         return self._answers[key]
@@ -64,8 +88,15 @@ def ask_parser(
     return sandbox().read(files, tool=tool, meanwhile=meanwhile)
 
 
-def _content(artefacts: Sequence[Artefact]) -> Sequence[object]:
+def _key(artefacts: Sequence[Artefact], tool: str) -> tuple[object, ...]:
     if len(artefacts) == 1:
-        return [artefacts[0].sha256]
+        return (tool, artefacts[0].sha256)
     # Of several files, formats tell the parts of a result by their names.
-    return [(item.name, item.sha256) for item in artefacts]
+    return (tool, *((item.name, item.sha256) for item in artefacts))
+
+
+def _texts(artefacts: Sequence[Artefact], contents: Mapping[str, bytes]) -> list[LocalArtefact]:
+    # As Latin-1 any bytes are a text, and the same bytes again.
+    return [
+        LocalArtefact(item.name, text=contents[item.sha256].decode("latin-1")) for item in artefacts
+    ]

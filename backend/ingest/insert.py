@@ -6,7 +6,7 @@ in which an upload is received.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,12 +17,16 @@ from backend.ingest.collector import LOCK_KEY
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota import add_statement, any_share, room_condition, room_values
 from backend.ingest.storage import StorageAway, storage
+from backend.ingest.storage.rows import put_rows
 
 
-def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
+def insert_once(
+    upload: Upload, artefacts: Sequence[Artefact], contents: Mapping[str, bytes]
+) -> bool:
     """Write the rows; False, and nothing is written, when the upload's id is taken or its workspace
     has no room for them.
 
+    `contents`: those bytes of artefacts, by SHA-256, that are rows too.
     There is at least one artefact. Raises StorageAway where its bytes were collected between
     being stored and now: sent again, they are stored again.
     """
@@ -35,6 +39,7 @@ def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
             written: int = cursor.rowcount
         is_new = written == len(artefacts)
         if is_new:
+            put_rows(contents)
             _check_stored(artefacts)
     return is_new
 
@@ -48,9 +53,8 @@ def _quota_values(upload: Upload, artefacts: Iterable[Artefact]) -> list[Any]:
 
 def _check_stored(artefacts: Iterable[Artefact]) -> None:
     """Call it under the collector's shared lock: the bytes found now stay."""
-    for sha256 in {artefact.sha256 for artefact in artefacts}:
-        if not storage().has(sha256):
-            raise StorageAway("the bytes were collected as leftovers of another upload")
+    if not storage().has_all({artefact.sha256 for artefact in artefacts}):
+        raise StorageAway("the bytes were collected as leftovers of another upload")
 
 
 @cache

@@ -79,8 +79,10 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answe
     artefacts_by_name = {artefact.name: artefact for artefact in artefacts}
     records, groups, refusals, version = [], [], [], ""
     elsewhere = [_early_not_read(entry) for entry in envelope.entries if entry.upload]
-    for entry in filter(_is_here, envelope.entries):
-        group = _artefacts_of(entry, artefacts_by_name)
+    entries = list(filter(_is_here, envelope.entries))
+    own = [_artefacts_of(entry, artefacts_by_name) for entry in entries]
+    answers.ask_ahead(list(zip(own, map(_tool_asked, entries), strict=True)))
+    for entry, group in zip(entries, own, strict=True):
         answer = answers.to(group, tool=_tool_asked(entry))
         version = answer.get("version", version)
         trial, refusal = _only_trial(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,8 +34,11 @@ from backend.ingest.plain_json import check_plain
 from backend.ingest.priority import is_interactive
 from backend.ingest.quota import explain_refusal
 from backend.ingest.slots import LONG_WORK
-from backend.ingest.small import is_small
+from backend.ingest.small import SMALL_BYTES, is_small
 from backend.ingest.storage import StorageAway, Stored, storage
+
+# From so many files on, an upload's small ones are rows: each as a file would be flushed twice.
+MANY_FILES = 16
 
 
 class UploadTrashed(Conflict):
@@ -55,11 +59,16 @@ class UploadConflict(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who uploads, and into which workspace."""
+    """Who uploads, and into which workspace.
+
+    `is_reader`: the sender claims the upload in the same transaction and reads it, so no worker is
+    told.
+    """
 
     workspace_id: UUID
     token_id: UUID | None
     user_id: UUID | None
+    is_reader: bool = False
 
     @property
     def is_person(self) -> bool:
@@ -109,9 +118,12 @@ def receive(
         tool_hint=tool,
         is_small=is_small(envelope, beginnings, has_parts=bool(wholes)),
         is_interactive=is_interactive(envelope, beginnings, is_from_page=is_from_page),
+        is_slow=sender.is_reader,
         content_sha256=content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
     receipt = _receive_once(upload, arrived, is_clean=cleaned == sent)
+    if receipt.is_new and not sender.is_reader:
+        transaction.on_commit(hint, robust=True)
     if wholes:
         forget(upload.workspace_id, upload.pk)
     return receipt
@@ -153,8 +165,9 @@ def _clean(sent: object, workspace_id: UUID) -> dict[str, Any]:
 
 def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
     stored: list[Stored] = []
+    rows: dict[str, bytes] = {}
     try:
-        _store(upload, arrived, stored)
+        _store(upload, arrived, stored, rows)
     except BaseException:
         _take_back(stored)
         raise
@@ -162,8 +175,7 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
     if not is_clean or [file.sha256 for file in arrived] != [file.sha256 for file in stored]:
         upload.content_sha256 = keyed(sent_hash)
     # Where the database fails, the row may be there all the same: then the files stay.
-    if insert_once(upload, _artefacts(upload, arrived, stored)):
-        transaction.on_commit(hint, robust=True)
+    if insert_once(upload, _artefacts(upload, arrived, stored), rows):
         return Receipt(upload, is_new=True)
     _take_back(stored)
     upload.content_sha256 = sent_hash
@@ -173,7 +185,10 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
     return _answer_again(upload)
 
 
-def _store(upload: Upload, arrived: Sequence[Arrived], stored: list[Stored]) -> None:
+def _store(
+    upload: Upload, arrived: Sequence[Arrived], stored: list[Stored], rows: dict[str, bytes]
+) -> None:
+    """Store the files, and tell `stored` and `rows` of each what is to be written of it."""
     cleaning = Cleaning(upload.workspace_id)
     # Several names may share an artefact, which is put together once.
     of_wholes: dict[str, Stored] = {}
@@ -183,7 +198,16 @@ def _store(upload: Upload, arrived: Sequence[Arrived], stored: list[Stored]) -> 
                 of_wholes[file.sha256] = _store_whole(upload, file.content, cleaning)
             stored.append(of_wholes[file.sha256])
         else:
-            stored.append(storage().put(cleaning.cleaned(cast(IO[bytes], file.content.file))))
+            chunks = cleaning.cleaned(cast(IO[bytes], file.content.file))
+            is_row = len(arrived) >= MANY_FILES and (file.content.size or 0) <= SMALL_BYTES
+            stored.append(_as_row(chunks, rows) if is_row else storage().put(chunks))
+
+
+def _as_row(chunks: Iterable[bytes], rows: dict[str, bytes]) -> Stored:
+    content = b"".join(chunks)
+    stored = Stored(hashlib.sha256(content).hexdigest(), len(content))
+    rows[stored.sha256] = content
+    return stored
 
 
 def _store_whole(upload: Upload, whole: Whole, cleaning: Cleaning) -> Stored:

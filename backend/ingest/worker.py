@@ -5,19 +5,25 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
+from typing import Any
 from uuid import UUID
+
+from django.db import transaction
 
 from backend import counters, log_context
 from backend.ingest import hints, queue
 from backend.ingest.batches import Batch, read_batch, record_batch
 from backend.ingest.budget import Budget
 from backend.ingest.claims import claim_due
+from backend.ingest.incoming import IncomingFile
 from backend.ingest.models import State
 from backend.ingest.outcomes import OutOfTime, settle
 from backend.ingest.process import read_and_record
+from backend.ingest.receive import Receipt, Sender, receive
 from backend.ingest.sandbox import sandbox
 
 log = logging.getLogger(__name__)
@@ -53,6 +59,21 @@ def process(upload_id: UUID) -> None:
     held = queue.claim_one(upload_id)
     if held is not None and not _work_on(held):
         process(upload_id)
+
+
+def receive_and_read(
+    sender: Sender, files: Sequence[IncomingFile], envelope: Mapping[str, Any]
+) -> Receipt:
+    """Store an upload and read it here: no other worker sees it before it is read.
+
+    Raises as `receive`. What stopped the reading is in the upload's row.
+    """
+    with transaction.atomic():
+        receipt = receive(replace(sender, is_reader=True), files, raw_envelope=envelope)
+        held = queue.claim_one(receipt.upload.pk)
+    if held is not None:
+        _work_on(held)
+    return receipt
 
 
 def _lease_of(groups: Sequence[Sequence[queue.Claim]]) -> queue.Lease | None:

@@ -14,9 +14,9 @@ from backend.accounts.models import Workspace
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import WorkFailed
 from backend.ingest.models import State, Upload
-from backend.ingest.receive import Sender, receive
+from backend.ingest.receive import Sender
 from backend.ingest.removal import remove_run
-from backend.ingest.worker import process
+from backend.ingest.worker import receive_and_read
 from backend.library.envelopes import NAMESPACE, Parcel, parcel_of, today_parcel
 from backend.library.notes import notes_of, today_notes
 from backend.library.study import Study, read_studies
@@ -26,7 +26,7 @@ from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import ResultSet, Visibility
 
 SLUG, NAME = "library", "Library"
-# A worker that runs already may take an upload first: then its reading is waited for.
+# A worker has what an interrupted loading left unread: its reading is waited for.
 READING_TIMEOUT_S = 120.0
 
 
@@ -129,8 +129,7 @@ def _load(workspace: Workspace, parcel: Parcel) -> bool:
     receipt = None
     if not Run.objects.filter(pk=parcel.id, workspace=workspace).exists():
         sender = Sender(workspace.pk, token_id=None, user_id=None)
-        receipt = receive(sender, files, raw_envelope=parcel.envelope)
-        process(parcel.id)
+        receipt = receive_and_read(sender, files, parcel.envelope)
         _wait_until_read(parcel.id)
     return receipt is not None and receipt.is_new
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -100,6 +100,9 @@ class FileStorage:
     def has(self, sha256: str) -> bool:
         with disk_outages():
             return self._place(sha256).is_file()
+
+    def has_all(self, sha256s: Collection[str]) -> bool:
+        return all(map(self.has, sha256s))
 
     def list(self) -> Iterator[Listed]:
         folders = [place for place in self._entries(self.root) if re.fullmatch("..", place.name)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -49,6 +49,9 @@ class Storage(Protocol):
 
     def has(self, sha256: str) -> bool:
         """Whether the bytes are there. Raises StorageAway."""
+
+    def has_all(self, sha256s: Collection[str]) -> bool:
+        """Whether the bytes of all are there. Raises StorageAway."""
 
     def list(self) -> Iterator[Listed]:
         """The stored artefacts, named by their SHA-256, in any order. Raises StorageAway."""

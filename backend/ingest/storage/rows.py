@@ -1,8 +1,8 @@
 """Small artefacts as rows of the database, in front of the storage of all others.
 
-A small upload is then durable with one commit, which many uploads share, in the place of two
-flushed writes for each file. Rows are written by the statement that writes the upload
-(insert_small.py), read and removed here.
+A small upload, and one of many small files, is then durable with one commit, which many uploads
+share, in the place of two flushed writes for each file. Rows are written in the transaction that
+writes the upload (insert_small.py, insert.py), read and removed here.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from backend.ingest.models import SmallContent
 from backend.ingest.storage.interface import Listed, Storage
+from backend.runs.bulk import insert_rows
 
 LISTED_AT_ONCE = 2000
 
@@ -48,7 +49,11 @@ class RowsFirst:
             yield Path(copy.name)
 
     def has(self, sha256: str) -> bool:
-        return SmallContent.objects.filter(pk=sha256).exists() or self.rest.has(sha256)
+        return self.has_all([sha256])
+
+    def has_all(self, sha256s: Collection[str]) -> bool:
+        rows = SmallContent.objects.filter(pk__in=sha256s).values_list("pk", flat=True)
+        return self.rest.has_all(set(sha256s) - set(rows))
 
     def list(self) -> Iterator[Listed]:
         columns = ("sha256", "size_bytes", "stored_at")
@@ -65,6 +70,16 @@ class RowsFirst:
 def rows_first(rest: Storage) -> Storage:
     """The storage `rest` with the rows before it."""
     return cast(Storage, RowsFirst(rest))
+
+
+def put_rows(contents: Mapping[str, bytes]) -> None:
+    """Store bytes by their SHA-256, durable once the transaction of the caller is committed."""
+    # In one order: two transactions that write the same rows would wait for each other.
+    rows = [
+        SmallContent(sha256=sha256, content=content, size_bytes=len(content))
+        for sha256, content in sorted(contents.items())
+    ]
+    insert_rows(SmallContent, rows, ignore_conflicts=True)
 
 
 def _content_of(sha256: str) -> bytes | None:

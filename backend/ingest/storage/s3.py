@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -98,6 +98,9 @@ class S3Storage:
                     return False
                 raise
         return True
+
+    def has_all(self, sha256s: Collection[str]) -> bool:
+        return all(map(self.has, sha256s))
 
     def list(self) -> Iterator[Listed]:
         # Other keys in the bucket do not belong to Loadsheet.

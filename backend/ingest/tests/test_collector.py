@@ -151,7 +151,7 @@ def test_the_collector_waits_for_rows_that_are_being_written():
 
     thread = threading.Thread(target=remove)
     with transaction.atomic():
-        assert insert.insert_once(upload, [artefact])
+        assert insert.insert_once(upload, [artefact], {})
         thread.start()
         while not is_collector_waiting():
             assert thread.is_alive()

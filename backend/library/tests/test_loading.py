@@ -1,6 +1,7 @@
 import pytest
 
 from backend.accounts.models import User, Workspace
+from backend.ingest.hints import hint
 from backend.ingest.models import Upload
 from backend.ingest.receive import Sender, receive
 from backend.ingest.worker import process
@@ -95,3 +96,10 @@ def test_every_set_tells_something_on_the_front_page(library):
     rest = told["Python application servers for REST (2016)"].finding
     assert "As published, one figure each. Not ranked:" in rest
     assert "nginx, 2,800 requests/s at 100 connections" in rest
+
+
+def test_no_worker_is_told_of_what_the_loading_reads(django_capture_on_commit_callbacks):
+    (study,) = (study for study in read_studies() if study.name == "scaling-twisted-2013")
+    with django_capture_on_commit_callbacks() as callbacks:
+        assert load_library([study]).uploads == len(study.runs) + 1
+    assert hint not in callbacks

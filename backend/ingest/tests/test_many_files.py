@@ -1,0 +1,98 @@
+"""An upload of many small files: stored as rows with one commit, read with few messages."""
+
+import pytest
+from django.db import transaction
+
+from backend.ingest import claims, worker
+from backend.ingest.hints import hint
+from backend.ingest.models import SmallContent, State, Upload
+from backend.ingest.receive import MANY_FILES, Sender, receive
+from backend.ingest.sandbox import Sandbox
+from backend.ingest.small import SMALL_BYTES
+from backend.ingest.storage import open_artefact, storage
+from backend.runs.models import Trial
+from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def sender():
+    return Sender(make_tenant().workspace.pk, token_id=None, user_id=None)
+
+
+def requests_of(number):
+    return 18_000 + number
+
+
+def files(count):
+    """Outputs of trials, each with other figures."""
+    figures = [f"{requests_of(each)} requests" for each in range(count)]
+    texts = [WRK.replace("18000 requests", each) for each in figures]
+    return [make_file(text, f"{number}.txt") for number, text in enumerate(texts)]
+
+
+def test_their_bytes_are_rows_and_no_files(sender):
+    upload = receive(sender, files(MANY_FILES), raw_envelope=make_envelope(MANY_FILES)).upload
+    assert SmallContent.objects.count() == MANY_FILES
+    for artefact in upload.artefacts.all():
+        assert not storage().rest.has(artefact.sha256)
+        with open_artefact(artefact.sha256) as stored:
+            assert f"{requests_of(artefact.position)} requests".encode() in stored.read()
+
+
+def test_a_large_file_beside_them_is_a_file(sender):
+    large = make_file(WRK + "#" * SMALL_BYTES, "large.txt")
+    upload = receive(sender, [*files(MANY_FILES), large]).upload
+    assert storage().rest.has(upload.artefacts.get(name="large.txt").sha256)
+    assert SmallContent.objects.count() == MANY_FILES
+
+
+def test_few_files_are_files(sender):
+    receive(sender, files(MANY_FILES - 1), raw_envelope=make_envelope(MANY_FILES - 1))
+    assert not SmallContent.objects.exists()
+
+
+def test_a_refused_upload_leaves_no_rows(sender):
+    envelope = make_envelope(MANY_FILES)
+    receive(sender, files(MANY_FILES), raw_envelope=envelope)
+    before = SmallContent.objects.count()
+    others = [make_file(WRK + f"# {number}\n", f"{number}.txt") for number in range(MANY_FILES)]
+    with pytest.raises(Exception, match="was used before"):
+        receive(sender, others, raw_envelope=envelope)
+    assert SmallContent.objects.count() == before
+
+
+def test_each_trial_gets_its_own_output_from_one_message(sender, monkeypatch):
+    worker.sandbox().prepare()
+    send, messages = Sandbox._send, []
+
+    def counted(self, message):
+        messages.append(message)
+        return send(self, message)
+
+    monkeypatch.setattr(Sandbox, "_send", counted)
+    upload = receive(sender, files(MANY_FILES), raw_envelope=make_envelope(MANY_FILES)).upload
+    worker.process(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, upload.reason) == (State.PARSED, "")
+    read = Trial.objects.order_by("ordinal").values_list("requests_completed", flat=True)
+    assert list(read) == list(map(requests_of, range(MANY_FILES)))
+    assert len(messages) == 1
+
+
+def test_who_reads_its_upload_itself_tells_no_worker(
+    sender, django_capture_on_commit_callbacks, monkeypatch
+):
+    work_on, due = worker._work_on, []
+
+    def look(held):
+        due.extend(claims.claim_due())
+        return work_on(held)
+
+    monkeypatch.setattr(worker, "_work_on", look)
+    with django_capture_on_commit_callbacks() as callbacks, transaction.atomic():
+        receipt = worker.receive_and_read(sender, files(1), make_envelope(1))
+    assert Upload.objects.get(pk=receipt.upload.pk).state == State.PARSED
+    assert due == []
+    assert hint not in callbacks
