@@ -21,9 +21,10 @@ def today_summary(study: Study) -> str:
     if today is None or not today.rows:
         return ""
     busy = _busy_text(today)
-    if busy:
-        return " ".join([busy, *_highest(today.rows), _machine_text(today)])
-    return " ".join([*_winners(today.rows), *_versions(today.rows), _machine_text(today)])
+    orders = (_highest,) if busy else (_winners, _versions)
+    figures = [text for order in orders for text in order(today.rows)]
+    texts = [busy, *figures, *_not_measured(today.rows), _machine_text(today)]
+    return " ".join(filter(None, texts))
 
 
 def _winners(rows: Sequence[Row]) -> Iterator[str]:
@@ -34,6 +35,19 @@ def _winners(rows: Sequence[Row]) -> Iterator[str]:
         verdict = "is the fastest, with" if is_clear else "leads with"
         overlap = "" if is_clear else ", but trials of others overlap its own"
         yield (f"{workload}: {row.server} {first.version} {verdict} {_rate_text(first)}{overlap}.")
+
+
+def _not_measured(rows: Sequence[Row]) -> Iterator[str]:
+    """The servers with a published figure that have none of today, under any setting."""
+    then = {_name(row) for row in rows if row.then is not None}
+    missing = sorted(then - {_name(row) for row in rows if row.today is not None})
+    if missing:
+        yield f"Not measured today: {', '.join(missing)}."
+
+
+def _name(row: Row) -> str:
+    """The server without its settings."""
+    return row.server.partition(", ")[0]
 
 
 def _highest(rows: Sequence[Row]) -> Iterator[str]:

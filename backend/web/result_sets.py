@@ -21,7 +21,7 @@ from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
-from backend.library.loading import find_study_of
+from backend.library.loading import find_study_of, result_set_id, today_name
 from backend.library.summary import today_summary
 from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
@@ -178,7 +178,15 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
 def _study_answers(result_set: ResultSet) -> dict[str, Any]:
     """What the page says of a study of the library before its figures."""
     study = find_study_of(result_set)
-    return {} if study is None else {"study": study, "study_today": today_summary(study)}
+    if study is None:
+        return {}
+    link = result_set_id(today_name(study.name))
+    today = ResultSet.objects.filter(link=link).exclude(pk=result_set.pk).first()
+    return {
+        "study": study,
+        "study_today": today_summary(study),
+        "study_today_url": "" if today is None else today.path,
+    }
 
 
 def _best_as_answer(reading: Reading) -> dict[str, Any]:

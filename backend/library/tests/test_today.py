@@ -177,5 +177,17 @@ def test_no_order_is_told_where_the_machine_was_busy(monkeypatch):
     assert "a 1 is the fastest" in summarised(monkeypatch, rows)
 
 
+def test_a_server_of_the_study_without_a_figure_of_today_is_named(monkeypatch):
+    then, today = figure(700), figure(900)
+    rows = [
+        Row("gone", "hello", then, None, None),
+        Row("same, as printed", "hello", then, None, None),
+        Row("same", "hello", None, today, None),
+        Row("new", "hello", None, None, today),
+    ]
+    assert " Not measured today: gone. Measured on" in summarised(monkeypatch, rows)
+    assert "Not measured today" not in summarised(monkeypatch, rows[1:])
+
+
 def test_a_study_that_was_not_measured_again_says_nothing(monkeypatch):
     assert summarised(monkeypatch, []) == ""

@@ -102,6 +102,8 @@ def test_the_page_of_a_study_answers_before_its_figures():
         assert study.saturation in answers
         assert all(fault in answers for fault in study.first_faults)
         assert today_summary(study) in answers
+        leads_to_today = f'href="{loaded.paths[today_name(study.name)]}">Then and today' in answers
+        assert leads_to_today == (name == study.name)
 
 
 def test_the_set_of_a_study_begins_with_its_best_figure_wherever_it_is_shown():
