@@ -10,51 +10,31 @@ from hypothesis import strategies as st
 
 from backend.ingest import redaction
 from backend.ingest.redaction import HEAD, HEAD_BYTES, HELD_BYTES, MARK, Redactor
+from backend.testing.worst_texts import WORST_TEXTS, worst_text
 
 SIZE = 512 << 10
-# Texts that made a rule look far from each place it tried, or that do so at worst.
-WORST = {
-    "list": b'"sid":[',
-    "private key": b"-----BEGIN RSA PRIVATE KEY-----",
-    "private key and body": b"-----BEGIN PRIVATE KEY-----" + b"QUJD" * 5000,
-    "prefixes": b"a-b-c-d-",
-    "long prefix": b"a" * 40 + b"-",
-    "names": b"a_b_c_d_pass",
-    "name and spaces": b"sid" + b" " * 40,
-    "name and no value": b"sid= ",
-    "member": b'"token":"',
-    "member with pairs": b'"token":"\\"',
-    "assigned": b'token="',
-    "header": b"token: Basic\n",
-    "figure": b"token: 5555555\n",
-    "parameter": b"token=",
-    "digits": b"key1",
-    "letters": b"keya",
-    "quotes": b"key\"'",
-    "address": b"@://a:",
-    "long address": b"@://a:" + b"b" * 300,
-    "login": b" -a x",
-    "login and commas": b"-a" + b"," * 30 + b"x" * 250,
-    "token": b".eyJaaaaaaaa",
-    "long token": b"eyJ" + b"a" * 5000 + b".",
-    "shape": b" ls_",
-}
 
 
-def work_of(piece, size):
+def work_of(name, size):
     scan = Redactor().scan()
-    text = (piece * (size // len(piece) + 1))[:size]
+    text = worst_text(name, size)
     for begin in range(0, size, redaction.BLOCK_BYTES):
         scan.feed(text[begin : begin + redaction.BLOCK_BYTES])
     scan.end()
     return scan.looked_at
 
 
-@pytest.mark.parametrize("name", WORST)
+@pytest.mark.parametrize("name", WORST_TEXTS)
 def test_each_byte_of_the_worst_text_is_looked_at_about_once(name):
     """Heads and values alike: the windows overlap by a quarter, a cut stream by an eighth."""
-    assert work_of(WORST[name], SIZE) <= 2 * SIZE
-    assert work_of(WORST[name], 2 * SIZE) <= 2.2 * work_of(WORST[name], SIZE) + HELD_BYTES
+    assert work_of(name, SIZE) <= 2 * SIZE
+    assert work_of(name, 2 * SIZE) <= 2.2 * work_of(name, SIZE) + HELD_BYTES
+
+
+def test_each_way_to_find_a_secret_has_a_worst_text():
+    texts = [(text * 2).lower() + b":" for text in WORST_TEXTS.values()]
+    kinds = {head.lastgroup for text in texts for head in HEAD.finditer(text)}
+    assert kinds == set(HEAD.groupindex)
 
 
 PATTERNS = (HEAD, redaction.SHAPE, redaction.NEXT_KEY, redaction.KEY_BODY, redaction.REDACTED)

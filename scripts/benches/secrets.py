@@ -1,0 +1,89 @@
+"""scripts/bench secrets [--mib N]: what the worst texts cost the search for secrets.
+
+For the worst text of each rule: CPU seconds per MiB of a stream, and the longest time that one step
+of the search keeps the other threads of its process waiting. The exit status is 1 where a text
+takes more than 1 s per MiB or a step more than 50 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+
+from backend.ingest.redaction import BLOCK_BYTES, Redactor
+from backend.testing.worst_texts import WORST_TEXTS, worst_text
+
+MOST_S_PER_MIB = 1.0
+MOST_HELD_S = 0.05
+# Watching doubles the time, and each MiB is like the first ones. A step that is long is so in each
+# run; where the watching thread itself had to wait for a processor, it is so in one.
+WATCHED_MIB = 1
+WATCHED_RUNS = 3
+
+
+class Held:
+    """A context: how long this thread worked at most before another thread could go on.
+
+    It counts CPU time, without that of other programs. A thread that always wants to run takes the
+    lock of the interpreter whenever it can.
+    """
+
+    def __enter__(self) -> Held:
+        self.longest_s = 0.0
+        self._clock = time.pthread_getcpuclockid(threading.get_ident())
+        self._stopping = threading.Event()
+        self._watch = threading.Thread(target=self._look, daemon=True)
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._watch.join()
+
+    def _look(self) -> None:
+        before_s = time.clock_gettime(self._clock)
+        while not self._stopping.is_set():
+            worked_s = time.clock_gettime(self._clock)
+            self.longest_s = max(self.longest_s, worked_s - before_s)
+            before_s = worked_s
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/bench secrets", description=__doc__)
+    parser.add_argument("--mib", type=int, default=64, help="size of each text")
+    mib = parser.parse_args().mib
+    # Else the thread that watches waits 5 ms for each turn.
+    sys.setswitchinterval(0.0005)
+    broken = [name for name in WORST_TEXTS if not _is_within_limits(name, mib)]
+    print(f"{mib} MiB of each text; load of the machine: {os.getloadavg()[0]:.1f}")
+    print(*(f"BROKEN: {name}" for name in broken), sep="\n")
+    return 1 if broken else 0
+
+
+def _is_within_limits(name: str, mib: int) -> bool:
+    began_s = time.thread_time()
+    _search(worst_text(name, mib << 20))
+    per_mib_s = (time.thread_time() - began_s) / mib
+    held_s = min(_held_s(name, min(mib, WATCHED_MIB)) for _ in range(WATCHED_RUNS))
+    print(f"{name:22}{per_mib_s:6.2f} s/MiB{1000 * held_s:7.0f} ms held", flush=True)
+    return per_mib_s <= MOST_S_PER_MIB and held_s <= MOST_HELD_S
+
+
+def _held_s(name: str, mib: int) -> float:
+    with Held() as held:
+        _search(worst_text(name, mib << 20))
+    return held.longest_s
+
+
+def _search(text: bytes) -> None:
+    scan = Redactor().scan()
+    for begin in range(0, len(text), BLOCK_BYTES):
+        scan.feed(text[begin : begin + BLOCK_BYTES])
+    scan.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
