@@ -24,7 +24,7 @@ class Busy(Away):
     """All slots are taken. Nothing was stored; the same request works later."""
 
     def __init__(self) -> None:
-        super().__init__("The service is busy with other large files.")
+        super().__init__("The service is busy with other files.")
 
 
 class Slots:

@@ -172,7 +172,7 @@ def test_the_rest_of_the_world_previews_with_a_token(scene, before):
 
 
 AWAY = {
-    "slots": (Busy(), "The service is busy with other large files. Nothing was saved. Wait 10 "),
+    "slots": (Busy(), "The service is busy with other files. Nothing was saved. Wait 10 "),
     "parser": (ParserFailed("The parser is busy. Try again in a minute."), "Try again in a minute"),
     "cleaner": (CleanerInterrupted(), "Nothing was saved. Wait 5 seconds, then send it again."),
     "storage": (StorageAway("mount: nfs-17"), "The storage of raw files cannot be used at the"),
