@@ -41,7 +41,7 @@ function keepOwnWords(
 ): readonly string[] {
   const isAlike = (i: number): boolean =>
     cut.some((text, other) => text === cut[i] && names[other] !== names[i]);
-  const words = names.map((name) => name.match(WORDS) ?? []);
+  const words = names.map((name): readonly string[] => name.match(WORDS) ?? []);
   const alike = words.filter((_, i) => isAlike(i));
   return cut.map((text, i) => {
     if (!isAlike(i)) return text;
