@@ -5,7 +5,6 @@ It imports no Django, because the child that reads archives uses it too.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -23,8 +22,6 @@ JSON_MEMBERS = 1_000_000
 # Of one object. Those whose members are named elsewhere have at most 1,000 (`limits.MAP_MEMBERS`).
 JSON_OBJECT_MEMBERS = 10_000
 JSON_INTEGER_BITS = 64
-# \u0000 as JSON writes it; the backslash of \\u0000 is a plain one.
-NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class JsonRefused(InvalidInput):
@@ -106,7 +103,8 @@ def _size_if_storable(value: object) -> int:
     except TypeError as error:
         limit = f"whole numbers of at most {JSON_INTEGER_BITS} bits and no lone surrogates"
         raise JsonRefused(f"It cannot be stored ({error}), expected {limit}.") from None
-    if b"\\u0000" in written and NUL.search(written):
+    # Without pairs of backslashes: in \\u0000 the backslash is a plain one.
+    if b"\\u0000" in written and b"\\u0000" in written.replace(rb"\\", b""):
         raise _nul_refused(value)
     return len(written)
 
