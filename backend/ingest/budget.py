@@ -12,6 +12,8 @@ from backend.ingest.sandbox import sandbox
 # its time was work, or if it holds its reader for so many times what the lane gives.
 WORKING_SHARE = 0.05
 WAITING_FACTOR = 12
+# After this share of its time, an upload that is at work will probably not be finished in time.
+LATE_SHARE = 0.3
 
 
 class Budget:
@@ -25,14 +27,27 @@ class Budget:
     @property
     def is_spent(self) -> bool:
         """In the slow lane by the clock alone, in the quick lane also by the work that was done."""
-        took_s = time.monotonic() - self._began_at
+        took_s = self._took_s
         if self._is_slow:
             return took_s > settings.SLOW_READ_S
         if took_s <= settings.QUICK_READ_S:
             return False
+        return self._is_at_work or took_s > WAITING_FACTOR * settings.QUICK_READ_S
+
+    @property
+    def is_nearly_spent(self) -> bool:
+        """Whether the parser will probably be stopped at the end of the quick lane's time."""
+        is_late = self._took_s > LATE_SHARE * settings.QUICK_READ_S
+        return is_late and not self._is_slow and self._is_at_work
+
+    @property
+    def _took_s(self) -> float:
+        return time.monotonic() - self._began_at
+
+    @property
+    def _is_at_work(self) -> bool:
         worked_s = cpu_used_s() - self._cpu_before_s
-        is_at_work = worked_s > WORKING_SHARE * settings.QUICK_READ_S
-        return is_at_work or took_s > WAITING_FACTOR * settings.QUICK_READ_S
+        return worked_s > WORKING_SHARE * settings.QUICK_READ_S
 
 
 def cpu_used_s() -> float:

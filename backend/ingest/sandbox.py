@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -79,6 +80,10 @@ class Sandbox:
     def __init__(self, command: Sequence[str] | None = None) -> None:
         self.command = list(command or (sys.executable, "-m", "backend.ingest.parse_child"))
         self.child: subprocess.Popen[bytes] | None = None
+        # Started while the child works on what it may not finish.
+        self.spare: subprocess.Popen[bytes] | None = None
+        # Whether an answer is waited for.
+        self.is_at_work = False
         self._memory_kills = 0
 
     def prepare(self, meanwhile: Callable[[], None] = lambda: None) -> None:
@@ -92,6 +97,19 @@ class Sandbox:
                 self.read([], tool="", meanwhile=meanwhile)
             except ParserDied as death:
                 raise ParserInterrupted(str(death)) from None
+
+    def start_spare(self) -> None:
+        """Start the child that takes the place of this one, should it be stopped."""
+        if self.spare is None:
+            with suppress(OSError):  # the next upload then waits for a start, as without a spare
+                self.spare = self._start()
+
+    def drop_spare(self) -> None:
+        """End the spare where the child goes on: it would take memory for nothing."""
+        if self.child is not None and (spare := self._taken_spare()) is not None:
+            spare.kill()
+            spare.wait()
+            _close_pipes(spare)
 
     def cpu_s(self) -> float:
         """CPU seconds that the child has used; 0 without a child, or where no /proc tells it."""
@@ -202,6 +220,7 @@ class Sandbox:
     ) -> dict[str, Any]:
         # On a busy machine CPU time passes slower than the clock.
         deadline = time.monotonic() + 2 * limits.cpu_s + GRACE_S
+        self.is_at_work = True
         try:
             self._wait(child, deadline, meanwhile)
             size = LENGTH.unpack(self._read_exactly(child, LENGTH.size, deadline))[0]
@@ -210,6 +229,8 @@ class Sandbox:
             body = orjson.loads(self._read_exactly(child, size, deadline))
         except (EOFError, orjson.JSONDecodeError):
             raise _ChildEnded(self._reap()) from None
+        finally:
+            self.is_at_work = False
         return cast(dict[str, Any], body)
 
     def _wait(
@@ -237,23 +258,34 @@ class Sandbox:
     def _running_child(self) -> subprocess.Popen[bytes]:
         if self.child is None or self.child.poll() is not None:
             self.close()
-            self.child = subprocess.Popen(
-                self.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                bufsize=0,
-                cwd=settings.BASE_DIR,
-                # Nothing of the service's secrets; one thread per library keeps memory small.
-                env={
-                    "PATH": os.environ.get("PATH", ""),
-                    "LANG": "C.UTF-8",
-                    "OPENBLAS_NUM_THREADS": "1",
-                    "POLARS_MAX_THREADS": "1",
-                    "PYTHONDONTWRITEBYTECODE": "1",
-                },
-            )
+            self.child = self._taken_spare() or self._start()
         return self.child
+
+    def _taken_spare(self) -> subprocess.Popen[bytes] | None:
+        """The spare, which is no spare from now on; None where there is none that runs."""
+        spare, self.spare = self.spare, None
+        if spare is None or spare.poll() is None:
+            return spare
+        _close_pipes(spare)
+        return None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            cwd=settings.BASE_DIR,
+            # Nothing of the service's secrets; one thread per library keeps memory small.
+            env={
+                "PATH": os.environ.get("PATH", ""),
+                "LANG": "C.UTF-8",
+                "OPENBLAS_NUM_THREADS": "1",
+                "POLARS_MAX_THREADS": "1",
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+        )
 
     def _reap(self) -> Death:
         child, self.child = self.child, None

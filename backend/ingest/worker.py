@@ -48,6 +48,7 @@ def drain(*, is_stopping: Callable[[], bool] = lambda: False) -> None:
             is_first = False
             for place, claims in enumerate(groups, start=1):
                 _work_on_all(claims, _lease_of(groups[place:]))
+                sandbox().drop_spare()
             if time.monotonic() > ends:
                 hints.hint()
                 return
@@ -166,5 +167,8 @@ def _watch(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> Callabl
         renew()
         if budget.is_spent:
             raise OutOfTime
+        # The next upload waits for a new parser otherwise, which takes seconds on a busy machine.
+        if sandbox().is_at_work and budget.is_nearly_spent:
+            sandbox().start_spare()
 
     return meanwhile

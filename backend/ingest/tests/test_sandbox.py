@@ -86,3 +86,32 @@ def test_while_the_child_works_the_parent_is_asked_again_and_again(ask, monkeypa
     with pytest.raises(ParserFailed):
         ask("SPIN", meanwhile=lambda: calls.append(1))
     assert len(calls) >= 2
+
+
+def test_the_spare_takes_the_place_of_a_child_that_is_stopped(planted, ask):
+    assert ask("FINE")["entries"] == []
+    planted.start_spare()
+    spare = planted.spare
+    with pytest.raises(ParserFailed):
+        ask("EXIT")
+    assert ask("FINE")["entries"] == []
+    assert (planted.child, planted.spare) == (spare, None)
+
+
+def test_a_spare_that_ended_is_not_used(planted, ask):
+    planted.start_spare()
+    planted.spare.kill()
+    planted.spare.wait()
+    assert ask("FINE")["entries"] == []
+
+
+def test_no_spare_is_kept_beside_a_child_that_goes_on(planted, ask):
+    planted.start_spare()
+    spare = planted.spare
+    planted.drop_spare()
+    assert planted.spare is spare, "it is the next child"
+    assert ask("FINE")["entries"] == []
+    planted.start_spare()
+    spare = planted.spare
+    planted.drop_spare()
+    assert (planted.spare, spare.poll() is not None) == (None, True)

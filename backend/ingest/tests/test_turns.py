@@ -133,6 +133,33 @@ def test_a_small_upload_on_a_busy_machine_stays_in_the_quick_lane(
     assert upload.state == (State.RECEIVED if is_slow else State.PARSED)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "is_read", "is_started"),
+    [((1, 1), True, False), ((2, 1), True, True), ((2, 0.1), True, False), ((2, 1), False, False)],
+    ids=["early", "late", "waiting for a processor", "being written"],
+)
+def test_a_parser_that_will_be_stopped_has_a_spare(
+    other, monkeypatch, settings, seconds, is_read, is_started
+):
+    settings.QUICK_READ_S = 5
+    monkeypatch.setattr(Sandbox, "cpu_s", lambda _: 0.0)
+    clock, started = stopped_clock(monkeypatch), []
+    monkeypatch.setattr(Sandbox, "start_spare", lambda _: started.append(1))
+    meanwhile = worker._watch([queue.claim_one(make_upload(other).pk)], None)
+    clock.monotonic_s, clock.cpu_s = seconds
+    monkeypatch.setattr(sandbox(), "is_at_work", is_read)
+    meanwhile()
+    assert bool(started) == is_started
+
+
+def test_after_a_reading_no_spare_is_left(other):
+    sandbox().prepare()
+    sandbox().start_spare()
+    make_upload(other)
+    worker.drain()
+    assert sandbox().spare is None
+
+
 def test_the_work_of_the_parser_counts(other):
     before_s = budget.cpu_used_s()
     make_upload(other)
