@@ -37,7 +37,7 @@ from backend.ingest.plain_json import JsonRefused, JsonTooLarge
 from backend.ingest.quota import RoomChanged, UploadsUsedUp, WorkspaceFull
 from backend.ingest.receive import UploadConflict, UploadTrashed
 from backend.ingest.retention import RawOutputRemoved
-from backend.ingest.rewriting import CannotClean
+from backend.ingest.rewriting import CannotClean, TooLargeToClean
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.slots import RETRY_AFTER_S, Busy
 from backend.ingest.storage import FULL, StorageAway, StorageFull
@@ -162,6 +162,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     UploadsUsedUp: Answer(429, "Uploads of the day used up", _TOMORROW),
     RoomChanged: _away("Busy", 5),
     CannotClean: Answer(422, "Cannot be cleaned", "Send it uncompressed, or in pieces."),
+    TooLargeToClean: Answer(413, "Too large", "Send it uncompressed, or in pieces."),
     CleanerInterrupted: _away("Busy", 5),
     ParserFailed: Answer(503, "Busy", "Try again in a minute.", 60),
     # What is asked for and gone

@@ -23,7 +23,7 @@ from django.utils.text import slugify
 from rest_framework import exceptions
 
 from backend.errors import LoadsheetError
-from backend.ingest.limits import FORM_BYTES
+from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
 from backend.problems import NOT_FOUND_HINT, SCHEMA_HINT, WAIT_HINT, answer_to, seconds_to_wait
 
 CONTENT_TYPE = "application/problem+json"
@@ -115,10 +115,13 @@ def _of_table(error: LoadsheetError) -> Problem | None:
 
 
 def _of_form(error: Exception) -> Problem:
-    if not isinstance(error, RequestDataTooBig):
-        return Problem(400, "Too many files or fields", str(error), hint=_WORDS[400][1])
-    sentence = f"The fields beside the files have more than {FORM_BYTES} bytes, the limit."
-    return Problem(413, "Too large", sentence, hint=_WORDS[400][1])
+    if isinstance(error, RequestDataTooBig):
+        sentence = f"The fields beside the files have more than {FORM_BYTES} bytes, the limit."
+        return Problem(413, "Too large", sentence, hint=_WORDS[400][1])
+    are_files = isinstance(error, TooManyFilesSent)
+    limit = f"{FILES} files" if are_files else f"{FORM_FIELDS} fields"
+    sentence = f"The form has more than {limit}, the limit."
+    return Problem(400, "Too many files or fields", sentence, hint=_WORDS[400][1])
 
 
 def _of_framework(error: exceptions.APIException) -> Problem:

@@ -25,15 +25,9 @@ from backend.api.auth import actor_of
 from backend.api.errors import Problem
 from backend.api.schema import documented
 from backend.api.uploads import HOW_TO_SIGN, refuse_too_many, token_sender
+from backend.ingest.limits import MAX_PART_BYTES, MAX_PARTS
 from backend.ingest.models import Part, Upload
-from backend.ingest.parts import (
-    MAX_PART_BYTES,
-    MAX_PARTS,
-    PartConflict,
-    Place,
-    parts_of,
-    receive_part,
-)
+from backend.ingest.parts import PartConflict, Place, parts_of, receive_part
 from backend.ingest.receive import Sender
 from backend.ingest.storage import CHUNK_BYTES
 

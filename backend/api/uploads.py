@@ -32,9 +32,9 @@ from backend.errors import NotFound, TooMany
 from backend.formats import TOOLS
 from backend.ingest.dry_run import DryTrial, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
-from backend.ingest.limits import ENVELOPE_BYTES
+from backend.ingest.limits import ENVELOPE_BYTES, MAX_PARTS
 from backend.ingest.models import State, Upload
-from backend.ingest.parts import MAX_PARTS, Whole
+from backend.ingest.parts import Whole
 from backend.ingest.plain_json import read_json
 from backend.ingest.receive import Sender, receive
 from backend.links import absolute, link_to

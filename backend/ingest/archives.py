@@ -21,6 +21,7 @@ from backend.formats.text import read_up_to
 from backend.ingest.decompress import (
     GZIP_MAGIC,
     ZSTD_MAGIC,
+    BeyondLimit,
     DecompressionRefused,
     check_growth,
     unpacked,
@@ -214,7 +215,7 @@ def _stream(pieces: Callable[..., Iterator[bytes]], opened: Open, member: object
 
 def _check_count(count: int, kind: str) -> None:
     if count > MAX_FILES:
-        raise DecompressionRefused(
+        raise BeyondLimit(
             f"The {kind} archive has more than {MAX_FILES} files. Upload the files of one trial, "
             "or one folder of results. A larger results tree of TechEmpower or HttpArena is "
             "uploaded by `loadsheet import`."
@@ -223,7 +224,7 @@ def _check_count(count: int, kind: str) -> None:
 
 def _check_far(count: int) -> None:
     if count > MAX_FAR_FILES:
-        raise DecompressionRefused(
+        raise BeyondLimit(
             f"The tar archive has more than {MAX_FAR_FILES} files behind its first "
             f"{KEPT_TAR_BYTES >> 20} MiB. To reach one, all before it are read. Send them in a zip "
             "archive."

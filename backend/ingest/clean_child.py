@@ -13,7 +13,7 @@ import orjson
 
 from backend.ingest.archive_cleaning import clean_archive, is_archive
 from backend.ingest.child import Limits, serve
-from backend.ingest.decompress import DecompressionRefused
+from backend.ingest.decompress import BeyondLimit, DecompressionRefused
 from backend.ingest.rewriting import REDACTOR, CannotClean, holds_secret, rewritten
 
 
@@ -30,7 +30,7 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
         else:
             answer = _clean(Path(request["source"]), Path(request["target"]), limits)
     except (CannotClean, DecompressionRefused) as refused:
-        answer = {"refused": str(refused)}
+        answer = {"refused": str(refused), "is_too_large": isinstance(refused, BeyondLimit)}
     except OSError as away:  # a fault of the disk, not of what is in the file
         answer = {"away": away.strerror or str(away)}
     except MemoryError:

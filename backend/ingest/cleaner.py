@@ -16,7 +16,7 @@ from uuid import UUID
 from django.conf import settings
 
 from backend.errors import Away
-from backend.ingest.rewriting import CannotClean
+from backend.ingest.rewriting import CannotClean, TooLargeToClean
 from backend.ingest.sandbox import ParserFailed, ParserInterrupted, Sandbox, current_limits
 from backend.ingest.slots import LONG_WORK, short_or_long
 
@@ -81,12 +81,13 @@ class Cleaner:
         except ParserInterrupted:
             raise CleanerInterrupted from None
         except ParserFailed:
-            raise CannotClean(
+            raise TooLargeToClean(
                 "The search for secrets in a file stopped: it needed more than "
                 f"{limits.cpu_s} s of CPU time or {limits.memory_bytes >> 20} MiB of memory."
             ) from None
         if "refused" in answer:
-            raise CannotClean(answer["refused"])
+            kind = TooLargeToClean if answer["is_too_large"] else CannotClean
+            raise kind(answer["refused"])
         return answer
 
     def close(self) -> None:

@@ -39,6 +39,10 @@ class UnpackingStopped(DecompressionRefused):
     """A limit was reached, or damage or a second layer found: what follows was not read."""
 
 
+class BeyondLimit(UnpackingStopped):
+    """More bytes, members or files than a limit allows; the message names the limit."""
+
+
 def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> BinaryIO:
     """The bytes of an artefact, unpacked if it is gzip or zstd, else as they are.
 
@@ -50,7 +54,7 @@ def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> Binary
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)
     if size > limit_bytes:
-        raise UnpackingStopped(f"The file has {size} bytes, more than {limit_bytes}.")
+        raise BeyondLimit(f"The file has {size} bytes, more than {limit_bytes}.")
     if not is_compressed(magic):
         return packed
     pieces = _gzip(packed) if magic.startswith(GZIP_MAGIC) else _zstd(packed)
@@ -96,12 +100,12 @@ class _Unpacked(io.RawIOBase):
 
 def check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
     if unpacked > limit_bytes:
-        raise UnpackingStopped(
+        raise BeyondLimit(
             f"The file of {packed} bytes unpacks to more than {limit_bytes} bytes, the limit for "
             "one upload. Send it as several files."
         )
     if unpacked > FREE_BYTES and unpacked > packed * MAX_RATIO:
-        raise UnpackingStopped(
+        raise BeyondLimit(
             f"The file of {packed} bytes unpacks to {unpacked} bytes or more, expected at most "
             f"{MAX_RATIO} times its size. Send it uncompressed if it is the output of a load tool."
         )
@@ -147,7 +151,7 @@ class _Source:
         while piece := self.read():
             members += 1
             if members > MAX_MEMBERS:
-                raise UnpackingStopped(
+                raise BeyondLimit(
                     f"The file has more than {MAX_MEMBERS} compressed members. Send it "
                     "compressed as a whole."
                 )

@@ -21,6 +21,8 @@ from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
 ANONYMOUS_BYTES = 64 << 10
 # A form without files, and what stands beside the files of an upload.
 FORM_BYTES = 16 << 20
+# What Django takes.
+FORM_FIELDS = 1_000
 JSON_BYTES = 16 << 20
 ENVELOPE_BYTES = 4 << 20
 ENVELOPE_TRIALS = 5_000
@@ -37,6 +39,10 @@ COMMAND_WORDS = 1_000
 COMMAND_WORD_LENGTH = 20_000
 TRIAL_ARTEFACTS = 1_000
 FILES = 12_000
+MAX_PART_BYTES = 8 << 20
+# Of all but the last part of an artefact; a waiting part counts as this much at least.
+LEAST_PART_BYTES = 256 << 10
+MAX_PARTS = 10_000
 # Cleaned in the request itself; larger files wait for a turn of the child that cleans.
 INLINE_FILE_BYTES = 64 << 10
 INLINE_REQUEST_BYTES = 1 << 20
@@ -58,10 +64,14 @@ class Limit:
 
 # The same in every installation.
 _FIXED = (
-    Limit("unpacked_ratio", MAX_RATIO, "times", "its size, above 64 MiB", 422),
-    Limit("compressed_members", MAX_MEMBERS, "members", "of a gzip or frames of a zstd file", 422),
-    Limit("archive_files", MAX_FILES, "files", "in one zip or tar archive", 422),
+    Limit("unpacked_ratio", MAX_RATIO, "times", "its size, above 64 MiB", 413),
+    Limit("compressed_members", MAX_MEMBERS, "members", "of a gzip or frames of a zstd file", 413),
+    Limit("archive_files", MAX_FILES, "files", "in one zip or tar archive", 413),
     Limit("files", FILES, "files", "in one upload", 400),
+    Limit("part_bytes", MAX_PART_BYTES, "bytes", "a part of a large artefact", 413),
+    Limit("parts", MAX_PARTS, "parts", "of one artefact", 400),
+    Limit("form_bytes", FORM_BYTES, "bytes", "the fields beside the files of an upload", 413),
+    Limit("form_fields", FORM_FIELDS, "fields", "beside the files of an upload", 400),
     Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
     Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),
     Limit("json_levels", JSON_LEVELS, "levels", "of objects and lists in JSON", 400),
@@ -81,7 +91,7 @@ _FIXED = (
         "tail_length",
         TAIL_LENGTH,
         "characters",
-        "the last lines of a server, a value in a map",
+        "the last lines of a server, a value in a map, a word of a command",
         400,
     ),
     Limit("events", EVENTS, "events", "of one run", 400),
@@ -92,6 +102,12 @@ _FIXED = (
 
 def limits() -> tuple[Limit, ...]:
     """The limits of this installation."""
+    of_a_search = "of CPU time to unpack one file and search it for secrets"
+    search = Limit("search_cpu_s", settings.PARSE_CPU_S, "s", of_a_search, 413)
+    return (*_of_settings(), search, *_FIXED)
+
+
+def _of_settings() -> tuple[Limit, ...]:
     return (
         Limit(
             "upload_bytes",
@@ -126,9 +142,8 @@ def limits() -> tuple[Limit, ...]:
             settings.DECOMPRESSED_MAX_BYTES,
             "bytes",
             "a compressed file or archive when it is unpacked",
-            422,
+            413,
         ),
-        *_FIXED,
     )
 
 

@@ -24,14 +24,11 @@ from django.db.models.functions import Coalesce, Greatest, Now
 
 from backend.errors import Conflict, Refused, TooLarge, TooMany, Unprocessable
 from backend.ingest.faults import DatabaseGone
+from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part
 from backend.ingest.quota import check_quota
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
-MAX_PART_BYTES = 8 << 20
-# Of all but the last part of an artefact; a waiting part counts as this much at least.
-LEAST_PART_BYTES = 256 << 10
-MAX_PARTS = 10_000
 NO_ROOM_WAIT_S = 600
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import zlib
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -45,7 +46,11 @@ class Packer(Protocol):
 
 
 class CannotClean(Unprocessable):
-    """A file that cannot be rewritten without its secrets, or not in a bearable time."""
+    """A file that cannot be rewritten without its secrets."""
+
+
+class TooLargeToClean(CannotClean):
+    """Unpacking and searching the file goes beyond a limit, which the message names."""
 
 
 def is_plain(beginning: bytes) -> bool:
@@ -63,8 +68,11 @@ def holds_secret(file: BinaryIO, *, limit_bytes: int) -> bool:
     if has_secret_in_gzip_name(file):
         return True
     scan = REDACTOR.scan()
-    stream = io.BufferedReader(_text_of(file, limit_bytes), READ_BYTES)
+    text = _text_of(file, limit_bytes)
+    stream = io.BufferedReader(text, READ_BYTES)
     if is_binary(stream):
+        # Nothing to search, but what unpacks beyond a limit is refused now, not when it is read.
+        deque(blocks(stream) if text.is_unpacked else (), maxlen=0)
         return False
     for _ in without_secrets(stream, scan):
         if scan.masked:

@@ -194,6 +194,7 @@ REFUSED = {
     "many files, tar": (tarred(MANY), f"more than {MAX_FILES} files"),
     "bomb": (zipped({"a": bytes(FREE_BYTES + 1)}), "100 times its size"),
     "bomb, tar.gz": (gzip.compress(tarred({"a": bytes(FREE_BYTES + 1)})), "100 times its size"),
+    "bomb, binary": (gzip.compress(bytes(FREE_BYTES + 1)), "100 times its size"),
     "bomb, text": (gzip.compress(b"\n" * (FREE_BYTES + 1)), "100 times its size"),
 }
 
@@ -257,11 +258,14 @@ def _bytes(text):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["encrypted", "zip in zip", "damaged tar", "bomb, tar.gz"])
-def test_a_refused_archive_is_not_stored(folder, name):
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("encrypted", 422), ("zip in zip", 422), ("damaged tar", 422), ("bomb, tar.gz", 413)],
+)
+def test_a_refused_archive_is_not_stored(folder, name, status):
     client = Client(headers=make_tenant().headers)
     answer = client.post("/api/v1/uploads", {"file": make_file(REFUSED[name][0])})
-    assert answer.status_code == 422
+    assert answer.status_code == status
     assert "archive" in json.dumps(answer.json()) or "unpacks" in json.dumps(answer.json())
     assert not Upload.objects.exists()
     assert [path for path in folder.rglob("*") if path.is_file()] == []
@@ -269,4 +273,4 @@ def test_a_refused_archive_is_not_stored(folder, name):
 
 def test_the_number_of_files_is_among_the_limits():
     rows = {row.name: row for row in limits()}
-    assert (rows["archive_files"].value, rows["archive_files"].status) == (MAX_FILES, 422)
+    assert (rows["archive_files"].value, rows["archive_files"].status) == (MAX_FILES, 413)

@@ -11,8 +11,8 @@ from django.db import connections
 from django.test import Client
 
 from backend.ingest import answers
+from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Artefact, Part, State, Upload
-from backend.ingest.parts import LEAST_PART_BYTES
 from backend.ingest.quota import recount, stored_bytes
 from backend.ingest.storage import storage
 from backend.ingest.worker import drain
