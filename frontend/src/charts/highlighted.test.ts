@@ -57,6 +57,22 @@ describe("highlighted series", () => {
     ]);
   });
 
+  it("are those with the best figures where nothing is ranked, whatever their names", () => {
+    const values = [10, 20, 30, 90, 40, 80, 50, 60, 70];
+    const many = values.map((value, i) =>
+      series(`s${i}`, i, [point(1, { metrics: { throughput: measure(value) } })]),
+    );
+    const unranked = figures({ series: many, ranking: null });
+    expect([...highlightedIn(unranked, viewNamed("sweep"))]).toEqual([
+      "s3",
+      "s5",
+      "s8",
+      "s7",
+      "s6",
+      "s4",
+    ]);
+  });
+
   it("are those with the most points where nothing is ranked", () => {
     const many = Array.from({ length: 9 }, (_, i) =>
       series(`s${i}`, i, i > 2 ? [point(1, {}), point(8, {})] : [point(1, {})]),

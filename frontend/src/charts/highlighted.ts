@@ -1,5 +1,5 @@
 // Which series are highlighted until the reader chooses: those that the view is most about.
-import { type Figures, panelsOrWhole, type Series } from "../api/figures";
+import { type Figures, measureOf, metricOf, panelsOrWhole, type Series } from "../api/figures";
 import type { View } from "./view";
 
 /** More colours than these are hard to tell apart. */
@@ -24,10 +24,26 @@ export function defaultHighlights(
   return new Set([...byRank].slice(0, MOST_HIGHLIGHTED));
 }
 
-/** The series by their weight in the view, then by their rank. */
+/** The series by their weight in the view, then by their rank, then by their best figure. */
 function leadersIn(figures: Figures, view: View): readonly string[] {
   const ranked = figures.ranking?.rows.map((row) => row.series) ?? [];
-  const ids = [...new Set([...ranked, ...figures.series.map((series) => series.id)])];
+  const ids = [...new Set([...ranked, ...byBestFigure(figures)])];
   const weights = view.weights(figures);
   return ids.sort((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0));
+}
+
+/** Where nothing is ranked: else names would decide which lines have a colour. */
+function byBestFigure(figures: Figures): readonly string[] {
+  const { metric, series } = figures;
+  const sign = metricOf(figures, metric).better === "higher" ? 1 : -1;
+  const best = new Map(
+    series.map(({ id, points }) => {
+      const values = points.map((point) => measureOf(point, metric)?.value ?? null);
+      const known = values.filter((value) => value !== null).map((value) => sign * value);
+      return [id, Math.max(...known)];
+    }),
+  );
+  const bestOf = (id: string): number => best.get(id) ?? Number.NEGATIVE_INFINITY;
+  const ids = series.map(({ id }) => id);
+  return ids.sort((a, b) => Number(bestOf(a) < bestOf(b)) - Number(bestOf(a) > bestOf(b)));
 }
