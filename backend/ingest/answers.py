@@ -48,7 +48,6 @@ class Answers:
         """
         left = iter(questions)
         while together := list(islice(left, ASKED_TOGETHER)):
-            self._meanwhile()
             hashes = {item.sha256 for artefacts, _ in together for item in artefacts}
             contents = contents_of(hashes)
             asked = {
@@ -56,6 +55,9 @@ class Answers:
                 for artefacts, tool in together
                 if artefacts and all(item.sha256 in contents for item in artefacts)
             }
+            if not asked:
+                continue
+            self._meanwhile()
             given = sandbox().read_each(list(asked.values()), meanwhile=self._meanwhile)
             with closing(given):
                 self._answers |= zip(asked, given, strict=True)
@@ -68,9 +70,9 @@ class Answers:
         """
         if not artefacts:
             return {}
+        self._meanwhile()
         key = _key(artefacts, tool)
         if key not in self._answers:
-            self._meanwhile()
             files = [LocalArtefact(item.name, self._path(item.sha256)) for item in artefacts]
             self._answers[key] = ask_parser(files, tool=tool, meanwhile=self._meanwhile)
         return self._answers[key]

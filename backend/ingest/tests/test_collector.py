@@ -123,9 +123,9 @@ def test_bytes_collected_before_the_row_refuse_the_upload(tenant, monkeypatch):
     """Sent again, the upload stores its bytes again."""
     write = insert.insert_once
 
-    def collected_first(upload, artefacts):
+    def collected_first(upload, artefacts, contents):
         remove_unnamed([artefact.sha256 for artefact in artefacts])
-        return write(upload, artefacts)
+        return write(upload, artefacts, contents)
 
     monkeypatch.setattr("backend.ingest.receive.insert_once", collected_first)
     with pytest.raises(StorageAway, match="collected"):
