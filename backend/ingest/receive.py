@@ -102,8 +102,7 @@ def receive(
     CannotClean, Busy; nothing is stored.
     """
     check_sizes(files, wholes)
-    sent = {} if raw_envelope is None else raw_envelope
-    cleaned = _clean(sent, sender.workspace_id)
+    cleaned = _clean(sent := raw_envelope if raw_envelope is not None else {}, sender.workspace_id)
     envelope = read_envelope(cleaned) if sent else Envelope()
     arrived = arrived_files([*files, *wholes])
     check_references(envelope, [file.name for file in arrived], has_parts=bool(wholes))
@@ -122,8 +121,6 @@ def receive(
         content_sha256=content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
     receipt = _receive_once(upload, arrived, is_clean=cleaned == sent)
-    if receipt.is_new and not sender.is_reader:
-        transaction.on_commit(hint, robust=True)
     if wholes:
         forget(upload.workspace_id, upload.pk)
     return receipt
@@ -176,6 +173,9 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
         upload.content_sha256 = keyed(sent_hash)
     # Where the database fails, the row may be there all the same: then the files stay.
     if insert_once(upload, _artefacts(upload, arrived, stored), rows):
+        # In the slow lane from the beginning: its sender reads it.
+        if not upload.is_slow:
+            transaction.on_commit(hint, robust=True)
         return Receipt(upload, is_new=True)
     _take_back(stored)
     upload.content_sha256 = sent_hash
