@@ -1,4 +1,4 @@
-"""scripts/bench secrets [--mib N]: what the worst texts cost the search for secrets.
+"""scripts/bench redaction [--mib N]: what the worst texts cost the search for secrets.
 
 For the worst text of each rule: CPU seconds per MiB of a stream, and the longest time that one step
 of the search keeps the other threads of its process waiting. The exit status is 1 where a text
@@ -52,7 +52,7 @@ class Held:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="scripts/bench secrets", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench redaction", description=__doc__)
     parser.add_argument("--mib", type=int, default=64, help="size of each text")
     mib = parser.parse_args().mib
     # Else the thread that watches waits 5 ms for each turn.
