@@ -19,7 +19,7 @@ from backend.accounts.models import Token, User, Workspace
 from backend.api.auth import agents_token, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
+from backend.api.strict import OpenSerializer
 from backend.errors import NotFound
 from backend.fleet import heartbeats, progress
 from backend.fleet.models import Progress
@@ -73,7 +73,7 @@ def _me(actor: Token | User) -> dict[str, Any]:
     return dict(MeSerializer(whole).data)
 
 
-class AgentSerializer(StrictSerializer):
+class AgentSerializer(OpenSerializer):
     """The program that measures, and where."""
 
     name = serializers.CharField(max_length=60)
@@ -81,7 +81,7 @@ class AgentSerializer(StrictSerializer):
     hostname = serializers.CharField(max_length=200)
 
 
-class CurrentSerializer(StrictSerializer):
+class CurrentSerializer(OpenSerializer):
     """The trial under way."""
 
     ordinal = serializers.IntegerField(min_value=0, max_value=1_000_000)
@@ -93,7 +93,7 @@ class CurrentSerializer(StrictSerializer):
     phase = serializers.ChoiceField(["warmup", "measure", "search", "confirm"])
 
 
-class LastSerializer(StrictSerializer):
+class LastSerializer(OpenSerializer):
     """The load tool's own figures of the trial before. Null is unknown."""
 
     throughput_rps = serializers.FloatField(min_value=0, max_value=1e12, allow_null=True)
@@ -101,7 +101,7 @@ class LastSerializer(StrictSerializer):
     error_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
 
 
-class ReportSerializer(StrictSerializer):
+class ReportSerializer(OpenSerializer):
     """How far the run of the agent is."""
 
     id = serializers.UUIDField(help_text="The run's: the id its upload will have")
@@ -123,7 +123,7 @@ class ReportSerializer(StrictSerializer):
     )
 
 
-class HeartbeatSerializer(StrictSerializer):
+class HeartbeatSerializer(OpenSerializer):
     """The agent, and its run where it has one."""
 
     agent = AgentSerializer()

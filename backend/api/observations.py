@@ -17,7 +17,7 @@ from backend.accounts.models import Token, User
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
+from backend.api.strict import OpenSerializer
 from backend.errors import NotFound, TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
@@ -30,7 +30,7 @@ MAX_SAMPLES = 20_000
 MAX_CORES = 4096
 
 
-class SampleSerializer(StrictSerializer):
+class SampleSerializer(OpenSerializer):
     """The server at one moment. Null is unknown."""
 
     at_s = serializers.FloatField(
@@ -56,7 +56,7 @@ class SampleSerializer(StrictSerializer):
     )
 
 
-class ObservationSerializer(StrictSerializer):
+class ObservationSerializer(OpenSerializer):
     """What an agent on the server host saw in some time."""
 
     id = serializers.UUIDField(help_text="Made by the agent; sent again it is the same")

@@ -13,13 +13,13 @@ from rest_framework.views import APIView
 
 from backend.api.auth import agents_token
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
+from backend.api.strict import OpenSerializer
 from backend.fleet.sessions import JoinRequest, join_session
 
 SESSION_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
-class JoinSerializer(StrictSerializer):
+class JoinSerializer(OpenSerializer):
     """Which session an agent joins, and the step of the plan it is ready for."""
 
     name = serializers.RegexField(SESSION_NAME, max_length=100)

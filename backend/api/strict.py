@@ -40,7 +40,6 @@ class StrictSerializer(serializers.Serializer[Any]):
     around it. A member that does not exist is refused, so that a misspelt one is not lost.
     """
 
-    # False: for bodies whose form others decide.
     refuses_other_members = True
 
     def to_internal_value(self, data: Any) -> Any:
@@ -62,6 +61,12 @@ class StrictSerializer(serializers.Serializer[Any]):
             for name in data
             if name not in self.fields
         }
+
+
+class OpenSerializer(StrictSerializer):
+    """Takes other members too, unread: the sender may be newer than the service, or of others."""
+
+    refuses_other_members = False
 
 
 def _problems(values: Iterable[tuple[Any, AnyField, object]]) -> dict[Any, Any]:

@@ -29,7 +29,7 @@ from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer, validated
+from backend.api.strict import OpenSerializer, StrictSerializer, validated
 from backend.api.workspaces import member_workspace
 from backend.errors import NotFound, TooMany
 from backend.feeds.tokens import end_leaked as end_leaked_feed_token
@@ -153,10 +153,9 @@ def _workspaces(actor: Any) -> list[UUID]:
     return [actor.workspace_id] if isinstance(actor, Token) else access.workspace_ids_of(actor)
 
 
-class LeakSerializer(StrictSerializer):
+class LeakSerializer(OpenSerializer):
     """A text that looks like a token, as secret scanners report it. Other fields are ignored."""
 
-    refuses_other_members = False
     token = serializers.CharField(max_length=200, trim_whitespace=False)
     url = serializers.CharField(
         max_length=2000, required=False, allow_blank=True, help_text="Where it was seen"
