@@ -29,7 +29,7 @@ def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
     holds the one against the other.
     """
     cells = list(cells)
-    names = {name for cell in cells for trial in cell.trials for name in trial.printed}
+    names = _printed_names(cells)
     factors = [f for f in _PRINTED if f.id in names and _is_printed(f, cells)]
     if any(cell.workload.payload_bytes is None for cell in cells):
         factors.append(_size_factor(cells))
@@ -66,6 +66,10 @@ def _printed(name: str, cell: LoadedCell) -> object:
         return values.pop()
     words = {True: "yes", False: "no"}
     return " and ".join(sorted(str(words.get(value, value)) for value in values)) or None
+
+
+def _printed_names(cells: Iterable[LoadedCell]) -> set[str]:
+    return {name for cell in cells for trial in cell.trials for name in trial.printed}
 
 
 def _is_printed(factor: Factor, cells: Sequence[LoadedCell]) -> bool:

@@ -92,7 +92,6 @@ def objects_in(schema):
     return own + [found for part in schema.values() for found in objects_in(part)]
 
 
-
 @pytest.mark.parametrize("operation", described_bodies())
 def test_the_document_closes_every_object_of_a_body(operation):
     objects = objects_in(described_bodies()[operation])
