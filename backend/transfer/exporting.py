@@ -147,7 +147,7 @@ def _write(export: Export) -> None:
         _Heartbeat(export) as heartbeat,
         closing(archive_pieces(export.workspace, heartbeat.beat)) as pieces,
     ):
-        stored = storage().put(pieces)
+        stored = storage().put(pieces, meanwhile=heartbeat.renew)
     with transaction.atomic():
         held = _held(export).update(
             state=ExportState.DONE,
@@ -191,8 +191,12 @@ class _Heartbeat:
         self._connection.close()
 
     def beat(self, progress: Progress) -> None:
-        """Write the progress down, and renew the lease; at most every BEAT_S seconds."""
+        """Write the progress down and renew the lease, both at most every BEAT_S seconds."""
         self.progress = progress
+        self.renew()
+
+    def renew(self) -> None:
+        """Renew the lease, also while a written archive is sent to S3. Raises TakenOver."""
         if time.monotonic() - self._told_at < BEAT_S:
             return
         self._told_at = time.monotonic()
@@ -204,7 +208,7 @@ class _Heartbeat:
                 WHERE id = %s AND fence = %s
                 """,
                 [
-                    *_counts(progress).values(),
+                    *_counts(self.progress).values(),
                     LEASE.total_seconds(),
                     self._export.pk,
                     self._export.fence,

@@ -30,7 +30,8 @@ class FileStorage:
         with disk_outages():
             root.mkdir(parents=True, exist_ok=True)
 
-    def put(self, chunks: Iterable[bytes]) -> Stored:
+    def put(self, chunks: Iterable[bytes], meanwhile: Callable[[], None] = lambda: None) -> Stored:
+        # Written as the chunks come: nothing is left to send.
         return self._put(chunks, self._place)
 
     def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -35,8 +35,12 @@ class Listed:
 
 
 class Storage(Protocol):
-    def put(self, chunks: Iterable[bytes]) -> Stored:
-        """Store durably: when this returns the bytes survive a power cut. Raises StorageAway."""
+    def put(self, chunks: Iterable[bytes], meanwhile: Callable[[], None] = lambda: None) -> Stored:
+        """Store durably: when this returns the bytes survive a power cut. Raises StorageAway.
+
+        `meanwhile` is called again and again while the bytes are sent after the last chunk was
+        taken; what it raises ends the sending.
+        """
 
     def take_back(self, stored: Stored) -> None:
         """Remove what `put` just made, unless the same bytes were put again meanwhile."""

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import logging
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -39,9 +39,9 @@ class S3Storage:
             config=Config(connect_timeout=3, read_timeout=30, retries={"total_max_attempts": 2}),
         )
 
-    def put(self, chunks: Iterable[bytes]) -> Stored:
+    def put(self, chunks: Iterable[bytes], meanwhile: Callable[[], None] = lambda: None) -> Stored:
         with _s3_outages(), disk_outages():
-            return self._put(chunks)
+            return self._put(chunks, meanwhile=meanwhile)
 
     def take_back(self, stored: Stored) -> None:
         # Whether the bytes were there before is not known: the object stays for the collector.
@@ -51,7 +51,13 @@ class S3Storage:
         with _s3_outages(), disk_outages():
             return self._put(chunks, key=_part_key(name))
 
-    def _put(self, chunks: Iterable[bytes], *, key: str = "") -> Stored:
+    def _put(
+        self,
+        chunks: Iterable[bytes],
+        *,
+        key: str = "",
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> Stored:
         digest, size = hashlib.sha256(), 0
         with tempfile.TemporaryFile() as spooled:
             for chunk in chunks:
@@ -59,10 +65,10 @@ class S3Storage:
                 size += len(chunk)
                 spooled.write(chunk)
             spooled.seek(0)
-            self._send(spooled, key or digest.hexdigest())
+            self._send(spooled, key or digest.hexdigest(), meanwhile)
         return Stored(digest.hexdigest(), size)
 
-    def _send(self, source: BinaryIO, key: str) -> None:
+    def _send(self, source: BinaryIO, key: str, meanwhile: Callable[[], None]) -> None:
         """Store what `source` has, in one request or in parts; a failed one leaves no object."""
         from boto3.s3.transfer import TransferConfig
 
@@ -71,6 +77,7 @@ class S3Storage:
             self.bucket,
             key,
             ExtraArgs={"ChecksumAlgorithm": "SHA256"},
+            Callback=lambda _sent_bytes: meanwhile(),
             Config=TransferConfig(
                 multipart_threshold=PART_BYTES + 1,
                 multipart_chunksize=PART_BYTES,

@@ -159,6 +159,20 @@ def test_what_is_too_large_for_one_request_is_sent_in_parts(bucket, mib, parts):
     assert list(bucket.list_unfinished()) == []
 
 
+def test_while_parts_are_sent_the_caller_is_asked_and_may_end_it(bucket):
+    pieces = [bytes([number]) * MIB for number in range(11)]
+    asked = []
+    bucket.put(pieces, meanwhile=lambda: asked.append(1))
+    assert len(asked) >= 3
+
+    def end():
+        raise KeyError("taken over")
+
+    with pytest.raises(KeyError):
+        bucket.put([b"another", *pieces], meanwhile=end)
+    assert list(bucket.list_unfinished()) == []
+
+
 def test_5_gib_and_more_fit_into_as_many_parts_as_s3_takes(s3, monkeypatch):
     calls = []
     monkeypatch.setattr(s3.client, "upload_fileobj", lambda *_, **given: calls.append(given))

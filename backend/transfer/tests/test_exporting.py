@@ -112,6 +112,26 @@ def test_one_archive_is_written_at_a_time(scene):
     assert claim().pk == first.pk
 
 
+@pytest.mark.django_db(transaction=True)  # the lease is renewed over a connection of its own
+def test_an_archive_that_is_being_sent_keeps_its_lease(scene, monkeypatch):
+    request_export(scene.own.workspace, author=None)
+    monkeypatch.setattr(exporting, "BEAT_S", 0)
+    kept, put = [], storage().rest.put
+
+    def send_slowly(chunks, meanwhile):
+        stored = put(chunks)
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE transfer_export SET lease_until = now() - interval '1 minute'")
+        meanwhile()
+        kept.append(Export.objects.get().lease_until > timezone.now())
+        return stored
+
+    monkeypatch.setattr(storage().rest, "put", send_slowly)
+    write()
+    assert kept == [True]
+    assert Export.objects.get().state == "done"
+
+
 def test_a_newer_archive_replaces_the_older(scene, done, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         request_export(scene.own.workspace, author=None)
