@@ -55,7 +55,8 @@ def test_templates_ports_numbers_and_limits_reach_the_server(
         "import os, resource, shutil, sys\n"
         f"out = open({str(report)!r}, 'w')\n"
         "print(os.getcwd(), sorted(os.sched_getaffinity(0)),"
-        " resource.getrlimit(resource.RLIMIT_NOFILE)[0], sys.argv[2:], file=out)\n"
+        " *(resource.getrlimit(getattr(resource, 'RLIMIT_' + name))[0]"
+        " for name in ('NOFILE', 'MEMLOCK', 'NPROC', 'STACK')), sys.argv[2:], file=out)\n"
         "out.write(open(sys.argv[3]).read())\nout.close()\n"
         "hello = sys.argv[0].replace('show', 'hello')\n"
         "os.execv(sys.executable, [sys.executable, hello, sys.argv[1]])\n"
@@ -63,7 +64,8 @@ def test_templates_ports_numbers_and_limits_reach_the_server(
     plan = one_server(
         tmp_path,
         'workers = 3\nbacklog = 99\nports = ["admin"]\ncwd = "sub"\ncpus = [0]\n'
-        'ulimit = { nofile = 512 }\ntemplates = { "etc/app.conf" = "{here}/app.conf.in" }',
+        "ulimit = { nofile = 512, memlock = 65536, nproc = 9000, stack = 4194304 }\n"
+        'templates = { "etc/app.conf" = "{here}/app.conf.in" }',
     )
     plan.write_text(
         plan.read_text().replace(
@@ -74,7 +76,7 @@ def test_templates_ports_numbers_and_limits_reach_the_server(
     done = run_agent("run", plan, *flags(fake_wrk, service))
     assert done.returncode == Exit.OK, done.stderr
     first, conf = report.read_text().splitlines()
-    assert first.startswith(f"{tmp_path / 'sub'} [0] 512 ['3', ")
+    assert first.startswith(f"{tmp_path / 'sub'} [0] 512 65536 9000 4194304 ['3', ")
     assert conf.endswith("backlog=99 {x}")
     port, admin = (int(word.partition("=")[2]) for word in conf.split()[:2])
     assert port != admin
