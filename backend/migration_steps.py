@@ -8,7 +8,7 @@ left alone, and rows are filled anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -65,6 +65,23 @@ class AddIndexOnce(AddIndexConcurrently):
                 name = connection.ops.quote_name(self.index.name)
                 schema_editor.execute(f"DROP INDEX CONCURRENTLY {name}")
             super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+def drop_indexes(
+    editor: Editor, model: type[Model], *, columns: Collection[str], but: Collection[str]
+) -> None:
+    """Drop the indexes of exactly these columns, while rows are written, save the ones named in
+    `but`. Indexes that hold a promise, such as a primary key, stay."""
+    connection = editor.connection
+    with connection.cursor() as cursor:
+        constraints = connection.introspection.get_constraints(cursor, model._meta.db_table)
+    # A partitioned table's index can only be dropped at once, which takes a moment.
+    how = "" if _is_partitioned(connection, model) else "CONCURRENTLY"
+    for name, what in constraints.items():
+        is_plain = what["index"] and not (what["unique"] or what["primary_key"])
+        if is_plain and what["columns"] == list(columns) and name not in but:
+            with _waiting_without_end(connection):
+                editor.execute(f"DROP INDEX {how} IF EXISTS {connection.ops.quote_name(name)}")
 
 
 def batches_of_keys(model: type[Model], rows: int = BATCH) -> Iterator[list[Any]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,6 +15,11 @@ from backend.ingest.storage.rows import contents_of
 
 # Trials of one message to the parser, and of one question to the database.
 ASKED_TOGETHER = 100
+# Trials may share files, and a message has each of them again.
+MESSAGE_BYTES = 4 << 20
+
+# The artefacts of a trial, and its load tool.
+Asked = tuple[Sequence[Artefact], str]
 
 
 class Answers:
@@ -41,26 +45,25 @@ class Answers:
     ) -> None:
         self._files.close()
 
-    def ask_ahead(self, questions: Sequence[tuple[Sequence[Artefact], str]]) -> None:
+    def ask_ahead(self, questions: Sequence[Asked]) -> None:
         """Ask for trials, each with its load tool, whose artefacts are rows: many in one message.
 
         `to` then has the answers. Raises as `to`.
         """
-        left = iter(questions)
-        while together := list(islice(left, ASKED_TOGETHER)):
-            hashes = {item.sha256 for artefacts, _ in together for item in artefacts}
-            contents = contents_of(hashes)
+        for message in _messages(questions):
+            contents = contents_of({item.sha256 for artefacts, _ in message for item in artefacts})
             asked = {
                 _key(artefacts, tool): Question(_texts(artefacts, contents), tool)
-                for artefacts, tool in together
-                if artefacts and all(item.sha256 in contents for item in artefacts)
+                for artefacts, tool in message
+                if all(item.sha256 in contents for item in artefacts)
             }
-            if not asked:
-                continue
-            self._meanwhile()
-            given = sandbox().read_each(list(asked.values()), meanwhile=self._meanwhile)
-            with closing(given):
-                self._answers |= zip(asked, given, strict=True)
+            self._ask(asked)
+
+    def _ask(self, asked: Mapping[tuple[object, ...], Question]) -> None:
+        with closing(sandbox().read_each([*asked.values()], meanwhile=self._meanwhile)) as given:
+            for key in asked:
+                self._meanwhile()
+                self._answers[key] = next(given)
 
     def to(self, artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
         """The parser's answer (as `Sandbox.read`) about one trial's artefacts.
@@ -81,6 +84,25 @@ class Answers:
         if sha256 not in self._paths:
             self._paths[sha256] = self._files.enter_context(storage().local_path(sha256))
         return self._paths[sha256]
+
+
+def _messages(questions: Iterable[Asked]) -> Iterator[list[Asked]]:
+    """The questions of one message each. Too large ones are left out, and so are those about
+    nothing: these are asked one by one, with files."""
+    message: list[Asked] = []
+    message_bytes = 0
+    for question in questions:
+        size_bytes = sum(item.size_bytes for item in question[0])
+        if not question[0] or size_bytes > MESSAGE_BYTES:
+            continue
+        is_full = len(message) == ASKED_TOGETHER or message_bytes + size_bytes > MESSAGE_BYTES
+        if is_full:
+            yield message
+            message, message_bytes = [], 0
+        message.append(question)
+        message_bytes += size_bytes
+    if message:
+        yield message
 
 
 def ask_parser(

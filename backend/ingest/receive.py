@@ -39,6 +39,8 @@ from backend.ingest.storage import StorageAway, Stored, storage
 
 # From so many files on, an upload's small ones are rows: each as a file would be flushed twice.
 MANY_FILES = 16
+# They are written while nothing is collected: up to so many bytes that nobody waits long for it.
+ROWS_BYTES = 8 << 20
 
 
 class UploadTrashed(Conflict):
@@ -192,6 +194,7 @@ def _store(
     cleaning = Cleaning(upload.workspace_id)
     # Several names may share an artefact, which is put together once.
     of_wholes: dict[str, Stored] = {}
+    names_of_rows = _names_of_rows(arrived)
     for file in arrived:
         if isinstance(file.content, Whole):
             if file.sha256 not in of_wholes:
@@ -199,8 +202,20 @@ def _store(
             stored.append(of_wholes[file.sha256])
         else:
             chunks = cleaning.cleaned(cast(IO[bytes], file.content.file))
-            is_row = len(arrived) >= MANY_FILES and (file.content.size or 0) <= SMALL_BYTES
+            is_row = file.name in names_of_rows
             stored.append(_as_row(chunks, rows) if is_row else storage().put(chunks))
+
+
+def _names_of_rows(arrived: Sequence[Arrived]) -> set[str]:
+    """Which files of an upload of many are rows: small ones, until there is no more room."""
+    names: set[str] = set()
+    left_bytes = ROWS_BYTES if len(arrived) >= MANY_FILES else 0
+    for file in arrived:
+        size_bytes = SMALL_BYTES + 1 if isinstance(file.content, Whole) else file.content.size or 0
+        if size_bytes <= min(SMALL_BYTES, left_bytes):
+            names.add(file.name)
+            left_bytes -= size_bytes
+    return names
 
 
 def _as_row(chunks: Iterable[bytes], rows: dict[str, bytes]) -> Stored:

@@ -1,9 +1,12 @@
 """An upload of many small files: stored as rows with one commit, read with few messages."""
 
+import uuid
+
 import pytest
 from django.db import transaction
 
-from backend.ingest import claims, worker
+from backend.ingest import answers, claims, worker
+from backend.ingest import receive as receiving
 from backend.ingest.hints import hint
 from backend.ingest.models import SmallContent, State, Upload
 from backend.ingest.receive import MANY_FILES, Sender, receive
@@ -26,9 +29,10 @@ def requests_of(number):
 
 
 def files(count):
-    """Outputs of trials, each with other figures."""
+    """Outputs of trials, each with other figures; no other test has stored the same bytes."""
     figures = [f"{requests_of(each)} requests" for each in range(count)]
-    texts = [WRK.replace("18000 requests", each) for each in figures]
+    nonce = f"# {uuid.uuid4()}\n"
+    texts = [WRK.replace("18000 requests", each) + nonce for each in figures]
     return [make_file(text, f"{number}.txt") for number, text in enumerate(texts)]
 
 
@@ -46,6 +50,15 @@ def test_a_large_file_beside_them_is_a_file(sender):
     upload = receive(sender, [*files(MANY_FILES), large]).upload
     assert storage().rest.has(upload.artefacts.get(name="large.txt").sha256)
     assert SmallContent.objects.count() == MANY_FILES
+
+
+def test_rows_end_where_writing_them_would_keep_others_waiting(sender, monkeypatch):
+    given = files(MANY_FILES)
+    monkeypatch.setattr(receiving, "ROWS_BYTES", sum(file.size for file in given[:-2]))
+    upload = receive(sender, given, raw_envelope=make_envelope(MANY_FILES)).upload
+    assert SmallContent.objects.count() == MANY_FILES - 2
+    kept = [storage().rest.has(artefact.sha256) for artefact in upload.artefacts.all()]
+    assert sum(kept) == 2
 
 
 def test_few_files_are_files(sender):
@@ -79,6 +92,30 @@ def test_each_trial_gets_its_own_output_from_one_message(sender, monkeypatch):
     read = Trial.objects.order_by("ordinal").values_list("requests_completed", flat=True)
     assert list(read) == list(map(requests_of, range(MANY_FILES)))
     assert len(messages) == 1
+
+
+def test_the_claim_is_renewed_before_each_answer(sender):
+    upload = receive(sender, files(MANY_FILES), raw_envelope=make_envelope(MANY_FILES)).upload
+    renewed = []
+    with answers.Answers(lambda: renewed.append(1)) as asked:
+        asked.ask_ahead([([artefact], "") for artefact in upload.artefacts.all()])
+    assert len(renewed) >= MANY_FILES
+
+
+def test_a_message_has_so_many_bytes_also_where_trials_share_their_files(sender, monkeypatch):
+    upload = receive(sender, files(MANY_FILES), raw_envelope=make_envelope(MANY_FILES)).upload
+    artefacts = list(upload.artefacts.all())
+    whole = sum(artefact.size_bytes for artefact in artefacts)
+    monkeypatch.setattr(answers, "MESSAGE_BYTES", 2 * whole)
+    send, sizes = Sandbox._send, []
+    monkeypatch.setattr(
+        Sandbox, "_send", lambda *given: sizes.append(len(given[1])) or send(*given)
+    )
+    shared = [(artefacts[number:] + artefacts[:number], "") for number in range(MANY_FILES)]
+    with answers.Answers(lambda: None) as asked:
+        asked.ask_ahead(shared)
+    assert len(sizes) == MANY_FILES / 2
+    assert max(sizes) < 4 * whole
 
 
 def test_who_reads_its_upload_itself_tells_no_worker(

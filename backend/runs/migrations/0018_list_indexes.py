@@ -1,9 +1,19 @@
 """A list of runs counts trials, and finds the best load points, without reading their rows."""
 
+from typing import Any
+
 import django.db.models.deletion
 from django.db import migrations, models
 
-from backend.migration_steps import AddIndexOnce
+from backend.migration_steps import AddIndexOnce, drop_indexes
+
+NEW = ("trial_of_run", "trial_failed")
+
+
+def drop_former_index(apps: Any, schema_editor: Any) -> None:
+    """Drop the index that the foreign key had: `trial_of_run` takes its place."""
+    trial = apps.get_model("runs", "trial")
+    drop_indexes(schema_editor, trial, columns=["run_id"], but=NEW)
 
 
 class Migration(migrations.Migration):
@@ -31,15 +41,20 @@ class Migration(migrations.Migration):
                 fields=["run"], condition=models.Q(("error", ""), _negated=True), name="trial_failed"
             ),
         ),
-        # Its index of the same column.
-        migrations.AlterField(
-            model_name="trial",
-            name="run",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="trials",
-                to="runs.run",
-            ),
+        # Django would drop the foreign key, and read every trial to make it anew.
+        migrations.SeparateDatabaseAndState(
+            state_operations=[
+                migrations.AlterField(
+                    model_name="trial",
+                    name="run",
+                    field=models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="trials",
+                        to="runs.run",
+                    ),
+                ),
+            ],
         ),
+        migrations.RunPython(drop_former_index, migrations.RunPython.noop),
     ]
