@@ -86,8 +86,9 @@ class Slots:
 LONG_WORK = Slots(running=RUNNING, waiting=WAITING)
 # One owner leaves a place to the others, who then wait for two short works at most.
 SHORT_WORK = Slots(running=SHORT_RUNNING, waiting=SHORT_WAITING, of_owner=SHORT_WAITING)
-# Previews of people without an account never take the last slot of long work.
-STRANGERS = Slots(running=1, waiting=0)
+# Previews of people without an account never take the last slot of long work. One waits: a page
+# previews by itself what was pasted, and the person may ask at the same time.
+STRANGERS = Slots(running=1, waiting=1)
 
 
 @contextmanager

@@ -86,7 +86,7 @@ class _Report:
     def trial(self) -> ParsedTrial:
         completed, elapsed, rps = self._count(RESULT), self._figure(ELAPSED), self._figure(RATE)
         if completed is None or elapsed is None or rps is None:
-            raise self._damaged() or self._cut_off()
+            raise self._damaged() or self._unanswered() or self._cut_off()
         printed = self._parenthesis()
         not_2xx = self._printed_count("Non-2xx responses")
         errors = {
@@ -138,6 +138,18 @@ class _Report:
                     expected="digits, a point before decimals, no or whole groups of thousands",
                 )
         return None
+
+    def _unanswered(self) -> FormatError | None:
+        """The refusal of a run without one completed request: ab then prints no rate."""
+        if self._count(RESULT) != 0 or self._figure(ELAPSED) is None:
+            return None
+        return FormatError(
+            f"ab completed no request in {self.values[ELAPSED].removesuffix(' seconds')} s.",
+            tool=NAME,
+            line=self.lines[RESULT].number,
+            found=self.lines[RESULT].text,
+            expected="at least one completed request",
+        )
 
     def _cut_off(self) -> FormatError:
         filled = [line for line in self.block if line.text]

@@ -16,6 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import User
+from backend.ingest import slots
 from backend.ingest.dry_run import OF_STRANGERS
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.slots import STRANGERS
@@ -206,7 +207,8 @@ def test_an_address_may_try_so_often_and_is_told_when_to_come_back(stranger, set
     assert other.status_code == 200
 
 
-def test_one_visitor_at_a_time_is_served_by_a_process(stranger):
+def test_one_visitor_at_a_time_is_served_by_a_process(stranger, monkeypatch):
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.01)
     with STRANGERS.take():
         # A thread that holds the slot keeps it; another request comes in a thread of its own.
         STRANGERS._own.is_taken = False

@@ -205,7 +205,7 @@ def test_a_maximum_is_not_ranked(lab):
     for row in figures["ranking"]["rows"]:
         assert (row["tier"], row["why"]) == (None, why)
         assert row["ratio"] is None
-    assert figures["finding"].endswith(why)
+    assert figures["finding"].endswith(why.removesuffix("."))
     assert "×" not in figures["finding"]
 
 

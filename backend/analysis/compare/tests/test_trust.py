@@ -132,7 +132,7 @@ def test_a_panel_where_one_series_keeps_the_limit_names_it(lab):
 def test_an_unknown_figure_is_named_with_the_option_that_prints_it(lab):
     make_run(lab, *(CellSpec(name, rates=NEAR, p50_us=None) for name in "ab"))
     told = answer(lab, "metric=p99")["sentence"]
-    assert told.endswith("a 23.0: Latency p99 is unknown. Run wrk with --latency.")
+    assert told.endswith("at 64 connections. Latency p99 is unknown. Run wrk with --latency")
 
 
 def test_an_unknown_p99_does_not_break_a_limit(lab):

@@ -49,6 +49,14 @@ def test_no_figure_that_may_be_cut_off_is_believed(cut):
     assert trial.latency.percentiles.items() <= whole.latency.percentiles.items()
 
 
+def test_a_run_without_an_answer_is_not_called_cut_off():
+    silent = re.sub("(Complete requests: +)1000", r"\g<1>0", REPORT)
+    silent = re.sub("(?m)^Requests per second.*\n", "", silent)
+    with pytest.raises(FormatError, match=r"ab completed no request in [0-9.]+ s\.") as refused:
+        read(silent)
+    assert refused.value.found.split() == ["Complete", "requests:", "0"]
+
+
 @pytest.mark.parametrize("count", ["1,000", "1 000", "1\u202f000", "1'000"])
 def test_thousands_may_be_separated(count):
     (trial,) = read(re.sub("(Complete requests: +)1000", lambda found: found[1] + count, REPORT))
