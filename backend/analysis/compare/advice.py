@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log1p
+
 from backend.analysis.compare.replication import run_share_text
 from backend.stats.comparison import Comparison, Precision
 from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
@@ -9,6 +11,10 @@ from backend.stats.thresholds import LEAST_RUNS
 
 # Nobody measures so many more: less noise helps sooner.
 MANY_TRIALS = 100
+# Noise of so many times the threshold is the machine's fault, however few trials would do: their
+# number falls again as noise grows, because chance differences grow with it.
+NOISY = 5
+QUIETER = "measure on a quieter machine"
 
 
 def advise(comparison: Comparison, *, relevant: float) -> str | None:
@@ -19,30 +25,33 @@ def advise(comparison: Comparison, *, relevant: float) -> str | None:
             f"{run_share_text(comparison)}; measure both in one run, or in {LEAST_RUNS} runs each"
         )
     needed = trials_needed(comparison, relevant=relevant)
-    if needed is None:
+    if needed is None or comparison.precision is None:
         return None
     limit = _limit_text(comparison.precision) if needed.more is None else None
-    return limit or _text(needed)
+    is_noisy = _noise(comparison.precision) > NOISY * log1p(relevant)
+    return limit or _text(needed, is_noisy=is_noisy)
 
 
-def _limit_text(precision: Precision | None) -> str | None:
+def _noise(precision: Precision) -> float:
+    """The half width that the noise of the trials alone would leave."""
+    return precision.quantile * precision.error
+
+
+def _limit_text(precision: Precision) -> str | None:
     """Why more trials would hardly decide; None where it is the noise of the trials."""
-    if precision is None:
-        return None
-    noise = precision.quantile * precision.error
-    if precision.floor + precision.rounding <= noise:
+    if precision.floor + precision.rounding <= _noise(precision):
         return None
     if precision.rounding > precision.floor:
         return "the load tool rounds this figure too much, so more trials would hardly decide"
     return "the host cannot tell so small a difference, so more trials would hardly decide"
 
 
-def _text(needed: Advice) -> str:
+def _text(needed: Advice, *, is_noisy: bool) -> str:
     unit = "run" if needed.of_runs else "trial"
     if needed.more is None:
-        return f"{MOST_UNITS} more {unit}s of each series would hardly decide"
+        return f"{QUIETER}: {MOST_UNITS} more {unit}s of each series would hardly decide"
     plural = "" if needed.more == 1 else "s"
-    quieter = "measure on a quieter machine, or " if needed.more > MANY_TRIALS else ""
+    quieter = f"{QUIETER}, or " if is_noisy or needed.more > MANY_TRIALS else ""
     return (
         f"{quieter}add about {needed.more} {unit}{plural} to each series, "
         "for a 2 in 3 chance of a verdict"

@@ -23,9 +23,24 @@ def sample(*rates):
             "measure on a quieter machine, or add about 222 trials to each series, "
             "for a 2 in 3 chance of a verdict",
         ),
+        # Fewer trials than with less noise, as chance differences of such noise are large.
+        (
+            400,
+            "measure on a quieter machine, or add about 85 trials to each series, "
+            "for a 2 in 3 chance of a verdict",
+        ),
     ],
 )
-def test_hundreds_of_trials_are_advised_after_a_quieter_machine(noise, advice):
+def test_noise_and_hundreds_of_trials_ask_for_a_quieter_machine_first(noise, advice):
     steady, other = (sample(rate, rate + noise, rate - noise) for rate in (1000, 1001))
     (comparison,) = against_baseline(steady, [other])
     assert advise(comparison, relevant=0.02) == advice
+
+
+def test_noise_that_no_number_of_trials_removes_asks_for_a_quieter_machine():
+    """±20 %, fifty trials a side: the interval is 4 times as wide as the threshold."""
+    rates = [800, 900, 1000, 1100, 1200] * 10
+    (comparison,) = against_baseline(sample(*rates), [sample(*rates)])
+    assert advise(comparison, relevant=0.02) == (
+        "measure on a quieter machine: 999 more trials of each series would hardly decide"
+    )
