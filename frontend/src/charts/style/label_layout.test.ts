@@ -68,6 +68,16 @@ describe("labels", () => {
     expect(fitNames(names, 50, measured)).toEqual(["abc…1", "abc…2", "zbcd…", "b"]);
     expect(fitNames(["same name", "same name"], 50, measured)).toEqual(["same…", "same…"]);
   });
+
+  it("are numbered through where a number's room makes two groups alike", () => {
+    const measured = (text: string): number => text.length * 10;
+    const names = ["abcdX1-left-1", "abcdX2-left-2", "abceY1-right-1", "abceY2-right-2"];
+    expect(fitNames(names, 50, measured)).toEqual(["abc…1", "abc…2", "abc…3", "abc…4"]);
+    const many = Array.from({ length: 12 }, (_, i) => `abcd${i % 2 ? "X" : "Y"}${i}-${i}-name`);
+    const fitted = fitNames(many, 50, measured);
+    expect(new Set(fitted).size).toBe(12);
+    expect(Math.max(...fitted.map(measured))).toBeLessThanOrEqual(50);
+  });
 });
 
 describe("names on an axis", () => {

@@ -60,16 +60,22 @@ export function fitNames(
   return numberAlike(names, fitted, width, measure);
 }
 
+/** Numbers count through all names that read alike once they have room for a number. */
 function numberAlike(
   names: readonly string[],
   fitted: readonly string[],
   width: number,
   measure: (text: string) => number,
 ): readonly string[] {
+  const isAlike = (name: string, i: number): boolean =>
+    names.some((other, at) => fitted[at] === fitted[i] && other !== name);
+  const alike = [...new Set(names.filter(isAlike))];
+  const room = width - measure(String(alike.length));
+  const stems = alike.map((name) => fitText(name, room, measure));
   return names.map((name, i) => {
-    const alike = [...new Set(names.filter((_, other) => fitted[other] === fitted[i]))];
-    if (alike.length < 2) return fitted[i] ?? name;
-    const number = String(alike.indexOf(name) + 1);
-    return `${fitText(name, width - measure(number), measure)}${number}`;
+    const at = alike.indexOf(name);
+    if (at < 0) return fitted[i] ?? name;
+    const before = stems.slice(0, at).filter((stem) => stem === stems[at]);
+    return `${stems[at]}${before.length + 1}`;
   });
 }
