@@ -157,7 +157,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         "png_url": result_set_link(result_set.link, "png"),
         "compare_url": _compare_url(reading),
         "notes_html": html_of(result_set.notes),
-        **_study_answers(result_set),
+        **_study_answers(result_set, is_member=is_member),
         "newer": _newer(result_set),
         "corrected": _corrected(result_set) if is_member else "",
         "newer_one": _told(result_set, result_set.superseded_by, is_member=is_member),
@@ -175,17 +175,18 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
     return render(request, "result_set.html", context)
 
 
-def _study_answers(result_set: ResultSet) -> dict[str, Any]:
+def _study_answers(result_set: ResultSet, *, is_member: bool) -> dict[str, Any]:
     """What the page says of a study of the library before its figures."""
     study = find_study_of(result_set)
     if study is None:
         return {}
-    link = result_set_id(today_name(study.name))
-    today = ResultSet.objects.filter(link=link).exclude(pk=result_set.pk).first()
+    rows = ResultSet.objects.filter(workspace=result_set.workspace).exclude(pk=result_set.pk)
+    today = rows.filter(link=result_set_id(today_name(study.name))).first()
+    told = _told(result_set, today, is_member=is_member)
     return {
         "study": study,
         "study_today": today_summary(study),
-        "study_today_url": "" if today is None else today.path,
+        "study_today_url": "" if told is None or told.is_gone else told.path,
     }
 
 

@@ -2,12 +2,14 @@
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from backend.library.loading import load_library, today_name
+from backend.library.loading import load_library, result_set_id, today_name
 from backend.library.shelf import read_shelf
 from backend.library.study import read_studies
 from backend.library.summary import today_summary
 from backend.library.today import rows_of
+from backend.sharing.models import ResultSet, Visibility
 
 pytestmark = pytest.mark.django_db
 
@@ -104,6 +106,21 @@ def test_the_page_of_a_study_answers_before_its_figures():
         assert today_summary(study) in answers
         leads_to_today = f'href="{loaded.paths[today_name(study.name)]}">Then and today' in answers
         assert leads_to_today == (name == study.name)
+
+
+@pytest.mark.parametrize(
+    "closed", [{"withdrawn_at": timezone.now()}, {"visibility": Visibility.PRIVATE}]
+)
+def test_the_page_of_a_study_leads_to_no_closed_set_of_today(closed):
+    (study,) = (study for study in read_studies() if study.name == "scaling-twisted-2013")
+    loaded = load_library([study])
+    today = loaded.paths[today_name(study.name)]
+    assert today in page_at(loaded.paths[study.name])
+    ResultSet.objects.filter(link=result_set_id(today_name(study.name))).update(**closed)
+    assert Client().get(today).status_code in (404, 410)
+    page = page_at(loaded.paths[study.name])
+    assert today not in page
+    assert "Then and today" not in page
 
 
 def test_the_set_of_a_study_begins_with_its_best_figure_wherever_it_is_shown():
