@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from backend.analysis.compare.headline import UNRANKED, Headline
+from backend.analysis.compare.headline import UNRANKED
 from backend.analysis.figures import Figures, Metric, Point, Series
 from backend.analysis.query.field import text_of
 from backend.analysis.query.fields import FIELDS
@@ -26,6 +26,19 @@ CHOICE = "; choose "
 
 
 @dataclass(frozen=True, slots=True)
+class BestFigures:
+    """`sentence`: the figures. `margin`: their trials, and why there is no rank."""
+
+    sentence: str
+    margin: str
+
+    @property
+    def text(self) -> str:
+        """Both, as sentences, without the last full stop, as findings are."""
+        return f"{self.sentence}. {self.margin}"
+
+
+@dataclass(frozen=True, slots=True)
 class _Figure:
     """The figure of a series at one place on the axis."""
 
@@ -34,7 +47,7 @@ class _Figure:
     value: float
 
 
-def find_best(figures: Figures) -> Headline | None:
+def find_best(figures: Figures) -> BestFigures | None:
     """The best figure of each workload; then how many trials it stands on, and why no rank.
 
     None where the series can be ranked, and where no figure of the asked metric is known.
@@ -47,7 +60,7 @@ def find_best(figures: Figures) -> Headline | None:
         return None
     best = {workload: _best(group, metric) for workload, group in groups}
     trials = _trials_text(list(best.values()))
-    return Headline(
+    return BestFigures(
         _best_text(figures, metric, groups, best), f"{trials}. {_unranked_text(figures)}"
     )
 

@@ -104,4 +104,4 @@ def _found(figures: Figures) -> tuple[str, bool]:
     if figures.outcome.status != "not_comparable":
         return figures.finding, True
     best = find_best(figures)
-    return figures.finding if best is None else f"{best.sentence}. {best.margin}.", False
+    return figures.finding if best is None else f"{best.text}.", False

@@ -51,7 +51,7 @@ def test_one_workload_names_the_best_of_its_servers():
         reasons=["number of connections differs: 100, 1000; choose one load"],
     )
     assert text == (
-        "Highest throughput of 2 servers: fapws3 1.0, 7,170 requests/s at 100 connections: "
+        "Highest throughput of 2 servers: fapws3 1.0, 7,170 requests/s at 100 connections. "
         "3 trials each. Not ranked: number of connections differs: 100, 1000"
     )
 
@@ -72,14 +72,14 @@ def test_each_workload_is_told_by_itself_the_one_of_most_servers_first():
     )
     assert text == (
         "Highest throughput for API: gunicorn 1.0, 530 requests/s at 100 connections; "
-        "for static file: nginx 1.0, 2,800 requests/s at 100 connections: "
+        "for static file: nginx 1.0, 2,800 requests/s at 100 connections. "
         f"As published, one figure each. Not ranked: {DIFFERS}"
     )
 
 
 def test_more_workloads_than_a_card_holds_are_counted():
     rows = [series("nginx", point(8, 100 + size), workload=f"{size} B") for size in range(5)]
-    assert "; and 2 more: One trial each." in described(*rows)
+    assert "; and 2 more. One trial each." in described(*rows)
 
 
 def test_a_figure_with_failed_requests_is_not_the_best():
@@ -94,7 +94,7 @@ def test_the_best_latency_is_the_lowest():
     text = described(
         series("a", point(8, 2000)), series("b", point(8, 500)), metrics=[metric], reasons=[]
     )
-    assert text.startswith("Lowest latency p99 of 2 servers: b 1.0, 500 µs at 8 connections:")
+    assert text.startswith("Lowest latency p99 of 2 servers: b 1.0, 500 µs at 8 connections.")
     assert text.endswith("Not ranked")
 
 
