@@ -117,8 +117,7 @@ class StrictScheme(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
         schema: dict[str, Any] = auto_schema._map_serializer(
             self.target, direction, bypass_extensions=True
         )
-        if self.target.refuses_other_members:
-            schema["additionalProperties"] = False
+        schema["additionalProperties"] = False
         return schema
 
 

@@ -1,4 +1,4 @@
-"""Bodies of JSON that have the members, types and lengths that the document says, and no others."""
+"""Bodies of JSON that have the types and lengths that the document says."""
 
 from __future__ import annotations
 
@@ -33,28 +33,34 @@ TYPES = (
 )
 
 
-class StrictSerializer(serializers.Serializer[Any]):
+class TypedSerializer(serializers.Serializer[Any]):
     """Refuses what the framework would convert: 5 for a text, "5" for a number, also in lists.
 
     A text is held against its limits as it was sent; the framework does so without the blanks
-    around it. A member that does not exist is refused, so that a misspelt one is not lost.
+    around it.
     """
-
-    refuses_other_members = True
 
     def to_internal_value(self, data: Any) -> Any:
         """The validated values. Raises ValidationError."""
-        if isinstance(data, Mapping):
-            fields = self.fields.items()
-            given = ((name, field, data[name]) for name, field in fields if name in data)
-            if problems := self._other_members(data) | _problems(given):
-                raise serializers.ValidationError(problems)
+        if isinstance(data, Mapping) and (problems := self.problems(data)):
+            raise serializers.ValidationError(problems)
         return super().to_internal_value(data)
+
+    def problems(self, data: Mapping[str, Any]) -> dict[Any, Any]:
+        """The problems of the members that are fields, by name."""
+        fields = self.fields.items()
+        return _problems((name, field, data[name]) for name, field in fields if name in data)
+
+
+class StrictSerializer(TypedSerializer):
+    """Also refuses a member that does not exist, so that a misspelt one is not lost."""
+
+    def problems(self, data: Mapping[str, Any]) -> dict[Any, Any]:
+        """The problems of all members, by name."""
+        return self._other_members(data) | super().problems(data)
 
     def _other_members(self, data: Mapping[str, Any]) -> dict[Any, Any]:
         """The problem of each member that does not exist, by its name."""
-        if not self.refuses_other_members:
-            return {}
         allowed = ", ".join(self.fields)
         return {
             name: [f"There is no such field. Allowed are {allowed}."]
@@ -63,10 +69,8 @@ class StrictSerializer(serializers.Serializer[Any]):
         }
 
 
-class OpenSerializer(StrictSerializer):
-    """Takes other members too, unread: the sender may be newer than the service, or of others."""
-
-    refuses_other_members = False
+class OpenSerializer(TypedSerializer):
+    """Ignores other members: a newer agent, or a program that is not ours, may send them."""
 
 
 def _problems(values: Iterable[tuple[Any, AnyField, object]]) -> dict[Any, Any]:
