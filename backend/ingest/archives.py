@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
@@ -145,33 +146,55 @@ def zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[byte
 def _tar_files(opened: Open) -> list[RawArtefact]:
     paths: list[str] = []
     openers: list[Open] = []
-    free, far = KEPT_TAR_BYTES, 0
+    kept = _Kept()
     with opened() as stream:
         for at, (info, archive) in enumerate(tar_members(stream)):
             if not info.isreg():
                 continue
             paths.append(info.name)
-            if info.size <= free:
+            if kept.has_room(info):
                 content = b"".join(tar_pieces(archive, info))
-                free -= len(content)
                 openers.append(partial(io.BytesIO, content))
             else:
-                far += 1
-                _check_far(far)
                 openers.append(partial(_stream, _tar_pieces, opened, at))
     names = _short_names(paths)
     return [RawArtefact(name, opener) for name, opener in zip(names, openers, strict=True)]
 
 
+@dataclass(slots=True)
+class _Kept:
+    """Which files of a tar are kept in memory, and how many are not."""
+
+    free_bytes: int = field(default_factory=lambda: KEPT_TAR_BYTES)
+    far: int = 0
+
+    def has_room(self, info: tarfile.TarInfo) -> bool:
+        """Whether the next file is kept. Raises BeyondLimit where too many files are not."""
+        if info.size <= self.free_bytes:
+            self.free_bytes -= info.size
+            return True
+        self.far += 1
+        if self.far > MAX_FAR_FILES:
+            raise BeyondLimit(
+                f"The tar archive has more than {MAX_FAR_FILES} files behind its first "
+                f"{KEPT_TAR_BYTES >> 20} MiB. To reach one, all before it are read. Send them in "
+                "a zip archive."
+            )
+        return False
+
+
 def tar_members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
     """The members in order: files, folders, links. Raises DecompressionRefused."""
-    count = 0
+    count, kept = 0, _Kept()
     try:
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for at, info in enumerate(archive):
                 # Links and devices are not followed; headers alone cost time as well.
                 _check_count(at // 10, "tar")
-                count += info.isreg()
+                if info.isreg():
+                    count += 1
+                    # Refused when it is sent, not only when it is read.
+                    kept.has_room(info)
                 _check_count(count, "tar")
                 if info.issparse():
                     # Its holes are not in the archive: they would pass the limit uncounted.
@@ -219,15 +242,6 @@ def _check_count(count: int, kind: str) -> None:
             f"The {kind} archive has more than {MAX_FILES} files. Upload the files of one trial, "
             "or one folder of results. A larger results tree of TechEmpower or HttpArena is "
             "uploaded by `loadsheet import`."
-        )
-
-
-def _check_far(count: int) -> None:
-    if count > MAX_FAR_FILES:
-        raise BeyondLimit(
-            f"The tar archive has more than {MAX_FAR_FILES} files behind its first "
-            f"{KEPT_TAR_BYTES >> 20} MiB. To reach one, all before it are read. Send them in a zip "
-            "archive."
         )
 
 

@@ -16,11 +16,11 @@ from uuid import UUID
 from django.conf import settings
 
 from backend.errors import Away
+from backend.ingest.limits import search_memory_bytes
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
 from backend.ingest.sandbox import ParserFailed, ParserInterrupted, Sandbox, current_limits
 from backend.ingest.slots import LONG_WORK, short_or_long
 
-MEMORY_BYTES = 1 << 30
 # A mark may be longer than the secret it stands for.
 GROWTH = 3
 # A megabyte of the worst text takes half a second.
@@ -73,7 +73,7 @@ class Cleaner:
         limits = replace(
             usual,
             cpu_s=min(SHORT_CPU_S, usual.cpu_s) if self.is_short else usual.cpu_s,
-            memory_bytes=min(MEMORY_BYTES, usual.memory_bytes),
+            memory_bytes=search_memory_bytes(),
             file_bytes=GROWTH * settings.UPLOAD_MAX_BYTES,
         )
         try:

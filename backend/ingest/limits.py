@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from backend.ingest.archives import MAX_FILES
+from backend.ingest.archives import KEPT_TAR_BYTES, MAX_FAR_FILES, MAX_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
 from backend.ingest.plain_json import (
     JSON_BRACKETS,
@@ -46,6 +46,8 @@ MAX_PARTS = 10_000
 # Cleaned in the request itself; larger files wait for a turn of the child that cleans.
 INLINE_FILE_BYTES = 64 << 10
 INLINE_REQUEST_BYTES = 1 << 20
+# Of the child that searches for secrets; less where the parser may use less.
+SEARCH_MEMORY_BYTES = 1 << 30
 # Plain files up to this size are searched in half a second at most, so they do not wait behind
 # archives and larger files.
 SHORT_BYTES = 1 << 20
@@ -67,8 +69,16 @@ _FIXED = (
     Limit("unpacked_ratio", MAX_RATIO, "times", "its size, above 64 MiB", 413),
     Limit("compressed_members", MAX_MEMBERS, "members", "of a gzip or frames of a zstd file", 413),
     Limit("archive_files", MAX_FILES, "files", "in one zip or tar archive", 413),
+    Limit(
+        "far_files",
+        MAX_FAR_FILES,
+        "files",
+        f"in one tar archive behind its first {KEPT_TAR_BYTES >> 20} MiB",
+        413,
+    ),
     Limit("files", FILES, "files", "in one upload", 400),
     Limit("part_bytes", MAX_PART_BYTES, "bytes", "a part of a large artefact", 413),
+    Limit("least_part_bytes", LEAST_PART_BYTES, "bytes", "at least, each part but the last", 400),
     Limit("parts", MAX_PARTS, "parts", "of one artefact", 400),
     Limit("form_bytes", FORM_BYTES, "bytes", "the fields beside the files of an upload", 413),
     Limit("form_fields", FORM_FIELDS, "fields", "beside the files of an upload", 400),
@@ -102,9 +112,21 @@ _FIXED = (
 
 def limits() -> tuple[Limit, ...]:
     """The limits of this installation."""
-    of_a_search = "of CPU time to unpack one file and search it for secrets"
-    search = Limit("search_cpu_s", settings.PARSE_CPU_S, "s", of_a_search, 413)
-    return (*_of_settings(), search, *_FIXED)
+    return (*_of_settings(), *_of_searches(), *_FIXED)
+
+
+def search_memory_bytes() -> int:
+    """The memory that the search of one file for secrets may use."""
+    return min(SEARCH_MEMORY_BYTES, settings.PARSE_MEMORY_BYTES)
+
+
+def _of_searches() -> tuple[Limit, ...]:
+    what = "to unpack one file and search it for secrets"
+    memory_mib = search_memory_bytes() >> 20
+    return (
+        Limit("search_cpu_s", settings.PARSE_CPU_S, "s", f"of CPU time {what}", 413),
+        Limit("search_memory_mib", memory_mib, "MiB", f"of memory {what}", 413),
+    )
 
 
 def _of_settings() -> tuple[Limit, ...]:
@@ -143,6 +165,13 @@ def _of_settings() -> tuple[Limit, ...]:
             "bytes",
             "a compressed file or archive when it is unpacked",
             413,
+        ),
+        Limit(
+            "waiting_part_bytes",
+            settings.PARTS_MAX_BYTES,
+            "bytes",
+            "parts that wait in one workspace for the rest of their uploads",
+            429,
         ),
     )
 

@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import io
 import json
+import tarfile
 import uuid
 import zipfile
 
@@ -68,15 +69,31 @@ def zip_of_files(count):
     return packed.getvalue()
 
 
+def tar_of_far_files(client):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for size in (limits.KEPT_TAR_BYTES, *[1] * (limits.MAX_FAR_FILES + 1)):
+            info = tarfile.TarInfo(f"{archive.offset}")
+            info.size = size
+            archive.addfile(info, io.BytesIO(bytes(size)))
+    return file_sent(packed.getvalue())(client)
+
+
 def many(count):
     return dict.fromkeys(map(str, range(count)), "")
 
 
-def part_sent(number, data):
-    path = f"{URL}/{uuid.uuid4()}/parts/{SHA256}/{number}"
+def part_sent(number, data, upload_id=None):
+    path = f"{URL}/{upload_id or uuid.uuid4()}/parts/{SHA256}/{number}"
     digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
     headers = {"content-digest": f"sha-256=:{digest}:"}
     return lambda client: client.put(path, data, "application/octet-stream", headers=headers)
+
+
+def two_small_parts(client):
+    upload_id = uuid.uuid4()
+    assert part_sent(1, b"x", upload_id)(client).status_code == 201
+    return part_sent(0, b"x", upload_id)(client)
 
 
 def stranger_sends(_client):
@@ -92,12 +109,16 @@ def many_files(client):
 BEYOND = {
     "upload_bytes": file_sent("x" * 2001),
     "unpacked_bytes": file_sent(gzip.compress(b"1 ms\n" * 20_001)),
+    "waiting_part_bytes": part_sent(0, b"x"),
     "search_cpu_s": file_sent(gzip.compress(b"x")),
+    "search_memory_mib": file_sent(gzip.compress(b"x")),
     "unpacked_ratio": file_sent(gzip_of_zeros(65 << 20)),
     "compressed_members": file_sent(gzip.compress(b"") * (limits.MAX_MEMBERS + 1)),
     "archive_files": file_sent(zip_of_files(limits.MAX_FILES + 1)),
+    "far_files": tar_of_far_files,
     "files": many_files,
     "part_bytes": part_sent(0, b"x" * (limits.MAX_PART_BYTES + 1)),
+    "least_part_bytes": two_small_parts,
     "parts": part_sent(limits.MAX_PARTS, b"x"),
     "form_bytes": lambda client: client.post(URL, {"tool": "x" * (limits.FORM_BYTES + 1)}),
     "form_fields": lambda client: client.post(URL, many(limits.FORM_FIELDS + 1)),
@@ -123,6 +144,47 @@ BEYOND = {
 }
 
 
+# What the answer says of it, without commas.
+ITEMS, MEMBERS, CHARACTERS = "list of at most {} items", "at most {} members", "most {} characters."
+SENTENCES = {
+    "upload_bytes": "This upload has 2001 bytes; at most {} are accepted.",
+    "unpacked_bytes": "unpacks to more than {} bytes the limit for one upload.",
+    "waiting_part_bytes": "of parts wait in this workspace for the rest of their uploads each "
+    "counted as 262144 at least; at most {} are kept.",
+    "search_cpu_s": "The search for secrets in a file stopped: it needed more than {} s of CPU",
+    "search_memory_mib": "of CPU time or {} MiB of memory.",
+    "unpacked_ratio": "expected at most {} times its size.",
+    "compressed_members": "The file has more than {} compressed members.",
+    "archive_files": "The zip archive has more than {} files.",
+    "far_files": "The tar archive has more than {} files behind its first 64 MiB.",
+    "files": "The form has more than {} files the limit.",
+    "part_bytes": "at most {} are accepted.",
+    "least_part_bytes": "Part 0 has 1 bytes and is not the last; expected at least {}.",
+    "parts": "and a number below {}.",
+    "form_bytes": "The fields beside the files have more than {} bytes the limit.",
+    "form_fields": "The form has more than {} fields the limit.",
+    "anonymous_bytes": "at most {} are accepted.",
+    "json_bytes": "The body is refused. It has more than {} bytes the limit.",
+    "json_levels": "It has more than {} levels the limit.",
+    "json_brackets": "It has more than {} opening brackets the limit.",
+    "json_members": "Its objects and lists have more than {} members the limit.",
+    "json_object_members": "An object in it has more than {} members the limit.",
+    "json_integer_bits": "expected whole numbers of at most {} bits",
+    "envelope_bytes": "The field envelope is refused. It has more than {} bytes the limit.",
+    "envelope_trials": ITEMS,
+    "labels": MEMBERS,
+    "map_members": MEMBERS,
+    "name_length": CHARACTERS,
+    "text_length": CHARACTERS,
+    "notes_length": CHARACTERS,
+    "plan_length": CHARACTERS,
+    "tail_length": CHARACTERS,
+    "events": ITEMS,
+    "command_words": ITEMS,
+    "trial_artefacts": ITEMS,
+}
+
+
 def test_each_limit_has_what_goes_beyond_it():
     assert {row.name for row in limits.limits()} == set(BEYOND) | OF_A_WORKSPACE
 
@@ -133,12 +195,15 @@ def test_beyond_a_limit_the_answer_names_it(client, settings, monkeypatch, name)
         settings.UPLOAD_MAX_BYTES = 2000
     if name == "unpacked_bytes":
         settings.DECOMPRESSED_MAX_BYTES = 100_000
-    if name == "search_cpu_s":
+    if name == "waiting_part_bytes":
+        settings.PARTS_MAX_BYTES = 100_000
+    if name in ("search_cpu_s", "search_memory_mib"):
         monkeypatch.setattr(Sandbox, "request", out_of_time)
     limit = next(row for row in limits.limits() if row.name == name)
     answer = BEYOND[name](client)
     assert answer.status_code == limit.status, answer.content
-    assert f"{limit.value}" in answer.content.decode().replace(",", "")
+    sentence = SENTENCES[name].format(limit.value)
+    assert sentence in answer.content.decode().replace(",", "")
     assert not Upload.objects.exists()
 
 
