@@ -86,7 +86,7 @@ class _Report:
     def trial(self) -> ParsedTrial:
         completed, elapsed, rps = self._count(RESULT), self._figure(ELAPSED), self._figure(RATE)
         if completed is None or elapsed is None or rps is None:
-            raise self._damaged() or self._unanswered() or self._cut_off()
+            raise self._refusal()
         printed = self._parenthesis()
         not_2xx = self._printed_count("Non-2xx responses")
         errors = {
@@ -125,6 +125,9 @@ class _Report:
         first = self.block[0].text
         words = first.removeprefix(BANNER).split() if first.startswith(BANNER) else []
         return words[0] if words else None
+
+    def _refusal(self) -> FormatError:
+        return self._damaged() or self._unanswered() or self._cut_off()
 
     def _damaged(self) -> FormatError | None:
         """The refusal of a figure that is there and is no number."""
