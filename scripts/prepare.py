@@ -170,8 +170,10 @@ def _is_done(stamp, paths):
 
 
 def _mark(stamp, paths):
-    with open(stamp, "w") as stamp_file:
+    # A new file: a copy of the checkout may share the old one by a hard link.
+    with open(stamp + ".new", "w") as stamp_file:
         stamp_file.write(_digest(paths))
+    os.replace(stamp + ".new", stamp)
 
 
 def _step(name, command, cwd=ROOT):

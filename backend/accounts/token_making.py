@@ -56,6 +56,9 @@ def make_token(actor: User | Token, workspace: Workspace, asked: TokenRequest) -
     lifetime = _lifetime(asked.days, actor)
     networks = _networks(asked.networks, actor)
     Workspace.objects.select_for_update().get(pk=workspace.pk)
+    maker = actor if isinstance(actor, Token) else None
+    if maker is not None and Token.objects.exclude(revoked_at=None).filter(pk=maker.pk).exists():
+        raise TokenNotMade("Your token was revoked meanwhile.")
     if usable_tokens(workspace).count() >= MOST_USABLE:
         raise TooManyTokens(
             f"The workspace has {MOST_USABLE} tokens, the limit.", hint="Revoke those not in use."
@@ -66,6 +69,7 @@ def make_token(actor: User | Token, workspace: Workspace, asked: TokenRequest) -
         user=actor.user if isinstance(actor, Token) else actor,
         name=name,
         grant=tokens.Grant(scopes, lifetime, networks),
+        made_by=maker,
     )
 
 

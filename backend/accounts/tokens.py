@@ -51,7 +51,13 @@ class Grant:
 
 @transaction.atomic
 def store(
-    kind: TokenKind, workspace: Workspace, *, user: User | None, name: str, grant: Grant
+    kind: TokenKind,
+    workspace: Workspace,
+    *,
+    user: User | None,
+    name: str,
+    grant: Grant,
+    made_by: Token | None = None,
 ) -> tuple[Token, str]:
     """A new token and its clear text."""
     clear = token_format.new_token(kind.value)
@@ -60,6 +66,7 @@ def store(
         name=name,
         workspace=workspace,
         user=user,
+        made_by=made_by,
         scopes=[str(scope) for scope in grant.scopes],
         networks=list(grant.networks),
         lookup=token_format.lookup_of(clear),
@@ -163,10 +170,20 @@ def redeem_link(clear: str) -> User:
 
 
 @transaction.atomic
+@transaction.atomic
 def revoke(token: Token) -> None:
-    """Refuse the token from now on; the first time it was revoked stays."""
-    if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
-        record(Act.TOKEN_REVOKED, token.workspace, subject=token.name, subject_id=token.pk)
+    """Refuse the token from now on, and those that it made; the first time it was revoked stays.
+
+    A token that makes another at the same time waits (token_making.py), and then makes none.
+    """
+    Workspace.objects.select_for_update(no_key=True).get(pk=token.workspace_id)
+    ending = [token]
+    while ending:
+        for each in ending:
+            if Token.objects.filter(pk=each.pk, revoked_at=None).update(revoked_at=timezone.now()):
+                record(Act.TOKEN_REVOKED, each.workspace, subject=each.name, subject_id=each.pk)
+        # Also below one that ended before: whoever had it may have made others with it.
+        ending = list(Token.objects.filter(made_by__in=ending).select_related("workspace"))
 
 
 def touch(token: Token) -> None:

@@ -117,6 +117,24 @@ class TestApi:
         assert admin.delete(f"/api/v1/tokens/{body['id']}").status_code == 204
         assert Token.objects.get(pk=body["id"]).revoked_at is not None
 
+    @pytest.mark.parametrize("is_leaked", [False, True])
+    def test_what_a_token_made_ends_with_it(self, tenant, owner, is_leaked):
+        first, clear = make_token(
+            tenant.user, tenant.workspace, TokenRequest("x", [Scope.ADMIN, Scope.RUNS_READ])
+        )
+        clients = [Client(headers={"authorization": f"Bearer {clear}"})]
+        for _ in range(2):
+            made = self.make(clients[-1], scopes=["admin", "runs:read"]).json()["token"]
+            clients.append(Client(headers={"authorization": f"Bearer {made}"}))
+        other = bearer(tenant, Scope.RUNS_READ)
+        if is_leaked:
+            body = [{"token": clear}]
+            owner.post("/api/v1/leaked-tokens", body, content_type="application/json")
+        else:
+            owner.delete(f"/api/v1/tokens/{first.pk}")
+        asked = [client.get("/api/v1/runs").status_code for client in (*clients, other)]
+        assert asked == [401, 401, 401, 200]
+
     def test_a_session_names_its_workspace(self, owner):
         assert self.make(owner).status_code == 400
         assert self.make(owner, workspace="lab").status_code == 201
