@@ -18,13 +18,22 @@ from django.conf import settings
 from backend.errors import Away
 from backend.ingest.limits import search_memory_bytes
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
-from backend.ingest.sandbox import ParserFailed, ParserInterrupted, Sandbox, current_limits
+from backend.ingest.sandbox import (
+    USUAL_PATIENCE,
+    ParserFailed,
+    ParserInterrupted,
+    Sandbox,
+    current_limits,
+)
 from backend.ingest.slots import LONG_WORK, short_or_long
 
 # A mark may be longer than the secret it stands for.
 GROWTH = 3
 # A megabyte of the worst text takes half a second.
 SHORT_CPU_S = 10
+NICENESS = 10
+# As USUAL_PATIENCE, of a child that others go before.
+NICE_PATIENCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +52,19 @@ class CleanerInterrupted(Away):
 
 
 class Cleaner:
-    """One child at a time; a dead one is replaced at the next request."""
+    """One child at a time; a dead one is replaced at the next request.
 
-    def __init__(self) -> None:
-        self._child = Sandbox((sys.executable, "-m", "backend.ingest.clean_child"))
+    What may take minutes goes behind requests and beside the readers, which are as nice.
+    """
+
+    def __init__(self, *, is_short: bool = False) -> None:
+        command = [sys.executable, "-m", "backend.ingest.clean_child"]
+        if not is_short:
+            command = ["nice", "-n", str(NICENESS), *command]
+        patience = USUAL_PATIENCE if is_short else NICE_PATIENCE
+        self._child = Sandbox(command, patience=patience)
         self._pid = os.getpid()
-        self.is_short = False
+        self.is_short = is_short
         atexit.register(self.close)
 
     @property
@@ -95,7 +111,8 @@ class Cleaner:
             self._child.close()
 
 
-_idle: list[Cleaner] = []
+# By whether they do short work.
+_idle: dict[bool, list[Cleaner]] = {True: [], False: []}
 _lock = threading.Lock()
 
 
@@ -103,13 +120,13 @@ _lock = threading.Lock()
 def cleaner(work: Work = Work()) -> Iterator[Cleaner]:
     """A child for the thread that asks, while it has a turn. Raises Busy."""
     with short_or_long(work.workspace_id) if work.is_short else LONG_WORK.take():
+        idle = _idle[work.is_short]
         with _lock:
-            taken = _idle.pop() if _idle else Cleaner()
-        if not taken.is_ours:
-            taken = Cleaner()
-        taken.is_short = work.is_short
+            taken = idle.pop() if idle else None
+        if taken is None or not taken.is_ours:
+            taken = Cleaner(is_short=work.is_short)
         try:
             yield taken
         finally:
             with _lock:
-                _idle.append(taken)
+                idle.append(taken)
