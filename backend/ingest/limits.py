@@ -112,7 +112,9 @@ _FIXED = (
 
 def limits() -> tuple[Limit, ...]:
     """The limits of this installation."""
-    return (*_of_settings(), *_of_searches(), *_FIXED)
+    waiting = "parts that wait in one workspace for the rest of their uploads"
+    parts = Limit("waiting_part_bytes", settings.PARTS_MAX_BYTES, "bytes", waiting, 429)
+    return (*_of_settings(), parts, *_of_searches(), *_FIXED)
 
 
 def search_memory_bytes() -> int:
@@ -165,13 +167,6 @@ def _of_settings() -> tuple[Limit, ...]:
             "bytes",
             "a compressed file or archive when it is unpacked",
             413,
-        ),
-        Limit(
-            "waiting_part_bytes",
-            settings.PARTS_MAX_BYTES,
-            "bytes",
-            "parts that wait in one workspace for the rest of their uploads",
-            429,
         ),
     )
 
