@@ -72,5 +72,5 @@ def share(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def revoke(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Give the run a new link; the former one becomes 404."""
     revoke_link(writable_run_or_404(request, run_id))
-    messages.info(request, "The run has a new link. The former link leads nowhere any more.")
+    messages.info(request, "The run has a new link. The old link no longer works.")
     return HttpResponseRedirect(run_link(run_id))

@@ -38,7 +38,7 @@ def test_every_button_works_whatever_the_visibility(open_page, live_server, sett
     expect(page.get_by_text("Superseded by")).to_be_visible()
 
     address = page.url
-    press(page, "Revoke link")
+    press(page, "Replace link")
     assert page.url != address
     assert page.request.get(address).status == 404
 
