@@ -18,6 +18,7 @@ from backend.accounts.models import Workspace
 from backend.analysis.pages.run_history import describe_corrections
 from backend.errors import Conflict
 from backend.ingest.editing import edit_run, undo_edit
+from backend.ingest.limits import ENVELOPE_TRIALS
 from backend.links import run_link
 from backend.runs.corrections import TRIAL_FIELDS, standing_corrections
 from backend.runs.editing import CorrectionRefused
@@ -31,6 +32,8 @@ Field = Correction.Field
 # As a field for date and time sends it.
 TIME = "%Y-%m-%dT%H:%M"
 MAX_CHOICES = 200
+# The numbers of all trials, each with its comma and a space.
+MAX_TRIALS_TEXT = 7 * ENVELOPE_TRIALS
 SEVERAL_NOW = "Its trials have several values. The corrections below say who set which."
 
 
@@ -160,7 +163,9 @@ def read_ordinals(text: str) -> list[int] | None:
     """The numbers of a text such as "1-4, 7"; None for an empty text. Raises CorrectionRefused."""
     if not text.strip():
         return None
-    ordinals: set[int] = set()
+    if len(text) > MAX_TRIALS_TEXT:
+        raise _too_many_trials(f"{len(text)} characters", f"{MAX_TRIALS_TEXT} characters")
+    ordinals: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,5})\s*(?:[-–]\s*(\d{1,5})\s*)?", part, re.ASCII)
         if match is None:
@@ -168,8 +173,20 @@ def read_ordinals(text: str) -> list[int] | None:
                 "trials", f"Trials: got “{part.strip()[:40]}”, expected numbers as 1-4, 7."
             )
         first, last = int(match[1]), int(match[2] or match[1])
-        ordinals.update(range(first, last + 1))
-    return sorted(ordinals)
+        if last > ENVELOPE_TRIALS:
+            raise _too_many_trials(f"the number {last}", f"the number {ENVELOPE_TRIALS}")
+        ordinals += range(first, last + 1)
+        # Before the next part, which may be as long.
+        if len(ordinals) > ENVELOPE_TRIALS:
+            raise _too_many_trials(f"more than {ENVELOPE_TRIALS} trials", "so many")
+    return sorted(set(ordinals))
+
+
+def _too_many_trials(got: str, most: str) -> CorrectionRefused:
+    return CorrectionRefused(
+        "trials",
+        f"Trials: got {got}, expected at most {most}. Leave the field empty for all trials.",
+    )
 
 
 _COLUMNS = {

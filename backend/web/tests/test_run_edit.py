@@ -174,6 +174,24 @@ def test_who_may_not_write_corrects_nothing(scene):
 def test_numbers_of_trials_are_read():
     assert read_ordinals("1-3, 7,5–6") == [1, 2, 3, 5, 6, 7]
     assert read_ordinals("  ") is None
+    assert len(read_ordinals("1-4999, 5000")) == 5000
+
+
+@pytest.mark.parametrize(
+    ("trials", "got"),
+    [
+        (",".join(["1-99999"] * 400), "the number 99999"),
+        (",".join(["1-5000"] * 400), "more than 5000 trials"),
+        ("1," * 5000 + "1", "more than 5000 trials"),
+        ("1" + " " * 35_000, "35001 characters"),
+    ],
+)
+def test_more_trials_than_a_run_may_have_are_refused(owner, page, trials, got):
+    path, fields = page
+    response = owner.post(path, {**fields, "server": "caddy", "trials": trials})
+    assert response.status_code == 400
+    assert f"Trials: got {got}, expected at most" in html_of(response)
+    assert not Correction.objects.exists()
 
 
 def test_an_edit_of_somebody_else_is_not_overwritten(owner, scene, page):
