@@ -19,7 +19,7 @@ from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import require_slug
 from backend.errors import NotFound
 from backend.fleet.models import Progress
-from backend.fleet.roster import RosterRow, roster
+from backend.fleet.roster import NAMED_HOSTS, RosterRow, roster
 
 
 class AgentRowSerializer(serializers.Serializer[RosterRow]):
@@ -40,7 +40,8 @@ class AgentRowSerializer(serializers.Serializer[RosterRow]):
         help_text="Of its newest run; silent: a heartbeat is overdue",
     )
     shared_with = serializers.ListField(
-        child=serializers.CharField(), help_text="Other hosts that use the same token"
+        child=serializers.CharField(),
+        help_text=f"Other hosts that use the same token: at most {NAMED_HOSTS}, then “and 94 more”",
     )
 
 

@@ -12,13 +12,21 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from backend.accounts.models import Token
+from backend.errors import TooMany
 from backend.fleet.models import Agent, Progress
+from backend.runs.names import TOKEN_HOSTS
 from backend.runs.record import RunElsewhere
 
 # An agent counts as silent only when it is this much later than it announced.
 GRACE = timedelta(seconds=30)
 # Older progress is of no use to anybody and is deleted.
 KEPT = timedelta(days=30)
+# A host that was silent for longer makes room for a new one, where a token has too many.
+HOST_KEPT = timedelta(days=1)
+
+
+class TooManyHosts(TooMany):
+    """The token is used on as many hosts as it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +49,10 @@ def record_heartbeat(
 ) -> Agent:
     """Store when the agent was last seen, and its progress where it reports a run.
 
-    Raises RunElsewhere.
+    Raises RunElsewhere and TooManyHosts.
     """
+    if not Agent.objects.filter(token=token, host_name=host_name).exists():
+        _make_room(token)
     agent, _ = Agent.objects.update_or_create(
         token=token,
         host_name=host_name,
@@ -61,6 +71,24 @@ def record_heartbeat(
 def forget_progress(run_ids: Collection[UUID], workspace_id: UUID) -> None:
     """Delete the progress of deleted runs."""
     Progress.objects.filter(run__in=run_ids, workspace=workspace_id).delete()
+
+
+def _make_room(token: Token) -> None:
+    """Forget hosts of the token that are silent, where it has too many. Raises TooManyHosts."""
+    # Two new hosts at the same time: the second one is counted after the first.
+    Token.objects.select_for_update(no_key=True).get(pk=token.pk)
+    agents, now = Agent.objects.filter(token=token), timezone.now()
+    if agents.count() < TOKEN_HOSTS:
+        return
+    # An agent that measures a long trial said how long it would be silent.
+    measuring = Progress.objects.filter(silent_until__gte=now).values("agent")
+    silent = agents.filter(last_seen_at__lt=now - HOST_KEPT).exclude(pk__in=measuring)
+    if not silent.delete()[0]:
+        raise TooManyHosts(
+            f"This token is used on {TOKEN_HOSTS} hosts already, the limit.",
+            hint="Make another token, or wait until one of its hosts was silent for a day.",
+            wait_s=3600,
+        )
 
 
 def _store_progress(agent: Agent, heartbeat: Heartbeat) -> None:

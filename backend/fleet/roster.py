@@ -13,6 +13,9 @@ from backend.accounts.models import Token, TokenKind, Workspace
 from backend.accounts.token_making import usable_tokens
 from backend.fleet.models import Agent, Progress
 
+# Other hosts of a token that each of its rows names, so that rows do not grow with their number.
+NAMED_HOSTS = 5
+
 
 @dataclass(frozen=True, slots=True)
 class RosterRow:
@@ -23,7 +26,7 @@ class RosterRow:
     # Its newest run and the state of that run (see Progress.state_at).
     run: UUID | None
     state: str | None
-    # Other hosts that use this token: revoking it cuts them off too.
+    # Other hosts that use this token, and how many are not named: revoking it cuts them off too.
     shared_with: tuple[str, ...]
 
     @property
@@ -77,5 +80,13 @@ def _row(
         agent=agent,
         run=None if progress is None else progress.run,
         state=None if progress is None else progress.state_at(now),
-        shared_with=tuple(other.host_name for other in siblings if other is not agent),
+        shared_with=_others(agent, siblings),
     )
+
+
+def _others(agent: Agent | None, siblings: list[Agent]) -> tuple[str, ...]:
+    # One more than are named, because the agent itself may be among them.
+    first = [other.host_name for other in siblings[: NAMED_HOSTS + 1] if other is not agent]
+    unnamed = len(siblings) - 1 - NAMED_HOSTS
+    more = (f"and {unnamed} more",) if unnamed > 0 else ()
+    return (*first[:NAMED_HOSTS], *more)

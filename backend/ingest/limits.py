@@ -15,7 +15,7 @@ from backend.ingest.plain_json import (
     JSON_MEMBERS,
     JSON_OBJECT_MEMBERS,
 )
-from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
+from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, TOKEN_HOSTS
 
 # A request without a valid token or session.
 ANONYMOUS_BYTES = 64 << 10
@@ -107,6 +107,7 @@ _FIXED = (
     Limit("events", EVENTS, "events", "of one run", 400),
     Limit("command_words", COMMAND_WORDS, "words", "in the command of a trial", 400),
     Limit("trial_artefacts", TRIAL_ARTEFACTS, "files", "of one trial", 400),
+    Limit("token_hosts", TOKEN_HOSTS, "hosts", "that use one token, heard within a day", 429),
 )
 
 

@@ -1,10 +1,12 @@
-"""Which names a server, host or workload can have, and how long texts of members may be."""
+"""Which names a server, host or workload can have, how many, and how long texts may be."""
 
 from __future__ import annotations
 
 MAX_NAME = 200
 MAX_LABELS = 100
 MAX_NOTES = 10_000
+# That agents name with one token.
+TOKEN_HOSTS = 100
 
 
 def is_unknown(value: object) -> bool:

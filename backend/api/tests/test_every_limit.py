@@ -16,6 +16,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from backend.accounts.models import Token
+from backend.fleet.models import Agent
 from backend.ingest import limits
 from backend.ingest.models import Upload
 from backend.ingest.sandbox import ParserFailed, Sandbox
@@ -105,6 +107,15 @@ def many_files(client):
     return client.post(URL, {"file": files})
 
 
+def heartbeat_of_a_new_host(client):
+    token = Token.objects.get()
+    hosts = map(str, range(limits.TOKEN_HOSTS))
+    rows = [Agent(workspace=token.workspace, token=token, host_name=host) for host in hosts]
+    Agent.objects.bulk_create(rows)
+    agent = {"name": "agent", "version": "1", "hostname": "new"}
+    return client.post("/api/v1/heartbeat", {"agent": agent}, "application/json")
+
+
 # What goes one beyond the limit.
 BEYOND = {
     "upload_bytes": file_sent("x" * 2001),
@@ -141,6 +152,7 @@ BEYOND = {
     "events": run_sent(events=[{}] * (limits.EVENTS + 1)),
     "command_words": trial_sent(command=["x"] * (limits.COMMAND_WORDS + 1)),
     "trial_artefacts": trial_sent(artefacts=["x"] * (limits.TRIAL_ARTEFACTS + 1)),
+    "token_hosts": heartbeat_of_a_new_host,
 }
 
 
@@ -182,6 +194,7 @@ SENTENCES = {
     "events": ITEMS,
     "command_words": ITEMS,
     "trial_artefacts": ITEMS,
+    "token_hosts": "This token is used on {} hosts already the limit.",
 }
 
 

@@ -8,12 +8,15 @@ from backend.accounts import tokens
 from backend.accounts.models import Token, TokenKind
 from backend.fleet.heartbeats import (
     GRACE,
+    HOST_KEPT,
     KEPT,
     Heartbeat,
+    TooManyHosts,
     record_heartbeat,
 )
 from backend.fleet.models import Agent, Progress
 from backend.fleet.roster import roster
+from backend.runs.names import TOKEN_HOSTS
 from backend.runs.record import RunElsewhere
 from backend.testing.uploads import make_tenant
 
@@ -122,3 +125,40 @@ def test_the_roster_holds_nothing_of_other_workspaces(tenant):
     say(make_tenant("other"), running())
     (row,) = roster(tenant.workspace)
     assert (row.agent, row.run) == (None, None)
+
+
+@pytest.fixture
+def many_hosts(tenant):
+    """As many agents of one token as there may be."""
+    agents = [
+        Agent(workspace=tenant.workspace, token=token_of(tenant), host_name=f"ci-{number:03}")
+        for number in range(TOKEN_HOSTS)
+    ]
+    return Agent.objects.bulk_create(agents)
+
+
+def test_one_more_host_of_a_token_is_refused(tenant, many_hosts):
+    with pytest.raises(TooManyHosts):
+        say(tenant, host="one-more")
+    say(tenant, host="ci-007")
+    say(make_tenant("other"), host="one-more")
+    assert Agent.objects.filter(token=token_of(tenant)).count() == TOKEN_HOSTS
+
+
+def test_silent_hosts_make_room_but_not_one_that_measures(tenant, many_hosts):
+    say(tenant, running(silent_s=600), host="ci-000")
+    long_ago = timezone.now() - HOST_KEPT - timedelta(minutes=1)
+    Agent.objects.filter(host_name__in=["ci-000", "ci-001"]).update(last_seen_at=long_ago)
+    say(tenant, host="one-more")
+    hosts = set(Agent.objects.values_list("host_name", flat=True))
+    assert {"ci-000", "one-more"} <= hosts
+    assert "ci-001" not in hosts
+
+
+def test_a_row_of_the_roster_names_few_of_many_other_hosts(tenant, many_hosts):
+    rows = {row.agent.host_name: row.shared_with for row in roster(tenant.workspace)}
+    others = ("ci-001", "ci-002", "ci-003", "ci-004", "ci-005", "and 94 more")
+    assert rows["ci-000"] == others
+    assert rows["ci-099"] == ("ci-000", *others[:4], "and 94 more")
+    Agent.objects.filter(host_name__gte="ci-006").delete()
+    assert {len(row.shared_with) for row in roster(tenant.workspace)} == {5}

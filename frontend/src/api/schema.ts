@@ -46,7 +46,7 @@ export interface components {
              *     * `silent` - silent
              */
             readonly state: components["schemas"]["ProgressStateEnum"] | components["schemas"]["NullEnum"];
-            /** @description Other hosts that use the same token */
+            /** @description Other hosts that use the same token: at most 5, then “and 94 more” */
             readonly shared_with: readonly string[];
         };
         /** @description Something that a rule noticed. */
