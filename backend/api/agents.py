@@ -139,7 +139,7 @@ class Heartbeat(APIView):
     @extend_schema(
         operation_id="heartbeat",
         request=HeartbeatSerializer,
-        responses={200: MeSerializer, **documented(400, 401, 403, 409, 415, 429)},
+        responses={200: MeSerializer, **documented(400, 401, 403, 415, 429)},
     )
     def post(self, request: Request) -> Response:
         """Report that an agent is alive and how far its run is. The answer is that of /me."""

@@ -8,14 +8,13 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.errors import TooMany
 from backend.fleet.models import Agent, Progress
 from backend.runs.names import TOKEN_HOSTS
-from backend.runs.record import RunElsewhere
 
 # An agent counts as silent only when it is this much later than it announced.
 GRACE = timedelta(seconds=30)
@@ -49,7 +48,7 @@ def record_heartbeat(
 ) -> Agent:
     """Store when the agent was last seen, and its progress where it reports a run.
 
-    Raises RunElsewhere and TooManyHosts.
+    Raises TooManyHosts.
     """
     if not Agent.objects.filter(token=token, host_name=host_name).exists():
         _make_room(token)
@@ -104,12 +103,8 @@ def _store_progress(agent: Agent, heartbeat: Heartbeat) -> None:
         "heard_at": now,
         "silent_until": now + timedelta(seconds=heartbeat.silent_s) + GRACE,
     }
-    stored = Progress.objects.filter(run=heartbeat.run, workspace=agent.workspace_id)
-    if stored.update(**fields):
-        return
-    try:
-        with transaction.atomic():
-            Progress.objects.create(run=heartbeat.run, workspace_id=agent.workspace_id, **fields)
-    except IntegrityError:
-        raise RunElsewhere(heartbeat.run) from None
-    Progress.objects.filter(workspace=agent.workspace_id, heard_at__lt=now - KEPT).delete()
+    _, is_new = Progress.objects.update_or_create(
+        run=heartbeat.run, workspace_id=agent.workspace_id, defaults=fields
+    )
+    if is_new:
+        Progress.objects.filter(workspace=agent.workspace_id, heard_at__lt=now - KEPT).delete()

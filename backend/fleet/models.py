@@ -46,7 +46,9 @@ class Progress(models.Model):
         STOPPED = "stopped"  # by a rule of its plan
         INTERRUPTED = "interrupted"
 
-    run = models.UUIDField(primary_key=True)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    # Two workspaces may report the same id: a refusal would tell one of the other's run.
+    run = models.UUIDField()
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="progress")
     state = models.CharField(max_length=12, choices=State.choices)
@@ -67,6 +69,9 @@ class Progress(models.Model):
         ordering = ["-heard_at"]
         indexes = [
             models.Index(fields=["workspace", "-heard_at"], name="progress_by_workspace"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "workspace"], name="progress_of_a_run")
         ]
 
     def __str__(self) -> str:

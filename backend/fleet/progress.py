@@ -48,10 +48,12 @@ class RunProgress:
 def run_progress(run_id: UUID, *, workspace_ids: Iterable[UUID]) -> RunProgress | None:
     """The progress of a run of these workspaces; None where neither run nor heartbeat exists, and
     for a run in the trash."""
-    own = {"workspace__in": list(workspace_ids)}
+    own: dict[str, Any] = {"workspace__in": list(workspace_ids)}
     run = Run.with_trash.filter(pk=run_id, **own).first()
     if run is not None and run.trashed_at is not None:
         return None
+    if run is not None:
+        own = {"workspace": run.workspace_id}
     progress = Progress.objects.filter(run=run_id, **own).select_related("agent").first()
     source = run or progress
     if source is None:
@@ -66,7 +68,8 @@ def _combined(
         run=run_id,
         workspace_id=workspace_id,
         state=_state(run, progress),
-        trials_recorded=Trial.objects.filter(run=run_id).count(),
+        # Without `run`, the id may be that of another workspace's run.
+        trials_recorded=0 if run is None else Trial.objects.filter(run=run).count(),
         trials_planned=run.trials_planned if run is not None and not run.is_open else None,
     )
     return recorded if progress is None else _with_heartbeat(recorded, progress)

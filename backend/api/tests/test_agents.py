@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.fleet.models import Agent, Progress
-from backend.runs.models import Run
+from backend.runs.models import Run, Trial
 
 pytestmark = pytest.mark.django_db
 
@@ -91,12 +91,22 @@ def test_a_word_that_is_not_understood_is_refused_by_its_field(scene, field, run
     assert not Agent.objects.exists()
 
 
-def test_a_run_id_of_another_workspace_is_a_conflict_that_tells_nothing(scene):
-    run = word()
-    assert beat(scene.foreign, run).status_code == 200
-    answer = beat(scene.own, run)
-    assert answer.status_code == 409
-    assert "foreign" not in answer.content.decode()
+@pytest.mark.parametrize("is_reported", [True, False])
+def test_a_run_of_another_workspace_is_as_an_unknown_one(scene, is_reported):
+    run = word(id=str(scene.run.pk))
+    if is_reported:
+        assert beat(scene.own, run).status_code == 200
+    unknown = word()
+    for report in (run, unknown):
+        assert beat(scene.foreign, report).status_code == 200
+    told, as_unknown = (
+        progress_of(scene.foreign, report["id"]).json() | dict.fromkeys(["run", "heard_at"])
+        for report in (run, unknown)
+    )
+    assert told == as_unknown
+    assert told["trials_recorded"] == 0
+    assert Trial.objects.filter(run=scene.run).exists()
+    assert progress_of(scene.own, run["id"]).json()["trials_recorded"] > 0
 
 
 def test_a_token_that_only_reads_says_nothing(scene):
