@@ -13,6 +13,7 @@ from backend.accounts.models import User
 from backend.accounts.token_format import holds_token
 from backend.errors import InvalidInput
 from backend.runs.models import Cell, Dismissal, Run, Trial
+from backend.runs.text_checks import check_texts
 
 MAX_REASON = 500
 
@@ -22,7 +23,10 @@ class DismissalRefused(InvalidInput):
 
 
 def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dismissal:
-    """Dismiss the findings of one check in `run`; an active dismissal is returned unchanged."""
+    """Dismiss the findings of one check in `run`; an active dismissal is returned unchanged.
+
+    Raises DismissalRefused, and what TEXT_CHECKS raise.
+    """
     reason = " ".join(reason.split())
     if not reason or len(reason) > MAX_REASON or "\0" in reason:
         raise DismissalRefused(
@@ -36,9 +40,12 @@ def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dis
         raise DismissalRefused(f"The check {check_id[:60]!r} did not fire in this run.")
     try:
         with transaction.atomic():
+            # So that nobody shares the run between the check and the end of the transaction.
+            Run.objects.select_for_update().filter(pk=run.pk).first()
             dismissal = Dismissal.objects.create(
                 run=run, check_id=check_id, reason=reason, author=author
             )
+            check_texts(run)
             run.workspace.changed()
             return dismissal
     except IntegrityError:

@@ -26,6 +26,7 @@ from backend.runs.models import Correction, FormerName, Run, Series, Trial
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, clean_name, is_unknown
 from backend.runs.registry import MODELS, current_name, lock_names
 from backend.runs.regrouping import regroup, write_columns
+from backend.runs.text_checks import check_texts
 from backend.runs.unused import remove_unused_series
 
 # So that no time computed from it, such as the end of the run, is out of range.
@@ -62,7 +63,8 @@ def correct(
     """Set fields of a run, or of its trials with these ordinals, to other values.
 
     `values`: by `Correction.Field`; None is unknown. Returns a correction for each field that had
-    another value. Raises CorrectionRefused, and NotFound for a run that was deleted.
+    another value. Raises CorrectionRefused, NotFound for a run that was deleted, and what
+    TEXT_CHECKS raise.
     """
     run = _lock(run_id)
     cleaned = {Field(name): _cleaned(Field(name), value) for name, value in values.items()}
@@ -124,9 +126,10 @@ def _apply(run: Run, changed: Sequence[Correction]) -> None:
     if all(correction.field in _FIELDS_OF_RUN_ALONE for correction in changed):
         # Its trials may be thousands, and uploads of the workspace wait meanwhile.
         write_columns(run, corrections)
-        return
-    regroup(run, corrections)
-    remove_unused_series(run.workspace_id)
+    else:
+        regroup(run, corrections)
+        remove_unused_series(run.workspace_id)
+    check_texts(run)
 
 
 def _chosen_trials(

@@ -8,10 +8,13 @@ class SharingConfig(AppConfig):
     def ready(self) -> None:
         from backend.ingest.quota import COUNTED
         from backend.ingest.retention import HELD_RUNS
+        from backend.runs.text_checks import TEXT_CHECKS
         from backend.sharing.cited_runs import cited_run_ids
+        from backend.sharing.run_sharing import refuse_secrets_of_shared
 
         COUNTED.append(
             "SELECT workspace_id, octet_length(snapshot) FROM sharing_resultset"
             " WHERE snapshot IS NOT NULL"
         )
         HELD_RUNS.append(cited_run_ids)
+        TEXT_CHECKS.append(refuse_secrets_of_shared)

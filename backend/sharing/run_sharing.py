@@ -116,10 +116,21 @@ def _record(act: Act, run: Run, **detail: Any) -> None:
     record(act, run.workspace, subject=run.pk, subject_id=run.pk, **detail)
 
 
-def _refuse_secrets_of(run: Run) -> None:
-    """What was uploaded came without secrets: there, only tokens of ours are looked for."""
+def refuse_secrets_of_shared(run: Run) -> None:
+    """Raise SecretShared where readers of the link would read a secret that a member typed."""
+    shared = SharedRun.objects.select_related("run").filter(run=run).first()
+    if shared is not None:
+        _refuse_typed_secrets(shared.run)
+
+
+def _refuse_typed_secrets(run: Run) -> None:
     for place, text in _typed_texts(run):
         refuse_secrets(place, text)
+
+
+def _refuse_secrets_of(run: Run) -> None:
+    """What was uploaded came without secrets: there, only tokens of ours are looked for."""
+    _refuse_typed_secrets(run)
     for place, value in _recorded_values(run):
         refuse_tokens(place, str(value))
 

@@ -8,7 +8,9 @@ from backend.accounts.models import Workspace
 from backend.errors import NotFound
 from backend.ingest.removal import remove_run
 from backend.ingest.trash import restore_run, trash_run
-from backend.runs.models import Correction, Run, Trial
+from backend.runs.dismissals import dismiss, fired_in
+from backend.runs.editing import correct, undo_correction
+from backend.runs.models import Correction, Dismissal, Run, Trial
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import (
     NoLink,
@@ -154,6 +156,42 @@ def test_what_uploads_lose_is_refused_in_what_members_typed(run):
     assert "hunter2" not in str(refused.value)
     Run.objects.filter(pk=run.pk).update(notes="Measured with ?api_key=[redacted] on the proxy.")
     share_run(run, UNLISTED)
+
+
+SECRET = "aws_secret_access_key=wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
+
+
+@pytest.mark.parametrize("visibility", [UNLISTED, PUBLIC])
+@pytest.mark.parametrize("values", [{"notes": SECRET}, {"labels": {"key": SECRET}}])
+def test_no_secret_is_typed_into_a_shared_run(run, values, visibility):
+    share_run(run, visibility)
+    (field,) = values
+    with pytest.raises(SecretShared, match="Nothing was changed") as refused:
+        correct(run.pk, values, author=None)
+    assert refused.value.members == {"field": field}
+    assert not Correction.objects.exists()
+    # Members may write what they like where only members read it.
+    share_run(run, PRIVATE)
+    correct(run.pk, values, author=None)
+    assert getattr(Run.objects.get(pk=run.pk), field) == values[field]
+
+
+def test_no_finding_of_a_shared_run_is_dismissed_with_a_secret(run):
+    share_run(run, PUBLIC)
+    check = sorted(fired_in(run))[0]
+    with pytest.raises(SecretShared, match="dismissals"):
+        dismiss(run, check, reason=SECRET, author=None)
+    assert not Dismissal.objects.exists()
+    dismiss(run, check, reason="On purpose.", author=None)
+
+
+def test_undoing_brings_no_secret_back_into_a_shared_run(run):
+    correct(run.pk, {"notes": SECRET}, author=None)
+    (clean,) = correct(run.pk, {"notes": "none"}, author=None)
+    SharedRun.objects.create(run=run, visibility=PUBLIC)
+    with pytest.raises(SecretShared):
+        undo_correction(run.pk, clean.pk, by=None)
+    assert Run.objects.get(pk=run.pk).notes == "none"
 
 
 def test_text_that_only_looks_like_a_token_is_shared(run):
