@@ -186,6 +186,11 @@ class SharedCorrectionSerializer(CorrectionSerializer):
     author = None  # type: ignore[assignment]
     undone_by = None  # type: ignore[assignment]
     undone_at = None  # type: ignore[assignment]
+    before = serializers.ListField(
+        child=serializers.JSONField(),
+        help_text="The values that it replaced; empty for notes and labels",
+    )
+    value = serializers.JSONField(help_text="Null too for former notes and labels")
 
 
 class SharedRunSerializer(RunSerializer):

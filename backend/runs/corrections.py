@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Field = Correction.Field
 HOST_FIELDS_OF_RUN = (Field.SERVER_HOST, Field.CLIENT_HOST)
 TRIAL_FIELDS = frozenset({Field.SERVER, Field.VERSION, Field.WORKLOAD})
+FREE_TEXTS = frozenset({Field.LABELS, Field.NOTES})
 # Members of what is read of a run, beside its hosts.
 _TIMES = ("started_at", "finished_at")
 

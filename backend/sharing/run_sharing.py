@@ -13,7 +13,7 @@ from backend.accounts.audit import change, record
 from backend.accounts.models import Act, Workspace
 from backend.accounts.workspace_links import is_unlisted
 from backend.errors import Conflict, NotFound
-from backend.runs.corrections import standing_corrections
+from backend.runs.corrections import FREE_TEXTS, standing_corrections
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Run, Trial
 from backend.sharing.links import row_at_link
@@ -140,7 +140,9 @@ def _typed_texts(run: Run) -> Iterator[tuple[str, str]]:
     yield "notes", run.notes
     yield "labels", "\n".join(f"{name}: {value}" for name, value in run.labels.items())
     for correction in standing_corrections(run.pk):
-        yield "corrections", str([correction.value, *correction.before])
+        # Former notes and labels are not shown.
+        if correction.field not in FREE_TEXTS:
+            yield "corrections", str([correction.value, *correction.before])
     for dismissal in dismissals_of([run.pk])[run.pk].values():
         yield "dismissals", dismissal.reason
 

@@ -1,7 +1,7 @@
 """A run as the readers of its link see it: its figures and how they were measured.
 
 Not in it: raw output and what servers printed, which the readers of the workspace may read; the
-names of members, and what they undid; other runs, and the name of the workspace.
+names of members, what they undid, and former notes and labels; other runs, and the name of the workspace.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
 from backend.ingest.evidence import rereadings_of
+from backend.runs.corrections import FREE_TEXTS
 from backend.sharing.models import SharedRun
 
 _NOT_OF_A_SHARED_RUN = ("workspace", "session", "server_tails")
@@ -32,11 +33,21 @@ def describe_shared_run(shared: SharedRun) -> dict[str, Any]:
         "trials": [_trial(trial) for trial in view["trials"]],
         "rereadings": rereadings_of(shared.run_id),
         "corrections": [
-            _without(correction, "author", "undone_by", "undone_at")
+            _correction(correction, view)
             for correction in describe_corrections(shared.run_id)
             if correction["undone_at"] is None
         ],
     }
+
+
+def _correction(correction: Mapping[str, Any], view: Mapping[str, Any]) -> dict[str, Any]:
+    """Without members, and without former notes and labels: what was taken out of them is gone."""
+    shown = _without(correction, "author", "undone_by", "undone_at")
+    field = correction["field"]
+    if field not in FREE_TEXTS:
+        return shown
+    is_current = correction["value"] == view[field]
+    return {**shown, "before": [], "value": correction["value"] if is_current else None}
 
 
 def _trial(trial: Mapping[str, Any]) -> dict[str, Any]:

@@ -123,7 +123,7 @@ PLACES = {
     "events": lambda run, text: Run.objects.filter(pk=run.pk).update(events=[{"text": text}]),
     "commands": lambda run, text: Trial.objects.filter(run=run).update(command=["wrk", text]),
     "corrections": lambda run, text: Correction.objects.create(
-        run=run, field="notes", before=[text], value=""
+        run=run, field="server", before=[text], value="nginx"
     ),
 }
 
@@ -192,6 +192,22 @@ def test_undoing_brings_no_secret_back_into_a_shared_run(run):
     with pytest.raises(SecretShared):
         undo_correction(run.pk, clean.pk, by=None)
     assert Run.objects.get(pk=run.pk).notes == "none"
+
+
+@pytest.mark.parametrize(
+    ("field", "secret", "clean"),
+    [("notes", SECRET, "none"), ("labels", {"key": SECRET}, {"key": "none"})],
+)
+def test_a_secret_that_was_corrected_is_gone_from_a_shared_run(run, field, secret, clean):
+    correct(run.pk, {field: secret}, author=None)
+    SharedRun.objects.create(run=run, visibility=PUBLIC)
+    correct(run.pk, {field: clean}, author=None)
+    view = describe_shared_run(find_shared_run(link_of(run)))
+    assert SECRET not in str(view)
+    shown = [(each["before"], each["value"]) for each in view["corrections"]]
+    assert shown == [([], clean), ([], None)]
+    share_run(run, PRIVATE)
+    share_run(run, UNLISTED)
 
 
 def test_text_that_only_looks_like_a_token_is_shared(run):

@@ -2200,8 +2200,9 @@ export interface components {
             readonly label: string;
             /** @description Ordinals; null: all trials */
             readonly trials: readonly number[] | null;
-            /** @description The values that it replaced */
+            /** @description The values that it replaced; empty for notes and labels */
             readonly before: readonly unknown[];
+            /** @description Null too for former notes and labels */
             readonly value: unknown;
             /** Format: date-time */
             readonly made_at: string;
