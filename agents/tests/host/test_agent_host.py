@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -12,6 +13,8 @@ from loadsheet_agent.host.calibration import calibrate
 from loadsheet_agent.host.clock import Offset, TimeAnswer, offset_of
 from loadsheet_agent.host.facts import read_host, sha256_of
 from loadsheet_agent.host.preflight import GOOD, SPOILS, UNKNOWN, WARNS, Needs, examine, is_unfit
+from loadsheet_agent.upload import api_client
+from loadsheet_agent.upload.target import Target
 
 STUDY = [
     "fs.file-max",
@@ -125,8 +128,18 @@ def test_a_time_to_the_microsecond_bounds_the_offset_by_the_quickest_round_trip(
 def test_no_date_or_a_clock_that_jumped_gives_no_offset():
     assert offset_of([]) is None
     assert offset_of([TimeAnswer(0, 1, "yesterday")]) is None
+    assert offset_of([TimeAnswer(0, 1, f"Sat, 21 Nov {'9' * 30} 00:01:00 GMT")]) is None
     assert offset_of([TimeAnswer(100, 100.1, date(100)), TimeAnswer(101, 101.1, date(900))]) is None
     assert offset_of([TimeAnswer(100, 100.2, date(100))]) == Offset(0.4, 0.6, 0.2)
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+def test_a_time_of_the_service_out_of_range_gives_no_offset(
+    monkeypatch: pytest.MonkeyPatch, text: str
+):
+    answer = httpx.MockTransport(lambda request: httpx.Response(200, json={"time": text}))
+    monkeypatch.setattr(api_client, "open_client", lambda target: httpx.Client(transport=answer))
+    assert api_client.measure_offset(Target("https://x.example", "t"), times=1) is None
 
 
 GOOD_FACTS = {

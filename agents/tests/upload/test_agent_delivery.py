@@ -191,6 +191,10 @@ def test_the_delay_is_full_jitter_under_a_ceiling():
         ("Fri, 20 Nov 2026 00:00:00 GMT", 0),
         ("-3", None),
         ("soon", None),
+        ("²", None),
+        ("٣", None),
+        (f"Sat, 21 Nov {'9' * 30} 00:01:00 GMT", None),
+        ("Sat, 21 Nov 2026 00:01:00 +99999999999999", None),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: float | None):

@@ -33,7 +33,7 @@ class TimeAnswer:
             return self.service_s, self.service_s
         try:
             date_s = parsedate_to_datetime(self.date).timestamp()
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
         return date_s, date_s + 1
 

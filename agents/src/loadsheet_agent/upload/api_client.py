@@ -108,9 +108,9 @@ def _service_s(response: httpx.Response) -> float | None:
     """The time of /me, in seconds since 1970; None where the answer is of another kind."""
     try:
         instant = datetime.fromisoformat(str(json_object(response)["time"]).replace("Z", "+00:00"))
-    except (ValueError, KeyError):
+        return None if instant.tzinfo is None else instant.astimezone(timezone.utc).timestamp()
+    except (ValueError, KeyError, OverflowError):
         return None
-    return None if instant.tzinfo is None else instant.astimezone(timezone.utc).timestamp()
 
 
 class ApiClient:

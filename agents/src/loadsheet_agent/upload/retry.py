@@ -53,11 +53,13 @@ def parse_retry_after(value: str | None, now: datetime) -> float | None:
     """Seconds, or an HTTP date; None when absent or not understood."""
     if value is None:
         return None
-    if value.strip().isdigit():
-        return float(value)
+    seconds = value.strip()
+    # Python also takes “²” for a digit, which is no number.
+    if seconds.isascii() and seconds.isdigit():
+        return float(seconds)
     try:
         when = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if when.tzinfo is None:
         when = when.replace(tzinfo=timezone.utc)
