@@ -102,13 +102,13 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
 
 def shared_run_or_404(request: HttpRequest, link: UUID) -> SharedRun:
     """The run at this link, for everyone who has the link."""
-    shared = find_shared_run(link, visitor=_visitor(request))
+    shared = find_shared_run(link, visitor=visitor(request))
     if shared is None:
         raise Http404
     return shared
 
 
-def _visitor(request: HttpRequest) -> str:
+def visitor(request: HttpRequest) -> str:
     """The address of somebody without an account, whose wrong links are counted."""
     return "" if viewer(request) else throttle.address_of(request.META)
 
@@ -116,7 +116,7 @@ def _visitor(request: HttpRequest) -> str:
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, including one that is gone and has a tombstone."""
     own = _own_workspaces(request)
-    result_set = find_result_set(link, workspace_ids=own, visitor=_visitor(request))
+    result_set = find_result_set(link, workspace_ids=own, visitor=visitor(request))
     if result_set is None:
         raise Http404
     return result_set

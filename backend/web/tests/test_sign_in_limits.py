@@ -70,7 +70,7 @@ class TestLimits:
         answers = [sign_in(next(NAMES), address=address, **forged) for _ in range(3)]
         assert codes(answers) == [200, 200, 429]
 
-    @pytest.mark.parametrize("form", ["/s/{}", "/s/{}.json", "/embed/{}"])
+    @pytest.mark.parametrize("form", ["/s/{}", "/s/{}.json", "/s/{}.atom", "/embed/{}"])
     def test_of_links_that_lead_nowhere(self, settings, scene, form):
         settings.LINK_MISSES_PER_MINUTE = 3
         shared = make_result_set(scene.own.workspace, Visibility.UNLISTED)
