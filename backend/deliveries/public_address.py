@@ -24,6 +24,8 @@ from backend.errors import WorkFailed
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # IPv4 addresses inside IPv6 ones, behind a translator.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Relays of 6to4, given up by RFC 7526; Python takes them for public.
+_6TO4_RELAYS = ipaddress.ip_network("192.88.99.0/24")
 
 
 class NotPublic(WorkFailed):
@@ -38,6 +40,8 @@ def is_public(address: Address) -> bool:
         inner = address.ipv4_mapped or address.sixtofour or _translated(address)
         if inner is not None:
             return is_public(inner)
+    if address in _6TO4_RELAYS:
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
