@@ -18,7 +18,7 @@ EXCERPT = 20
 
 
 class SecretShared(InvalidInput):
-    """Nothing was changed; `place` is the field with the secret, which the message does not show."""
+    """Nothing was changed; `place`: the field with the secret, which the message does not show."""
 
     def __init__(self, place: str, holds: str) -> None:
         super().__init__(f"{place}: expected no secrets, got {holds}. Nothing was changed.")

@@ -1,7 +1,8 @@
 """A run as the readers of its link see it: its figures and how they were measured.
 
 Not in it: raw output and what servers printed, which the readers of the workspace may read; the
-names of members, what they undid, and former notes and labels; other runs, and the name of the workspace.
+names of members, what they undid, and former notes and labels; other runs, and the name of the
+workspace.
 """
 
 from __future__ import annotations
