@@ -315,7 +315,7 @@ def _nothing_runs_of_what_is_asked_and_typed(page, live_server):
         for field in ("server", "version", "runtime", "workload", "host"):
             page.locator(f"#{field}").fill(text)
         page.locator("#paste").fill(WRK)
-        expect(page.locator("#read")).to_contain_text(text)
+        expect(page.locator("#read")).to_contain_text(text, timeout=60_000)
         assert page.evaluate(f"({FOREIGN})(document)") == []
         page.locator("#paste").fill(text)
         expect(page.locator("#read .notice-error")).to_be_visible()
