@@ -104,6 +104,8 @@ class ParsedTrial:
     bytes_received: int | None = None
     transfer_rate_bytes_s: Number | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
+    # The output leaves out attempts without a response, so nobody knows how many these were.
+    lists_answers_only: bool = False
     # None: a count that the tool does not print.
     tool_errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None

@@ -112,6 +112,7 @@ def _trial(requests: Gathering, statuses: Mapping[int, int] | None) -> ParsedTri
         requests_completed=requests.completed,
         requests_ok=good,
         errors={"status": bad},
+        lists_answers_only=True,
         status_counts=None
         if statuses is None
         else {str(code): count for code, count in statuses.items()},

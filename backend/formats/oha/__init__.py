@@ -6,7 +6,8 @@ Latency unit: one for a whole text (secs in old versions), seconds in JSON and C
 in steps of 1024. Success: 2xx and 3xx; oha's success rate counts responses of any status.
 Percentiles: the sorted value number floor(n·p/100), counted from 0, of responses: timeouts and
 errors have no latency. The rate counts errors, and requests aborted when the time was up, which
-are no errors here. The CSV has responses only: errors are unknown there.
+are no errors here. The CSV has responses only: errors and the error rate are unknown there,
+unless it has as many rows as requests were asked for (load.requests, -n in the command).
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ class _Rows:
             requests_ok=succeeded(codes),
             bytes_received=self.received,
             errors=errors_of(None, codes),
+            lists_answers_only=True,
             status_counts=codes,
             latency=Latency(
                 mean_us=round(self.total_ns / count / 1000, 3),

@@ -58,6 +58,16 @@ def test_csv_columns_of_older_versions_are_read():
         assert (trial.errors["status"], len(trial.timeline)) == (None if not status else 0, seconds)
 
 
+def test_a_csv_leaves_out_failed_attempts_and_has_every_status():
+    header, *rows = CSV.strip().split("\n")
+    failed = rows[0].replace(",200,", ",500,")
+    (trial,) = read("\n".join((header, failed, *rows[1:])) + "\n")
+    assert trial.lists_answers_only
+    assert (trial.requests_ok, trial.errors["status"]) == (999, 1)
+    assert trial.status_counts == {"200": 999, "500": 1}
+    assert not read(TEXT)[0].lists_answers_only
+
+
 def test_a_last_row_that_may_be_cut_is_left_out():
     header, first, second = CSV.split("\n")[:3]
     for cut, rows in ((0, 2), (1, 1), (8, 1)):
