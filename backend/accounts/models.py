@@ -165,7 +165,7 @@ class Token(models.Model):
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="tokens")
     # Whom a sign-in link signs in; who made an agent token.
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens", null=True)
-    # The token that made it, which ends it when it is revoked.
+    # The token whose request made this one: revoking that one revokes this one too.
     made_by = models.ForeignKey("self", on_delete=models.SET_NULL, related_name="made", null=True)
     scopes = models.JSONField(default=list)
     # Networks (CIDR) that it is accepted from; empty: from everywhere.

@@ -139,9 +139,19 @@ def _sign_again(token: Token, clear: str) -> None:
     token.save(update_fields=["digest", "pepper_id"])
 
 
+def is_accepted(token: Token, address: Address | None) -> bool:
+    """Whether the token is neither revoked nor expired, and accepted from this address."""
+    is_valid = token.revoked_at is None and not token.is_expired
+    return is_valid and _is_from_its_networks(token, address)
+
+
+def _is_from_its_networks(token: Token, address: Address | None) -> bool:
+    return not token.networks or is_within(address, token.networks)
+
+
 def check_address(token: Token, address: Address | None) -> None:
     """Raise TokenRefused where the token is not accepted from this address."""
-    if token.networks and not is_within(address, token.networks):
+    if not _is_from_its_networks(token, address):
         raise TokenRefused(
             f"This token is not accepted from the address {address or 'of this request'}.",
             hint="Send the request from a network of the token, or make another token.",
@@ -169,7 +179,6 @@ def redeem_link(clear: str) -> User:
     return token.user
 
 
-@transaction.atomic
 @transaction.atomic
 def revoke(token: Token) -> None:
     """Refuse the token from now on, and those that it made; the first time it was revoked stays.

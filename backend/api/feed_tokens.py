@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts.models import User
+from backend.accounts.models import Token, User
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.paging import PAGING, newest_first
@@ -102,11 +102,14 @@ class FeedTokenList(APIView):
         responses={201: MadeFeedTokenSerializer, **documented(400, 401, 404, 409)},
     )
     def post(self, request: Request) -> Response:
-        """Make a token that opens the feeds of the workspace while its maker is a member. It has
-        no end: revoke it when it is not needed."""
+        """Make a token that opens the feeds of the workspace while its maker is a member. Made
+        with an API token, it opens them only while that is valid, and from its networks. Otherwise
+        it has no end: revoke it when it is not needed."""
         asked = validated(NewFeedTokenSerializer, request)
-        workspace = member_workspace(required_actor(request), asked.get("workspace"))
-        token, clear = make_token(workspace, _owner(request), asked["name"])
+        actor = required_actor(request)
+        workspace = member_workspace(actor, asked.get("workspace"))
+        made_by = actor if isinstance(actor, Token) else None
+        token, clear = make_token(workspace, _owner(request), asked["name"], made_by=made_by)
         body = MadeFeedTokenSerializer(token, context={"clear": clear}).data
         return Response(body, status=status.HTTP_201_CREATED)
 

@@ -111,7 +111,7 @@ def _of_run(row: RunRow) -> Entry:
     return Entry(
         id_=_urn("run", row.id),
         title=row.name,
-        text=f"{row.trials_text}, {row.state}.{f' {labels}.' if labels else ''}",
+        text=f"{row.trials_text}, {row.state_text.lower()}.{f' {labels}.' if labels else ''}",
         link=absolute(run_link(row.id)),
         at=row.recorded_at,
     )

@@ -7,18 +7,20 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
-from backend.accounts.models import User, Workspace
+from backend.accounts.models import Token, User, Workspace
 
 
 class FeedToken(models.Model):
     """Lets a feed reader read the feeds of a workspace for a member, until either ends.
 
-    Only a hash of the token is stored; the clear text is shown once.
+    Only a hash of the token is stored; the clear text is shown once. `made_by`: the API token whose
+    request made it. Then it opens the feeds only while, and from where, that token is accepted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    made_by = models.ForeignKey(Token, on_delete=models.CASCADE, related_name="+", null=True)
     name = models.CharField(max_length=120, default="")
     digest = models.BinaryField(max_length=32, unique=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -1,7 +1,8 @@
 """Making, finding and revoking the tokens of private feeds.
 
-A token opens the feeds of one workspace, for reading, while its maker is a member. It has 256
-random bits, so a plain SHA-256 of it is enough to store.
+A token opens the feeds of one workspace, for reading, while its maker is a member; one that an API
+token made, also only while that is valid, and from its networks. It has 256 random bits, so a plain
+SHA-256 of it is enough to store.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from backend.accounts.addresses import Address
 from backend.accounts.audit import record
-from backend.accounts.models import Act, Membership, User, Workspace
+from backend.accounts.models import Act, Membership, Token, User, Workspace
+from backend.accounts.tokens import is_accepted
 from backend.errors import Conflict, NotFound
 from backend.feeds.models import FeedToken
 
@@ -32,7 +35,9 @@ class TooManyTokens(Conflict):
     """A member has as many feed tokens as one may have."""
 
 
-def make_token(workspace: Workspace, user: User, name: str) -> tuple[FeedToken, str]:
+def make_token(
+    workspace: Workspace, user: User, name: str, *, made_by: Token | None = None
+) -> tuple[FeedToken, str]:
     """A new token and its clear text, which is never shown again.
 
     Raises NotFound for a person who is no member, and TooManyTokens.
@@ -46,15 +51,18 @@ def make_token(workspace: Workspace, user: User, name: str) -> tuple[FeedToken, 
         if tokens_of(workspace, user).count() >= MAX_TOKENS:
             raise TooManyTokens(f"You have {MAX_TOKENS} feed tokens here. Revoke one first.")
         token = FeedToken.objects.create(
-            workspace=workspace, user=user, name=cleaned, digest=_digest(clear)
+            workspace=workspace, user=user, made_by=made_by, name=cleaned, digest=_digest(clear)
         )
         _record(Act.FEED_TOKEN_CREATED, token)
     return token, clear
 
 
 def tokens_of(workspace: Workspace, user: User) -> QuerySet[FeedToken]:
-    """The tokens that a member made in a workspace, the newest first."""
-    return FeedToken.objects.filter(workspace=workspace, user=user)
+    """The tokens that a member made in a workspace, the newest first, without those that ended
+    with the API token that made them."""
+    lasting = Q(made_by__expires_at=None) | Q(made_by__expires_at__gt=timezone.now())
+    is_open = Q(made_by=None) | Q(lasting, made_by__revoked_at=None)
+    return FeedToken.objects.filter(is_open, workspace=workspace, user=user)
 
 
 def revoke_token(workspace: Workspace, user: User, token_id: UUID) -> bool:
@@ -69,10 +77,12 @@ def end_leaked(clear: str) -> None:
         _revoke(token, is_published=True)
 
 
-def opened_by(clear: str) -> UUID | None:
-    """The workspace that a token opens; None for every other text."""
+def opened_by(clear: str, address: Address | None) -> UUID | None:
+    """The workspace that a token opens to a reader at `address`; None for every other text."""
     token = _stored(clear)
     if token is None or not token.user.is_active or not _is_member(token):
+        return None
+    if token.made_by is not None and not is_accepted(token.made_by, address):
         return None
     now = timezone.now()
     is_stale = Q(used_at=None) | Q(used_at__lt=now - USE_KNOWN_TO)
@@ -83,7 +93,7 @@ def opened_by(clear: str) -> UUID | None:
 def _stored(clear: str) -> FeedToken | None:
     if not clear.startswith(PREFIX) or len(clear) > 200:
         return None
-    rows = FeedToken.objects.select_related("workspace", "user")
+    rows = FeedToken.objects.select_related("workspace", "user", "made_by")
     return rows.filter(digest=_digest(clear)).first()
 
 

@@ -12,6 +12,7 @@ from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
 from backend.accounts import access
+from backend.accounts.addresses import sender_address
 from backend.accounts.models import Workspace
 from backend.feeds.atom import CONTENT_TYPE, write_feed
 from backend.feeds.entries import (
@@ -84,8 +85,12 @@ def result_set_feed(request: HttpRequest, link: UUID) -> HttpResponse:
 def _own_ids(request: HttpRequest) -> list[UUID]:
     """The workspaces whose private feeds the request opens."""
     own = access.workspace_ids_of(visible.viewer(request))
-    opened = opened_by(request.GET.get("token", ""))
+    opened = _opened(request)
     return own if opened is None else [*own, opened]
+
+
+def _opened(request: HttpRequest) -> UUID | None:
+    return opened_by(request.GET.get("token", ""), sender_address(request.META))
 
 
 def _is_own(request: HttpRequest, workspace: Workspace) -> bool:
@@ -94,7 +99,7 @@ def _is_own(request: HttpRequest, workspace: Workspace) -> bool:
 
 def _workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """Raises Moved and Http404, as for the page of the workspace."""
-    opened = opened_by(request.GET.get("token", ""))
+    opened = _opened(request)
     if opened is not None:
         workspace = Workspace.objects.filter(pk=opened, slug=slug).first()
         workspace = (

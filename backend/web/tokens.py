@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access, tokens
-from backend.accounts.models import Token, TokenKind, Workspace
+from backend.accounts.models import Token, Workspace
 from backend.accounts.scopes import Scope
 from backend.accounts.token_making import (
     LONGEST_DAYS,
@@ -57,16 +57,16 @@ def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
     token = usable_tokens(workspace).filter(pk=token_id).first()
     if token is None or not access.may_revoke(visible.viewer(request), token):
         raise Http404
-    list_route = "agents-page" if token.kind == TokenKind.AGENT else "tokens-page"
+    hosts = list(
+        Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)
+    )
+    list_route = "agents-page" if hosts else "tokens-page"
     if request.method == "POST":
         tokens.revoke(token)
         messages.info(
             request, f"The token “{token.name}” was revoked. The service no longer accepts it."
         )
         return HttpResponseRedirect(link_to(list_route, workspace.slug))
-    hosts = list(
-        Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)
-    )
     context = {
         "workspace": workspace,
         "nav": "agents",

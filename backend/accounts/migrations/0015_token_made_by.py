@@ -1,4 +1,7 @@
-"""A token that is revoked takes along those that it made. Of before, nobody knows which made which."""
+"""Remember which token made which, so that revoking one revokes those too.
+
+For tokens made before this migration it is unknown.
+"""
 
 import django.db.models.deletion
 from django.db import migrations, models
