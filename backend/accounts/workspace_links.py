@@ -16,6 +16,7 @@ from django.utils import timezone
 from backend.accounts import throttle, token_format
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act, User, Workspace, WorkspaceLink
+from backend.accounts.opening_checks import check_opening
 from backend.errors import NotFound, TooMany
 
 KIND = "share"
@@ -30,7 +31,11 @@ class LinkMissing(NotFound):
 
 @transaction.atomic
 def make_link(maker: User, workspace: Workspace) -> str:
-    """A new link in place of those of before; returns its token, which is never shown again."""
+    """A new link in place of those of before; returns its token, which is never shown again.
+
+    Raises what OPENING_CHECKS raise.
+    """
+    check_opening(workspace)
     was = _end_links(workspace)
     clear = token_format.new_token(KIND)
     WorkspaceLink.objects.create(

@@ -11,6 +11,7 @@ from django.utils.text import slugify
 
 from backend.accounts.audit import change, changes, record
 from backend.accounts.models import Act, FormerSlug, Membership, Role, User, Workspace
+from backend.accounts.opening_checks import check_opening
 from backend.errors import InvalidInput
 
 # One person cannot fill the service with empty workspaces.
@@ -84,7 +85,12 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
 
 @transaction.atomic
 def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
-    """Store values of the workspace's settings, by the names of their columns."""
+    """Store values of the workspace's settings, by the names of their columns.
+
+    Raises what OPENING_CHECKS raise, where the workspace becomes public.
+    """
+    if fields.get("is_public") and not _is_public(workspace):
+        check_opening(workspace)
     before = Workspace.objects.filter(pk=workspace.pk).select_for_update().values(*fields).get()
     Workspace.objects.filter(pk=workspace.pk).update(**fields)
     workspace.changed()
@@ -95,6 +101,10 @@ def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
         record(Act.WORKSPACE_VISIBILITY, workspace, visibility=change(was, now))
     if changed:
         record(Act.WORKSPACE_SETTINGS, workspace, **changed)
+
+
+def _is_public(workspace: Workspace) -> bool:
+    return Workspace.objects.filter(pk=workspace.pk, is_public=True).exists()
 
 
 def _visibility(is_public: bool) -> str:

@@ -67,7 +67,7 @@ class RunRestore(APIView):
     @extend_schema(
         operation_id="run_restore",
         request=None,
-        responses={204: None, **documented(401, 404)},
+        responses={204: None, **documented(400, 401, 404)},
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         """Restore the run with everything it had. 404 for a run that is not in the trash."""

@@ -27,6 +27,7 @@ from backend.noise.record import refresh_noise_of_runs
 from backend.runs.listing import RunRow, rows_of
 from backend.runs.models import Run
 from backend.runs.registry import lock_names
+from backend.runs.text_checks import check_texts
 
 log = logging.getLogger(__name__)
 KEPT_IN_TRASH = timedelta(days=30)
@@ -58,7 +59,7 @@ def trash_runs(runs: Sequence[Run], *, by: User | None) -> None:
 
 
 def restore_run(run: Run) -> None:
-    """Take a run out of the trash."""
+    """Take a run out of the trash. Raises what TEXT_CHECKS raise."""
     _move([run], trashed_at=None, by=None)
 
 
@@ -77,6 +78,10 @@ def _move(runs: Sequence[Run], *, trashed_at: datetime | None, by: User | None) 
         # Exports that went on meanwhile come to the run again.
         changes["completed_at"] = Now()
     Run.with_trash.filter(pk__in=moved).update(**changes)
+    if trashed_at is None:
+        # The workspace may have been opened to others meanwhile.
+        for run in runs:
+            check_texts(run)
     uploads_of_runs(workspace, moved).update(is_in_trash=trashed_at is not None)
     refresh_noise_of_runs(moved)
     workspace.changed()

@@ -6,11 +6,13 @@ class SharingConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from backend.accounts.opening_checks import OPENING_CHECKS
         from backend.ingest.quota import COUNTED
         from backend.ingest.retention import HELD_RUNS
         from backend.runs.text_checks import TEXT_CHECKS
         from backend.sharing.cited_runs import cited_run_ids
         from backend.sharing.run_sharing import refuse_secrets_of_shared
+        from backend.sharing.workspace_secrets import refuse_secrets_of_workspace
 
         COUNTED.append(
             "SELECT workspace_id, octet_length(snapshot) FROM sharing_resultset"
@@ -18,3 +20,4 @@ class SharingConfig(AppConfig):
         )
         HELD_RUNS.append(cited_run_ids)
         TEXT_CHECKS.append(refuse_secrets_of_shared)
+        OPENING_CHECKS.append(refuse_secrets_of_workspace)

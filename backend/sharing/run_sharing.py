@@ -13,11 +13,10 @@ from backend.accounts.audit import change, record
 from backend.accounts.models import Act, Workspace
 from backend.accounts.workspace_links import is_unlisted
 from backend.errors import Conflict, NotFound
-from backend.runs.corrections import FREE_TEXTS, standing_corrections
-from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Run, Trial
 from backend.sharing.links import row_at_link
 from backend.sharing.models import OPENNESS, SharedRun, Visibility
+from backend.sharing.run_texts import typed_texts
 from backend.sharing.secret_check import refuse_secrets, refuse_tokens
 
 _BY_ITSELF = {
@@ -117,14 +116,17 @@ def _record(act: Act, run: Run, **detail: Any) -> None:
 
 
 def refuse_secrets_of_shared(run: Run) -> None:
-    """Raise SecretShared where readers of the link would read a secret that a member typed."""
-    shared = SharedRun.objects.select_related("run").filter(run=run).first()
-    if shared is not None:
-        _refuse_typed_secrets(shared.run)
+    """Raise SecretShared where people outside the workspace would read a secret a member typed.
+
+    They read the run by its link, or because its workspace is public or unlisted.
+    """
+    now = Run.objects.select_related("workspace").filter(pk=run.pk).first()
+    if now is not None and describe_sharing(now).effective_visibility != Visibility.PRIVATE:
+        _refuse_typed_secrets(now)
 
 
 def _refuse_typed_secrets(run: Run) -> None:
-    for place, text in _typed_texts(run):
+    for _, place, text in typed_texts([run]):
         refuse_secrets(place, text)
 
 
@@ -133,18 +135,6 @@ def _refuse_secrets_of(run: Run) -> None:
     _refuse_typed_secrets(run)
     for place, value in _recorded_values(run):
         refuse_tokens(place, str(value))
-
-
-def _typed_texts(run: Run) -> Iterator[tuple[str, str]]:
-    """What members wrote and did not undo, by the field that it is in."""
-    yield "notes", run.notes
-    yield "labels", "\n".join(f"{name}: {value}" for name, value in run.labels.items())
-    for correction in standing_corrections(run.pk):
-        # Former notes and labels are not shown.
-        if correction.field not in FREE_TEXTS:
-            yield "corrections", str([correction.value, *correction.before])
-    for dismissal in dismissals_of([run.pk])[run.pk].values():
-        yield "dismissals", dismissal.reason
 
 
 def _recorded_values(run: Run) -> Iterator[tuple[str, Any]]:

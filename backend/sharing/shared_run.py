@@ -1,8 +1,8 @@
 """A run as the readers of its link see it: its figures and how they were measured.
 
-Not in it: raw output and what servers printed, which the readers of the workspace may read; the
-names of members, what they undid, and former notes and labels; other runs, and the name of the
-workspace.
+Not in it: raw output with the names of its files, and what servers printed, which the readers of
+the workspace may read; the names of members, what they undid, and former notes and labels; other
+runs, and the name of the workspace.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
-from backend.ingest.evidence import rereadings_of
+from backend.ingest.evidence import rereadings_of, without_names
 from backend.runs.corrections import FREE_TEXTS
+from backend.runs.run_states import count_not_read
 from backend.sharing.models import SharedRun
 
 _NOT_OF_A_SHARED_RUN = ("workspace", "session", "server_tails")
@@ -32,7 +33,8 @@ def describe_shared_run(shared: SharedRun) -> dict[str, Any]:
         **_without(view, *_NOT_OF_A_SHARED_RUN),
         "visibility": shared.visibility,
         "trials": [_trial(trial) for trial in view["trials"]],
-        "rereadings": rereadings_of(shared.run_id),
+        "not_read": count_not_read(view["not_read"]),
+        "rereadings": [without_names(reading) for reading in rereadings_of(shared.run_id)],
         "corrections": [
             _correction(correction, view)
             for correction in describe_corrections(shared.run_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -17,6 +17,7 @@ from backend.accounts.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settin
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.errors import InvalidInput
 from backend.ingest.usage import usage_of
+from backend.sharing.workspace_secrets import NotOpened
 from backend.stats.thresholds import LEAST_TRIALS
 from backend.web import visible
 from backend.whole_numbers import whole_number
@@ -42,7 +43,10 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
         return settings_form(request, workspace, refused={"settings": str(refused)})
     if access.may_own(visible.viewer(request), workspace.pk):
         fields["is_public"] = request.POST.get("is_public") == "1"
-    change_settings(workspace, fields)
+    try:
+        change_settings(workspace, fields)
+    except NotOpened as refused:
+        return settings_form(request, workspace, refused={"settings": str(refused)}, error=refused)
     messages.info(
         request, "Saved. Comparisons use the new settings. Frozen result sets do not change."
     )
@@ -82,9 +86,14 @@ def _factors(given: list[str]) -> list[str] | None:
 
 
 def settings_form(
-    request: HttpRequest, workspace: Workspace, *, refused: Mapping[str, str]
+    request: HttpRequest,
+    workspace: Workspace,
+    *,
+    refused: Mapping[str, str],
+    error: NotOpened | None = None,
 ) -> HttpResponse:
-    """The page with its forms. `refused`: why, by the form: rename, settings, raw_output or delete.
+    """The page with its forms. `refused`: why, by the form: rename, settings, raw_output, link or
+    delete. `error`: why others may not read the workspace.
 
     A refused form keeps what was typed into it.
     """
@@ -94,6 +103,7 @@ def settings_form(
     context: dict[str, Any] = {
         "workspace": workspace,
         "refused": refused,
+        "not_opened": error,
         "given": {
             "name": request.POST.get("name", workspace.name),
             "slug": request.POST.get("slug", workspace.slug),
@@ -109,14 +119,19 @@ def settings_form(
         else f"{100 * workspace.relevant_share:g}",
         "min_trials": sent.get("min_trials", "") if sent is not None else workspace.min_trials,
         "least_trials": LEAST_TRIALS,
-        "factors": [
-            {
-                "id": factor.id,
-                "label": factor.word[0].upper() + factor.word[1:],
-                "chosen": factor.id in chosen,
-                "usual": factor.id in DEFAULT_MUST_MATCH,
-            }
-            for factor in HOST_FACTORS.values()
-        ],
+        "factors": _factor_choices(chosen),
     }
     return render(request, "settings.html", context, status=400 if refused else 200)
+
+
+def _factor_choices(chosen: Collection[str]) -> list[dict[str, Any]]:
+    """The facts of hosts that may have to match, and which are chosen."""
+    return [
+        {
+            "id": factor.id,
+            "label": factor.word[0].upper() + factor.word[1:],
+            "chosen": factor.id in chosen,
+            "usual": factor.id in DEFAULT_MUST_MATCH,
+        }
+        for factor in HOST_FACTORS.values()
+    ]

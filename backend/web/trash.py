@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from backend.errors import InvalidInput
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.trash import (
     KEPT_IN_TRASH,
@@ -63,7 +64,13 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Take a run out of the trash."""
     run = _trashed_or_404(request, run_id)
-    restore_run(run)
+    try:
+        restore_run(run)
+    except InvalidInput as refused:
+        # Others read the workspace, and would read a secret.
+        remedy = "Make the workspace private, restore the run and edit it."
+        messages.error(request, f"{refused} {remedy}")
+        return HttpResponseRedirect(link_to("trash-page", run.workspace.slug))
     messages.info(request, f"Run {str(run_id)[:8]} was restored.")
     return HttpResponseRedirect(run_link(run_id))
 

@@ -10,7 +10,9 @@ from django.views.decorators.http import require_POST, require_safe
 from backend.accounts import access, throttle, workspace_links
 from backend.accounts.models import Workspace
 from backend.links import absolute, link_to
+from backend.sharing.workspace_secrets import NotOpened
 from backend.web import visible
+from backend.web.settings_page import settings_form
 
 
 @require_safe
@@ -30,7 +32,10 @@ def make_link(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = _owned_or_404(request, slug)
     maker = visible.viewer(request)
     assert maker is not None
-    clear = workspace_links.make_link(maker, workspace)
+    try:
+        clear = workspace_links.make_link(maker, workspace)
+    except NotOpened as refused:
+        return settings_form(request, workspace, refused={"link": str(refused)}, error=refused)
     context = {"workspace": workspace, "link": absolute(link_to("open-workspace", clear))}
     return render(request, "workspace_link.html", context)
 

@@ -18,8 +18,10 @@ from backend.accounts.models import (
 )
 from backend.accounts.scopes import Scope
 from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens import revoke
 from backend.deliveries.channels import add_channel
 from backend.deliveries.signing import secret_of
+from backend.feeds.tokens import tokens_of
 
 pytestmark = pytest.mark.django_db
 ROOT = "/api/v1"
@@ -160,9 +162,27 @@ def test_a_feed_token_opens_the_feeds_until_it_is_revoked(scene, whole, admin):
     assert acts()[-2:] == [Act.FEED_TOKEN_CREATED, Act.FEED_TOKEN_REVOKED]
 
 
+@pytest.mark.parametrize("how", ["revoked", "expired", "elsewhere"])
+def test_a_feed_token_opens_no_more_than_the_token_that_made_it(scene, how):
+    scopes = [Scope.ADMIN, Scope.RUNS_READ]
+    asked = TokenRequest("x", scopes, networks=["127.0.0.0/8"])
+    maker, clear = make_token(scene.own.user, scene.own.workspace, asked)
+    client = Client(headers={"authorization": f"Bearer {clear}"})
+    path = send(client, "post", f"{ROOT}/feed-tokens", name="x").json()["alerts_url"]
+    path = path.removeprefix(HOST)
+    assert Client().get(path).status_code == 200
+    address = "192.0.2.1" if how == "elsewhere" else "127.0.0.1"
+    if how == "revoked":
+        revoke(maker)
+    if how == "expired":
+        Token.objects.update(expires_at=timezone.now())
+    assert Client(REMOTE_ADDR=address).get(path).status_code == 404
+    listed = tokens_of(scene.own.workspace, scene.own.user)
+    assert listed.exists() == (how == "elsewhere")
+
+
 @pytest.mark.parametrize("scope", [Scope.ADMIN, Scope.RUNS_READ])
 def test_a_token_that_may_not_read_and_manage_makes_no_feed_token(scene, scope):
-    """It would open more than the token does, or for longer."""
     _, clear = make_token(scene.own.user, scene.own.workspace, TokenRequest("x", [scope]))
     client = Client(headers={"authorization": f"Bearer {clear}"})
     assert send(client, "post", f"{ROOT}/feed-tokens", name="x").status_code == 403
