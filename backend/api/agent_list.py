@@ -23,16 +23,16 @@ from backend.fleet.roster import NAMED_HOSTS, RosterRow, roster
 
 
 class AgentRowSerializer(serializers.Serializer[RosterRow]):
-    """A token on a host. Null is unknown: no agent has used the token yet."""
+    """An agent: a token on a host that sent a heartbeat."""
 
     name = serializers.CharField(source="token.name", help_text="Of its token")
     token = serializers.UUIDField(source="token.pk", help_text="The id of the token, for revoking")
     author = serializers.CharField(source="token.user.username", default=None, allow_null=True)
     expires_at = serializers.DateTimeField(source="token.expires_at", allow_null=True)
-    host = serializers.CharField(source="agent.host_name", default=None, allow_null=True)
-    program = serializers.CharField(source="agent.program", default=None, allow_null=True)
-    version = serializers.CharField(source="agent.version", default=None, allow_null=True)
-    last_seen_at = serializers.DateTimeField(allow_null=True, help_text="Null: never")
+    host = serializers.CharField(source="agent.host_name")
+    program = serializers.CharField(source="agent.program")
+    version = serializers.CharField(source="agent.version")
+    last_seen_at = serializers.DateTimeField()
     run = serializers.UUIDField(allow_null=True, help_text="Its newest run")
     state = serializers.ChoiceField(
         [*Progress.State.values, "silent"],

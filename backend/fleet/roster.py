@@ -19,10 +19,10 @@ NAMED_HOSTS = 5
 
 @dataclass(frozen=True, slots=True)
 class RosterRow:
-    """A token on a host; `agent` is None for a token that no agent has used yet."""
+    """An agent: a token on a host."""
 
     token: Token
-    agent: Agent | None
+    agent: Agent
     # Its newest run and the state of that run (see Progress.state_at).
     run: UUID | None
     state: str | None
@@ -30,10 +30,8 @@ class RosterRow:
     shared_with: tuple[str, ...]
 
     @property
-    def last_seen_at(self) -> datetime | None:
+    def last_seen_at(self) -> datetime:
         """When the agent was last heard, or its token last used where no other host shares it."""
-        if self.agent is None:
-            return self.token.used_at
         used = None if self.shared_with else self.token.used_at
         return max(self.agent.last_seen_at, used or self.agent.last_seen_at)
 
@@ -43,7 +41,10 @@ class RosterRow:
 
 
 def roster(workspace: Workspace) -> list[RosterRow]:
-    """Every agent with a valid token: last heard first, never heard last."""
+    """Every agent with a valid token, the last heard first.
+
+    A token that no agent has used is none: a script may use it, such as one that calls curl.
+    """
     now = timezone.now()
     tokens = usable_tokens(workspace).filter(kind=TokenKind.AGENT)
     by_token: dict[UUID, list[Agent]] = defaultdict(list)
@@ -53,13 +54,9 @@ def roster(workspace: Workspace) -> list[RosterRow]:
     rows = [
         _row(token, agent, by_token[token.pk], newest, now)
         for token in tokens
-        for agent in _agents_or_none(by_token[token.pk])
+        for agent in by_token[token.pk]
     ]
-    return sorted(rows, key=lambda row: row.last_seen_at or row.token.created_at, reverse=True)
-
-
-def _agents_or_none(agents: list[Agent]) -> list[Agent | None]:
-    return [*agents] if agents else [None]
+    return sorted(rows, key=lambda row: row.last_seen_at, reverse=True)
 
 
 def _newest_progress(workspace: Workspace) -> dict[UUID, Progress]:
@@ -69,12 +66,12 @@ def _newest_progress(workspace: Workspace) -> dict[UUID, Progress]:
 
 def _row(
     token: Token,
-    agent: Agent | None,
+    agent: Agent,
     siblings: list[Agent],
     newest: dict[UUID, Progress],
     now: datetime,
 ) -> RosterRow:
-    progress = None if agent is None else newest.get(agent.pk)
+    progress = newest.get(agent.pk)
     return RosterRow(
         token=token,
         agent=agent,
@@ -84,7 +81,7 @@ def _row(
     )
 
 
-def _others(agent: Agent | None, siblings: list[Agent]) -> tuple[str, ...]:
+def _others(agent: Agent, siblings: list[Agent]) -> tuple[str, ...]:
     # One more than are named, because the agent itself may be among them.
     first = [other.host_name for other in siblings[: NAMED_HOSTS + 1] if other is not agent]
     unnamed = len(siblings) - 1 - NAMED_HOSTS

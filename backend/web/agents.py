@@ -51,11 +51,10 @@ def _page(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Htt
 
 
 def _shown(request: HttpRequest, workspace: Workspace, row: RosterRow) -> dict[str, Any]:
-    host = f" on {row.agent.host_name}" if row.agent else ""
     may_revoke = access.may_revoke(visible.viewer(request), row.token)
     return {
         "row": row,
         "run_url": run_link(row.run) if row.run else "",
-        "revoke_label": f"Revoke {row.token.name}{host}",
+        "revoke_label": f"Revoke {row.token.name} on {row.agent.host_name}",
         "revoke_url": link_to("revoke-token", workspace.slug, row.token.pk) if may_revoke else "",
     }

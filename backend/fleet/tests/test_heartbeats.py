@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from backend.accounts import tokens
-from backend.accounts.models import Token, TokenKind
+from backend.accounts.models import Token
 from backend.fleet.heartbeats import (
     GRACE,
     HOST_KEPT,
@@ -101,29 +101,26 @@ def test_what_was_said_long_ago_is_forgotten(tenant):
     assert not Progress.objects.filter(run=old.run).exists()
 
 
-def test_the_roster_lists_every_valid_token_with_its_hosts(tenant):
+def test_the_roster_lists_the_hosts_of_every_valid_token(tenant):
     heartbeat = running()
     say(tenant, heartbeat)
     say(tenant, host="bench-2")
-    unused = tokens.issue(
-        TokenKind.AGENT, tenant.workspace, user=tenant.user, name="new", lifetime=timedelta(days=1)
-    )
-    rows = {
-        row.agent.host_name if row.agent else row.token.name: row
-        for row in roster(tenant.workspace)
-    }
-    assert set(rows) == {"bench-1", "bench-2", "new"}
+    rows = {row.agent.host_name: row for row in roster(tenant.workspace)}
+    assert set(rows) == {"bench-1", "bench-2"}
     assert (rows["bench-1"].run, rows["bench-1"].state) == (heartbeat.run, "running")
     assert rows["bench-1"].shared_with == ("bench-2",)
-    assert rows["new"].last_seen_at is None
-    tokens.revoke(tokens.find(unused, TokenKind.AGENT))
-    assert "new" not in {row.token.name for row in roster(tenant.workspace)}
+    tokens.revoke(token_of(tenant))
+    assert roster(tenant.workspace) == []
+
+
+def test_a_token_that_only_curl_used_is_no_agent(tenant):
+    Token.objects.filter(pk=token_of(tenant).pk).update(used_at=timezone.now())
+    assert roster(tenant.workspace) == []
 
 
 def test_the_roster_holds_nothing_of_other_workspaces(tenant):
     say(make_tenant("other"), running())
-    (row,) = roster(tenant.workspace)
-    assert (row.agent, row.run) == (None, None)
+    assert roster(tenant.workspace) == []
 
 
 @pytest.fixture

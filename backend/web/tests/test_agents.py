@@ -3,6 +3,7 @@ import uuid
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from backend.accounts import tokens
 from backend.accounts.models import Membership, Role, Token, TokenKind, User
@@ -51,6 +52,15 @@ def test_an_agent_is_shown_with_its_host_and_its_running_run(scene, owner):
     page = owner.get("/w/own-lab/agents").content.decode()
     for part in ("bench-7", "0.1.0", f"/r/{run}", "running", "running now"):
         assert part in page
+
+
+def test_a_token_that_no_agent_used_is_listed_as_a_token_alone(scene, owner):
+    token = token_of(scene)
+    Token.objects.filter(pk=token.pk).update(used_at=timezone.now(), name="ci script")
+    assert "No agents yet" in owner.get("/w/own-lab/agents").content.decode()
+    assert "ci script" in owner.get("/w/own-lab/tokens").content.decode()
+    revoked = owner.post(f"/w/own-lab/agents/{token.pk}/revoke")
+    assert revoked["Location"] == "/w/own-lab/tokens"
 
 
 def test_a_token_is_made_and_shown_this_once_beside_the_commands(scene, owner, files):
