@@ -14,13 +14,12 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Coalesce
 
 from backend.errors import InvalidInput
-from backend.runs.models import Cell, FormerName, Run, Trial
+from backend.runs.models import Cell, FormerName, Run
 from backend.runs.registry import current_name
+from backend.runs.run_states import STATES, runs_in_state
 
 MAX_LENGTH = 200
 MAX_WORDS = 8
-# complete: not under way, not interrupted, and no trial failed.
-STATES = ("complete", "failed", "interrupted", "running")
 UNKNOWN = "unknown"
 
 
@@ -89,10 +88,11 @@ class RunSearch:
             rows = rows.filter(_contains(word))
         if self.host:
             rows = rows.filter(_on_host(self.host))
-        rows = self._with_cells(rows)
-        return self._in_state(self._within(rows))
+        rows = self._within(self._with_cells(rows))
+        return runs_in_state(rows, self.state) if self.state else rows
 
-    def _with_cells(self, rows: QuerySet[Run]) -> QuerySet[Run]:
+    def cells(self) -> Q:
+        """Which load points are of the chosen server, workload and tool; empty: all."""
         wanted = Q()
         for column, value in (
             ("series__server__name", self.server),
@@ -101,6 +101,10 @@ class RunSearch:
         ):
             if value:
                 wanted &= Q(**{column: value})
+        return wanted
+
+    def _with_cells(self, rows: QuerySet[Run]) -> QuerySet[Run]:
+        wanted = self.cells()
         return rows.filter(Exists(_cells(wanted))) if wanted else rows
 
     def _within(self, rows: QuerySet[Run]) -> QuerySet[Run]:
@@ -113,17 +117,6 @@ class RunSearch:
         if self.until:
             rows = rows.filter(when__lt=_midnight(self.until + timedelta(days=1)))
         return rows
-
-    def _in_state(self, rows: QuerySet[Run]) -> QuerySet[Run]:
-        failed = Exists(Trial.objects.filter(run=OuterRef("pk")).exclude(error=""))
-        if self.state == "interrupted":
-            return rows.filter(interrupted=True)
-        if self.state == "running":
-            return rows.filter(is_open=True)
-        if self.state == "failed":
-            return rows.filter(failed)
-        complete = rows.filter(~failed, interrupted=False, is_open=False)
-        return complete if self.state == "complete" else rows
 
 
 def _read(name: str, value: str) -> Any:

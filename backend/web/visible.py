@@ -12,6 +12,7 @@ from backend.accounts.models import User, Workspace
 from backend.accounts.workspace_links import shared_ids
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
+from backend.library.loading import SLUG as LIBRARY
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 from backend.sharing.reading import find_result_set
 from backend.sharing.run_sharing import find_shared_run
@@ -41,6 +42,14 @@ def workspaces(request: HttpRequest) -> list[UUID]:
     browser opened.
     """
     return [*access.readable_ids(viewer(request)), *shared_ids(request.session)]
+
+
+def searched_workspaces(request: HttpRequest) -> list[Workspace]:
+    """The workspaces that a search from outside of them looks through: those of the viewer, those
+    whose link the browser opened, and the library."""
+    chosen = [*_own_workspaces(request), *shared_ids(request.session)]
+    rows = Workspace.objects.filter(Q(pk__in=chosen) | Q(slug=LIBRARY, is_public=True))
+    return list(rows.order_by("name", "slug"))
 
 
 def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
@@ -138,12 +147,10 @@ def is_member(request: HttpRequest, result_set: ResultSet) -> bool:
     return result_set.workspace_id in _own_workspaces(request)
 
 
-def result_sets(request: HttpRequest, workspace: Workspace) -> QuerySet[ResultSet]:
+def result_sets(request: HttpRequest, *workspaces: Workspace) -> QuerySet[ResultSet]:
     """The result sets that a list may show: all to members, the public ones to others."""
-    rows = ResultSet.objects.filter(workspace=workspace)
-    if workspace.pk in _own_workspaces(request):
-        return rows
-    return rows.filter(visibility=Visibility.PUBLIC)
+    is_readable = Q(workspace__in=_own_workspaces(request)) | Q(visibility=Visibility.PUBLIC)
+    return ResultSet.objects.filter(is_readable, workspace__in=workspaces)
 
 
 def _own_workspaces(request: HttpRequest) -> list[UUID]:

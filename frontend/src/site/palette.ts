@@ -12,28 +12,16 @@ interface Result {
 
 const PAUSE_MS = 120;
 
-/** Without a workspace the palette offers the links of the page's own navigation. */
-function findPages(query: string): Result[] {
-  const links = [...document.querySelectorAll<HTMLAnchorElement>(".topbar a[href]")];
-  return links
-    .map((link) => ({
-      kind: "page",
-      title: link.textContent?.trim() ?? "",
-      hint: "",
-      url: link.getAttribute("href") ?? "/",
-    }))
-    .filter((result) => result.title.toLowerCase().includes(query.toLowerCase()));
-}
-
-function searchField(): HTMLInputElement {
+/** `searches`: where it looks, such as "this workspace". */
+function searchField(searches: string): HTMLInputElement {
   return h("input", {
     type: "text",
     role: "combobox",
     "aria-expanded": "true",
     "aria-controls": "palette-list",
     "aria-autocomplete": "list",
-    "aria-label": "Search this workspace",
-    placeholder: "Servers, hosts, workloads, runs, result sets, pages",
+    "aria-label": `Search ${searches}`,
+    placeholder: `Search ${searches}: servers, hosts, workloads, runs, result sets, pages`,
     autocomplete: "off",
     spellcheck: "false",
     maxlength: 100,
@@ -45,25 +33,21 @@ function isPaletteKey(event: KeyboardEvent): boolean {
 }
 
 class Palette {
-  /** Where results are asked for; empty without a workspace. */
+  /** Where results are asked for. */
   readonly #url: string;
-  readonly #input = searchField();
+  readonly #input: HTMLInputElement;
   readonly #list = h("ul", { id: "palette-list", role: "listbox", "aria-label": "Results" });
   readonly #status = h("p", { class: "hint palette-said", role: "status" });
-  readonly #dialog = h(
-    "dialog",
-    { class: "dialog palette", "aria-label": "Search" },
-    this.#input,
-    this.#list,
-    this.#status,
-  );
+  readonly #dialog = h("dialog", { class: "dialog palette", "aria-label": "Search" });
   #results: readonly Result[] = [];
   #chosen = 0;
   #timer = 0;
   #pending: AbortController | null = null;
 
-  constructor(url: string) {
+  constructor(url: string, searches: string) {
     this.#url = url;
+    this.#input = searchField(searches);
+    this.#dialog.append(this.#input, this.#list, this.#status);
     this.#input.addEventListener("input", () => {
       clearTimeout(this.#timer);
       this.#timer = window.setTimeout(() => void this.#search(), PAUSE_MS);
@@ -85,7 +69,6 @@ class Palette {
 
   async #search(): Promise<void> {
     const query = this.#input.value.trim();
-    if (!this.#url) return this.#show(findPages(query));
     this.#pending?.abort();
     const request = new AbortController();
     this.#pending = request;
@@ -154,7 +137,8 @@ class Palette {
 export function bindPalette(): void {
   const opener = document.querySelector<HTMLButtonElement>("button[data-palette]");
   if (!opener) return;
-  const palette = new Palette(opener.dataset.palette ?? "");
+  const { palette: url = "", searches = "" } = opener.dataset;
+  const palette = new Palette(url, searches);
   document.addEventListener("keydown", (event) => {
     if (!isPaletteKey(event)) return;
     event.preventDefault();
