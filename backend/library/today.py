@@ -243,7 +243,10 @@ def _grouped(
 
 
 def _failed_share(trial: ParsedTrial) -> float | None:
-    """Failed attempts ÷ attempts; None where the output does not tell what succeeded."""
+    """Failed attempts ÷ attempts; None where the output does not tell what succeeded, or leaves out
+    what got no answer."""
+    if trial.lists_answers_only:
+        return None
     return error_rate(trial.requests_completed, trial.requests_ok, trial.error_counts)
 
 

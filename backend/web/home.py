@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -14,15 +13,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
-from backend.analysis.pages.front_questions import Question, list_questions
-from backend.ingest.listing import Which, upload_page
-from backend.ingest.models import Upload
+from backend.analysis.pages.front_questions import Question
+from backend.ingest.listing import ListedUpload, Which, upload_page
 from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import RunRow, run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
 from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
 from backend.web import visible
+from backend.web.kept_questions import questions_of
 from backend.web.visitors import introduction
 
 PLACEHOLDER = "<token>"
@@ -30,7 +29,6 @@ LATEST = 8
 LATEST_RESULT_SETS = 5
 FAILED_WITHIN = timedelta(days=14)
 RUNS_FAILED_WITHIN, MOST_FAILED = timedelta(days=3), 5
-QUESTIONS_KEPT_S = 600
 
 
 def curl_command(token: str = PLACEHOLDER) -> str:
@@ -114,7 +112,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
             "failed_runs": _failed_runs(workspace),
             "runs": run_page([workspace.pk], limit=LATEST).runs,
             "counts": _counts(workspace),
-            "questions": [_shown(workspace, question) for question in _questions(workspace)],
+            "questions": [_shown(workspace, question) for question in questions_of(workspace)],
             "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
         }
     return render(request, "workspace.html", context)
@@ -123,16 +121,6 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
 def _latest(workspace: Workspace) -> Run | None:
     rows = Run.objects.filter(workspace=workspace).order_by("-recorded_at")
     return rows.only("id", "recorded_at").first()
-
-
-def _questions(workspace: Workspace) -> list[Question]:
-    """Cached until the data of the workspace change."""
-    key = f"questions:{workspace.pk}:{workspace.data_version}"
-    questions: list[Question] | None = cache.get(key)
-    if questions is None:
-        questions = list_questions(workspace.pk, workspace.slug)
-        cache.set(key, questions, QUESTIONS_KEPT_S)
-    return questions
 
 
 def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
@@ -160,16 +148,18 @@ def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
 
 
 def _failed_runs(workspace: Workspace) -> list[RunRow]:
-    """The runs of the last days with a failed trial or without an end, the newest first."""
+    """The runs of the last days with a failed trial, without an end, or read only in part, the
+    newest first."""
     since = timezone.now() - RUNS_FAILED_WITHIN
-    searches = (RunSearch(state=state, since=since.date()) for state in ("failed", "interrupted"))
+    states = ("failed", "interrupted", "partial")
+    searches = (RunSearch(state=state, since=since.date()) for state in states)
     pages = (run_page([workspace.pk], limit=MOST_FAILED, search=search) for search in searches)
-    # A run may be both.
+    # A run may be several of these.
     rows = {row.id: row for page in pages for row in page.runs}
     return sorted(rows.values(), key=lambda row: row.recorded_at, reverse=True)[:MOST_FAILED]
 
 
-def _failed(workspace: Workspace) -> Sequence[Upload]:
+def _failed(workspace: Workspace) -> Sequence[ListedUpload]:
     """The uploads of the last 14 days that could not be read."""
     since = timezone.now() - FAILED_WITHIN
     page = upload_page(workspace.pk, which=Which.FAILED, since=since, limit=LATEST_RESULT_SETS)

@@ -15,15 +15,15 @@ from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
 from backend.library.study import Study, read_studies
 from backend.library.summary import today_summary
 from backend.library.today import rows_of
-from backend.links import compare_link, link_to, result_set_link
+from backend.links import compare_link, link_to
 from backend.runs.models import Server
-from backend.sharing.models import ResultSet
+from backend.web import visible
 
 
 @require_safe
 def library(request: HttpRequest) -> HttpResponse:
     """Every study with its answers, and every server that a study names."""
-    paths = _result_set_paths()
+    paths = _result_set_paths(request)
     context = {
         "nav": "library",
         "workspace_url": link_to("workspace", SLUG) if _workspace() else "",
@@ -50,7 +50,7 @@ def library_server(request: HttpRequest, slug: str) -> HttpResponse:
     server = find_shelved(slug)
     if server is None:
         raise Http404
-    paths = _result_set_paths()
+    paths = _result_set_paths(request)
     context = {
         "nav": "library",
         "server": server,
@@ -83,10 +83,14 @@ def _workspace() -> Workspace | None:
     return Workspace.objects.filter(slug=SLUG, is_public=True).first()
 
 
-def _result_set_paths() -> dict[str, str]:
-    """The path of each result set by its name, where the library is loaded."""
+def _result_set_paths(request: HttpRequest) -> dict[str, str]:
+    """The path of each result set that the viewer may open, by its name; empty where the library is
+    not loaded."""
+    workspace = Workspace.objects.filter(slug=SLUG).first()
+    if workspace is None:
+        return {}
     studies = [study.name for study in read_studies()]
     names = [*studies, *map(today_name, studies)]
     links = {result_set_id(name): name for name in names}
-    loaded = ResultSet.objects.filter(link__in=links, workspace__slug=SLUG)
-    return {links[link]: result_set_link(link) for link in loaded.values_list("link", flat=True)}
+    listed = visible.result_sets(request, workspace).filter(link__in=links).defer("snapshot")
+    return {links[row.link]: row.path for row in listed if not row.is_gone}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from backend.analysis.pages.workspace_cells import (
@@ -38,7 +38,7 @@ def list_groups(workspace_id: UUID) -> list[ComparableGroup]:
 
 def _group(measured: WorkspaceCells, key: tuple[str, Conditions], servers: int) -> ComparableGroup:
     workload, conditions = key
-    group = replace(measured, workload=workload, conditions=conditions, axis=measured.axes[key])
+    group = measured.under(workload, conditions)
     # The client is left out: mostly it is the host, or there is one.
     chosen = group.condition_filters
     parts = [workload, conditions[2] or "unknown tool"]

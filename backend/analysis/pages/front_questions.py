@@ -1,6 +1,7 @@
 """The questions a workspace is opened with, each as a comparison over what it really holds.
 
-Each is asked of every run of the workspace. A question that these cannot answer says why.
+Each is asked of every run of the workspace. A question that these cannot answer, or whose
+comparison is not of like with like, says why.
 """
 
 from __future__ import annotations
@@ -8,22 +9,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
 from uuid import UUID
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.pages.question_check import QuestionCheck
+from backend.analysis.pages.version_pairs import find_server_of_versions, find_version_pair
 from backend.analysis.pages.workspace_cells import (
     CellSummary,
-    Conditions,
     Query,
     WorkspaceCells,
     load_workspace_cells,
     newest_versions,
 )
-from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import number_text
-from backend.analysis.query.natural_order import natural
 from backend.runs.models import Trial
+from backend.runs.transactions import repeatable_read
 from backend.stats.thresholds import LEAST_LOADS
 
 ALL = (
@@ -52,20 +52,33 @@ class Question:
     why_not: str = ""
 
 
+@repeatable_read()
 def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
     """The seven questions, in the order of the page."""
     measured = load_workspace_cells(workspace_id)
     if measured is None:
         return [_unanswered(id_, "Nothing was measured yet.") for id_, _ in ALL]
-    return [
+    check = QuestionCheck(workspace_id, slug)
+    questions = (
         _fastest(measured),
         _limits(measured),
         _distributions(measured),
         _versions(measured),
         _hardware(measured),
         _cost(measured),
-        _distance(measured, workspace_id, slug),
-    ]
+        _distance(measured, check),
+    )
+    return [_checked(question, check) for question in questions]
+
+
+def _checked(question: Question, check: QuestionCheck) -> Question:
+    """The question with what its comparison cannot show, or why it has no answer."""
+    if question.query is None:
+        return question
+    offer = check.offer(question.query)
+    if offer.why_not:
+        return replace(question, query=None, why_not=offer.why_not)
+    return replace(question, about=", ".join(filter(None, [question.about, offer.limits])))
 
 
 def _unanswered(id_: str, why: str) -> Question:
@@ -141,53 +154,33 @@ def _distributions(measured: WorkspaceCells) -> Question:
 
 
 def _versions(measured: WorkspaceCells) -> Question:
-    """The newest version against the version before, of the server measured in the most."""
-    place = _most_versions(measured)
-    if place is None:
-        why = "No server was measured in two known versions at the same load."
-        return _unanswered("versions", why)
-    (workload, conditions, server, load), versions = place
-    *_, previous, newest = versions
-    base = replace(measured, workload=workload, conditions=conditions).base_query
+    """The newest version of a server against the one before."""
+    pair = find_version_pair(measured)
+    if pair is None:
+        return _unanswered("versions", _why_no_versions(measured))
+    before = "the version before" if pair.is_direct else "an earlier version"
     return Question(
         "versions",
-        f"Did {server} get slower?",
-        {**base, "server": server, "version": (previous, newest), **_at(load)},
-        f"{newest} against {previous}, the version before, at {measured.load_text(load)}, "
-        f"{workload}",
+        f"Did {pair.server} get slower?",
+        pair.query,
+        f"{pair.newest} against {pair.previous}, {before}, at {pair.place}",
     )
 
 
-_Place = tuple[str, Conditions, str, float]
-
-
-def _most_versions(measured: WorkspaceCells) -> tuple[_Place, list[str]] | None:
-    """Where a server was measured in the most versions, its newest among them; with these in order.
-
-    None where no server was measured in two versions under the same conditions.
-    """
-    versions: dict[_Place, set[str]] = defaultdict(set)
-    newest: dict[str, str] = {}
-    for cell in measured.every:
-        if cell.version and cell.load is not None:
-            versions[cell.workload, cell.conditions, cell.server, cell.load].add(cell.version)
-            newest[cell.server] = max(newest.get(cell.server, ""), cell.version, key=natural)
-    several = {place: texts for place, texts in versions.items() if len(texts) > 1}
-    usual = measured.workload, measured.conditions
-
-    def weight(place: _Place) -> tuple[bool, int, bool]:
-        has_newest = newest[place[2]] in several[place]
-        return has_newest, len(several[place]), place[:2] == usual
-
-    best = max(several, key=weight, default=None)
-    return None if best is None else (best, sorted(several[best], key=natural))
+def _why_no_versions(measured: WorkspaceCells) -> str:
+    several = find_server_of_versions(measured)
+    if several is None:
+        return "No server was measured in two known versions at the same load."
+    server, newest = several
+    return (
+        f"{server} {newest}, the newest version, and an earlier one were not measured with the "
+        "same configuration, workload, load and host. Measure both in one run."
+    )
 
 
 def _hardware(measured: WorkspaceCells) -> Question:
     """Asked of the servers measured on several hosts, a panel for each: there the host differs."""
-    alike = [
-        cell for cell in measured.of_workload if cell.conditions[2:] == measured.conditions[2:]
-    ]
+    alike = _of_every_host(measured)
     load, cells = _on_several_hosts(alike)
     if not cells:
         why = "No server version was measured on two known hosts at the same load."
@@ -203,6 +196,17 @@ def _hardware(measured: WorkspaceCells) -> Question:
         {**base, **newest, **panels, **_at(load)},
         f"{_count_servers(servers)} on {hosts} at {measured.load_text(load)}, {measured.workload}",
     )
+
+
+def _of_every_host(measured: WorkspaceCells) -> list[CellSummary]:
+    """The cells of the workload, tool and loop, whatever their hosts, on the same axis."""
+    tool_and_loop = measured.conditions[2:]
+    return [
+        cell
+        for cell in measured.of_workload
+        if cell.conditions[2:] == tool_and_loop
+        and measured.axes[cell.workload, cell.conditions] == measured.axis
+    ]
 
 
 def _on_several_hosts(cells: Sequence[CellSummary]) -> tuple[float | None, list[CellSummary]]:
@@ -235,17 +239,23 @@ def _cost(measured: WorkspaceCells) -> Question:
     )
 
 
-def _distance(measured: WorkspaceCells, workspace_id: UUID, slug: str) -> Question:
+def _distance(measured: WorkspaceCells, check: QuestionCheck) -> Question:
     alike = [cell for cell in measured.every if cell.conditions == measured.conditions]
     workloads = _shared_workloads(alike)
     if len(workloads) > 1:
         return _distance_by_workload(
             measured, [cell for cell in alike if cell.workload in workloads]
         )
+    return _distance_at_load(measured, check)
+
+
+def _distance_at_load(measured: WorkspaceCells, check: QuestionCheck) -> Question:
     load, cells = _at_shared_load(measured.alike)
     query = measured.query(cells, **_at(load))
     has_several = len({cell.server for cell in cells}) > 1
-    baseline = _baseline(query, workspace_id, slug) if has_several else None
+    if has_several and check.offer(query).why_not:
+        return Question("distance", _TEXT["distance"], query)
+    baseline = _baseline(query, check) if has_several else None
     if baseline is None:
         why = "No two servers can be ranked against each other at the same load."
         return _unanswered("distance", why)
@@ -275,10 +285,9 @@ def _shared_workloads(cells: Iterable[CellSummary]) -> set[str]:
     return {workload for workload, own in servers.items() if len(own) > 1}
 
 
-def _baseline(query: Query, workspace_id: UUID, slug: str) -> tuple[str, str] | None:
+def _baseline(query: Query, check: QuestionCheck) -> tuple[str, str] | None:
     """The series that the others are held against, by id and label; not chosen by its result."""
-    asked = CompareQuery.parse(urlencode({**query, "workspace": slug}, doseq=True))
-    ranking = compare(asked, workspace_ids=[workspace_id]).ranking
+    ranking = compare(check.parse(query), workspace_ids=[check.workspace_id]).ranking
     rows = [] if ranking is None else [row for row in ranking.rows if row.tier is not None]
     labels = {row.series: row.label for row in rows}
     if ranking is None or ranking.baseline not in labels or len(rows) < 2:

@@ -17,6 +17,7 @@ from backend.runs.checks import Finding
 from backend.runs.measured import throughput_origin_of
 from backend.runs.models import Cell, Host, Run, Series, Trial
 from backend.runs.naming import run_name
+from backend.runs.run_states import reasons_not_read, state_of
 from backend.runs.transactions import repeatable_read
 
 _UNSHOWN = (
@@ -40,6 +41,7 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
         "started_at": instant(run.started_at),
         "finished_at": instant(run.finished_at),
         "recorded_at": instant(run.recorded_at),
+        **_describe_state(run, trials),
         "interrupted": run.interrupted,
         "open": run.is_open,
         "trials_planned": run.trials_planned,
@@ -58,6 +60,17 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
         "hosts": describe_hosts(run),
         "trials": _describe_trials(trials, run.workspace_id),
     }
+
+
+def _describe_state(run: Run, trials: Sequence[Trial]) -> dict[str, Any]:
+    not_read = reasons_not_read([run.pk]).get(run.pk, "")
+    state = state_of(
+        is_open=run.is_open,
+        is_interrupted=run.interrupted,
+        has_failed=any(trial.error for trial in trials),
+        is_partial=bool(not_read),
+    )
+    return {"state": state, "not_read": not_read.splitlines()}
 
 
 @repeatable_read()

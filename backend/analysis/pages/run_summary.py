@@ -10,7 +10,9 @@ from backend.analysis.grouping.outputs import count_outputs_once
 from backend.analysis.grouping.points import Point, plain_load, point_of
 from backend.analysis.loading.rows import fetch_cells, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
+from backend.runs.models import Cell, Workload
 from backend.runs.transactions import repeatable_read
+from backend.runs.workload_labels import label_workloads
 
 METRICS = ("throughput", "p50", "p99", "error_rate")
 
@@ -24,15 +26,31 @@ def summarise_run(
 ) -> list[dict[str, Any]]:
     """A row for each load point of the run, by workload, server and load.
 
-    `trials`: as `describe_run` lists them; each row has its own. Figures are in req/s, µs and as a
-    share; None is unknown.
+    `trials`: as `describe_run` lists them; each row has its own. Workloads of one name have what
+    differs behind it. Figures are in req/s, µs and as a share; None is unknown.
     """
     points = _points(run_id, workspace_ids)
+    series = _series_by_cell(run_id)
     by_cell: dict[str, list[Mapping[str, Any]]] = {}
     for trial in trials:
         by_cell.setdefault(trial["cell"], []).append(trial)
-    rows = [_row(group, points.get(cell)) for cell, group in by_cell.items()]
+    rows = [
+        # An upload that was read again since `trials` were read may have replaced the cell.
+        {**_row(group, points.get(cell)), **series.get(cell, {})}
+        for cell, group in by_cell.items()
+    ]
     return sorted(rows, key=_order)
+
+
+def _series_by_cell(run_id: uuid.UUID) -> dict[str, dict[str, Any]]:
+    """By the id of its cell: the id of the series, and what its workload is called."""
+    rows = Cell.objects.filter(run=run_id).order_by()
+    columns = list(rows.values_list("pk", "series", "series__workload"))
+    labels = label_workloads(Workload.objects.filter(pk__in={row[2] for row in columns}))
+    return {
+        str(cell): {"series": str(series), "workload": labels[workload]}
+        for cell, series, workload in columns
+    }
 
 
 def _points(run_id: uuid.UUID, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Point]:
@@ -46,14 +64,17 @@ def _row(trials: Sequence[Mapping[str, Any]], point: Point | None) -> dict[str, 
     first = trials[0]
     return {
         **{name: first[name] for name in ("cell", "server", "slot", "workload", "tool", "loop")},
+        "series": first["cell"],
         "connections": first["connections"],
         "rate_rps": plain_load(first["rate_rps"]),
         "figures": {name: None if point is None else point.metrics[name] for name in METRICS},
         "counted": 0 if point is None else len(point.trials),
+        "failed": sum(bool(trial["error"]) for trial in trials),
         "trials": trials,
     }
 
 
 def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
     loads = (row["connections"], row["rate_rps"])
-    return (row["workload"], row["server"], row["tool"], *(load or 0 for load in loads))
+    names = (row["workload"], row["server"], row["tool"], row["series"])
+    return (*names, *(load or 0 for load in loads))

@@ -220,6 +220,8 @@ def _merged(trials: Sequence[Trial]) -> Histogram | None:
 
 
 def _error_rate(trials: Sequence[Trial]) -> float | None:
+    if any(trial.error_rate is None for trial in trials):
+        return None
     counts = [
         attempts(trial.requests_completed, trial.requests_ok, trial.errors) for trial in trials
     ]

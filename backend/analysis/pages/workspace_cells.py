@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg, BoolOr
@@ -14,8 +14,10 @@ from django.db.models import Max, Q
 
 from backend.analysis.grouping.grouping import load_axis
 from backend.analysis.query.compare_query import MAX_VALUES
-from backend.analysis.query.field import UNKNOWN, number_text
+from backend.analysis.query.field import UNKNOWN
 from backend.analysis.query.natural_order import natural
+from backend.analysis.query.records import settings_of
+from backend.analysis.query.units import load_number
 from backend.runs.models import Cell, Host
 
 # The fields of a comparison, as a link has them.
@@ -26,15 +28,23 @@ Conditions = tuple[str | None, ...]
 T = TypeVar("T")
 
 
+class Variant(NamedTuple):
+    """How a version of a server runs: its runtime, and its configuration as `key=value` texts."""
+
+    runtime: str | None
+    settings: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class CellSummary:
     """One series at one load, as far as the questions need it.
 
-    `load` is on the axis of the workload. `runs` measured it, the newest first.
+    `load` is on the axis of its workload and conditions. `runs` measured it, the newest first.
     """
 
     server: str
     version: str | None
+    variant: Variant
     workload: str
     load: float | None
     conditions: Conditions
@@ -75,6 +85,11 @@ class WorkspaceCells:
         """The cells of the workload under the conditions."""
         return tuple(cell for cell in self.of_workload if cell.conditions == self.conditions)
 
+    def under(self, workload: str, conditions: Conditions) -> WorkspaceCells:
+        """The same cells, for questions about another workload or other conditions."""
+        axis = self.axes[workload, conditions]
+        return replace(self, workload=workload, conditions=conditions, axis=axis)
+
     @property
     def condition_filters(self) -> dict[str, str]:
         """The conditions as filters, where not all cells of the workspace have them."""
@@ -97,7 +112,7 @@ class WorkspaceCells:
     def load_text(self, load: float | None) -> str:
         if load is None:
             return ""
-        text = number_text(float(load))
+        text = load_number(float(load))
         if self.axis == "connections":
             return f"{text} connection{'' if text == '1' else 's'}"
         return f"{text} req/s offered"
@@ -113,9 +128,8 @@ def load_workspace_cells(workspace_id: UUID) -> WorkspaceCells | None:
     of_workload = [row for row in rows if row.workload == workload]
     usual = _widest((conditions[row.series], row.server) for row in of_workload)
     axes = _axes(rows, conditions)
-    axis = axes[workload, usual]
-    cells = tuple(_summary(row, conditions[row.series], axis) for row in rows)
-    return WorkspaceCells(workload, axis, cells, usual, axes)
+    cells = tuple(_summary(row, conditions[row.series], axes) for row in rows)
+    return WorkspaceCells(workload, axes[workload, usual], cells, usual, axes)
 
 
 def _axes(
@@ -145,6 +159,8 @@ class _Row(NamedTuple):
     series: UUID
     server: str
     version: str | None
+    runtime: str | None
+    configuration: Mapping[str, Any]
     workload: str
     server_host: UUID | None
     client_host: UUID | None
@@ -161,7 +177,8 @@ def _rows(workspace_id: UUID) -> list[_Row]:
     cells = Cell.of_kept_runs.filter(run__workspace=workspace_id, trial_count__gt=0)
     load_points = cells.values_list(
         "series",
-        *("series__server__name", "series__server__version", "series__workload__name"),
+        *("series__server__name", "series__server__version", "series__server__runtime"),
+        *("series__server__configuration", "series__workload__name"),
         *("series__server_host", "series__client_host", "series__tool", "series__loop"),
         *("connections", "rate_rps"),
     ).annotate(
@@ -178,11 +195,15 @@ def _newest_first(rows: Iterable[_Row]) -> list[_Row]:
     return sorted(by_version, key=lambda row: row.newest, reverse=True)
 
 
-def _summary(row: _Row, conditions: Conditions, axis: str) -> CellSummary:
+def _summary(
+    row: _Row, conditions: Conditions, axes: Mapping[tuple[str, Conditions], str]
+) -> CellSummary:
+    axis = axes[row.workload, conditions]
     load = row.connections if axis == "connections" else row.rate_rps
     return CellSummary(
         row.server,
         row.version,
+        Variant(row.runtime, settings_of(row.configuration)),
         row.workload,
         load,
         conditions,

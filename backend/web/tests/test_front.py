@@ -159,8 +159,8 @@ def test_questions_follow_what_was_deleted(owner, scene):
         return html[html.index("Questions") : html.index("Latest runs")]
 
     before = shown()
-    names = ("b", "c", "d", "e")
-    other = make_run(scene.own.workspace, *(CellSpec(server=name) for name in names))
+    cells = [CellSpec(server=name) for name in ("b", "c", "d", "e")]
+    other = make_run(scene.own.workspace, *cells, same_host=True)
     assert "4 servers" in shown()
     owner.post(f"/r/{other.pk}/delete")
     assert shown() == before

@@ -123,6 +123,28 @@ def test_the_page_of_a_study_leads_to_no_closed_set_of_today(closed):
     assert "Then and today" not in page
 
 
+@pytest.mark.parametrize(
+    "closed",
+    [
+        {"withdrawn_at": timezone.now()},
+        {"expires_at": timezone.now()},
+        {"visibility": Visibility.PRIVATE},
+    ],
+    ids=["withdrawn", "expired", "private"],
+)
+def test_the_library_links_only_to_sets_that_a_visitor_may_open(closed):
+    (study,) = (study for study in read_studies() if study.name == "scaling-twisted-2013")
+    loaded = load_library([study])
+    open_path, closed_path = loaded.paths[study.name], loaded.paths[today_name(study.name)]
+    ResultSet.objects.filter(link=result_set_id(today_name(study.name))).update(**closed)
+    page = page_at("/library/")
+    assert open_path in page
+    assert closed_path not in page
+    ResultSet.objects.filter(link=result_set_id(study.name)).update(**closed)
+    assert open_path not in page_at("/library/")
+    assert open_path not in page_at("/library/servers/nginx")
+
+
 def test_the_set_of_a_study_begins_with_its_best_figure_wherever_it_is_shown():
     (study,) = (study for study in read_studies() if study.name == "landshark-2010")
     path = load_library([study]).paths[study.name]

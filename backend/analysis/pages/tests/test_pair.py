@@ -90,7 +90,7 @@ def test_a_workload_of_another_size_is_never_comparable(workspace):
     b = make_run(workspace, CellSpec(workload={**HELLO, "payload_bytes": 4096}))
     pair = pair_of(a, b)
     assert pair.outcome.status == "not_comparable"
-    assert differences(pair)["payload size"] == ("13 B", "4096 B")
+    assert differences(pair)["payload size"] == ("13 B", "4,096 B")
     (row,) = [row for row in pair.differences if row.name == "payload size"]
     assert row.meaning == "It must match: the figures are not comparable."
 
