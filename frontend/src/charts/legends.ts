@@ -1,5 +1,6 @@
 // What the marks of each view mean, only those that occur.
 import { changesOf, type Figures, intervalName, isFailing, measureOf } from "../api/figures";
+import { plural } from "../text/format";
 import { bandsOf, countUnclassified } from "./errors";
 import { FAR } from "./outliers";
 import { isDense } from "./style/line_style";
@@ -37,7 +38,7 @@ function intervalMarks(figures: Figures, options: SweepOptions): readonly (strin
       "faint ring = a trial too far off to count",
     hasCutPoints(figures, options) && CUT,
     hasCutInterval(figures, options) &&
-      "↑ = an interval or a trial ends outside the chart; see the table",
+      "arrow at the edge = an interval or a trial ends outside the chart; see the table",
   ];
 }
 
@@ -61,7 +62,7 @@ export function errorsLegend(figures: Figures): string {
       ? "shares of all attempts, one scale in every band"
       : "no failure has an error class";
   }
-  const points = `${unclassified} load point${unclassified === 1 ? "" : "s"}`;
+  const points = plural(unclassified, "load point");
   return joined([
     `${points} with failures of unknown class: in “all failures” only`,
     "shares of all attempts, one scale in every band",

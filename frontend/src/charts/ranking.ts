@@ -18,11 +18,13 @@ import {
   inUnit,
   type Kind,
   kindOf,
+  roundNumber,
   times,
   timesRange,
   type Unit,
   unitFor,
 } from "../text/format";
+import { heldReach } from "./held_ends";
 
 export interface RankingRow {
   readonly series: string;
@@ -91,15 +93,12 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   };
 }
 
-/** How many times the largest value an interval may reach before the axis cuts it off. */
-const LONGEST = 3;
-
 /** The largest value, or the largest end of an interval that does not squeeze all values. */
 function axisEnd(measures: readonly Measure[]): number {
   const largest = Math.max(0, ...measures.map(({ value }) => value ?? 0));
-  const ends = measures.map(({ high }) => high ?? 0);
-  const longest = largest > 0 ? largest * LONGEST : Number.POSITIVE_INFINITY;
-  return Math.max(largest, ...ends.filter((end) => end <= longest));
+  // Below the step of the load tool every value is 0: nothing could be squeezed.
+  if (largest === 0) return Math.max(0, ...measures.map(({ high }) => high ?? 0));
+  return largest * heldReach(measures.map(({ high }) => [(high ?? 0) / largest]));
 }
 
 /** All rows, also those of series that are too many to be compared. */
@@ -173,5 +172,5 @@ export function niceTop(value: number): number {
 }
 
 function axisText(value: number, unit: Unit): string {
-  return value === 0 ? "0" : `${Number((value / unit.factor).toPrecision(3))}${unit.suffix}`;
+  return value === 0 ? "0" : `${roundNumber(value / unit.factor, 3)}${unit.suffix}`;
 }

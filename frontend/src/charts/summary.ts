@@ -9,6 +9,7 @@ import {
   type Series,
 } from "../api/figures";
 import {
+  grouped,
   isolated,
   kindOf,
   loadPoint,
@@ -170,7 +171,7 @@ function failuresText(figures: Figures): string {
     .filter((band) => band !== "total")
     .sort((a, b) => (shareOf(worst.point, b) ?? 0) - (shareOf(worst.point, a) ?? 0))[0];
   const mostly = main && worst.point.errors ? `, mostly ${bandName(main)}` : "";
-  return `Attempts failed at ${failing.length} of ${plural(shares.length, "load point")}, most with ${seriesName(figures, worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.`;
+  return `Attempts failed at ${grouped(failing.length)} of ${plural(shares.length, "load point")}, most with ${seriesName(figures, worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.`;
 }
 
 export function ratiosSummary(figures: Figures): Summary {

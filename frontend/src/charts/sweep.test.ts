@@ -49,6 +49,12 @@ describe("sweepChart", () => {
     expect(viewNamed("sweep").legend(figures(), options())).not.toContain("see the table");
   });
 
+  it("has room for an interval where every figure is below the step of the tool", () => {
+    const zero = onePoint({ value: 0, low: 0, high: 1000, each: [0, 0, 1000] });
+    expect(axisTop(zero)).toBeGreaterThanOrEqual(1000);
+    expect(hasCutInterval(zero, options())).toBe(false);
+  });
+
   it("says nothing of a cut interval that only a grey line has", () => {
     const absurd = onePoint({ value: 100, low: 1, high: 10_000, each: [100] });
     expect(hasCutInterval(absurd, options({ highlighted: new Set() }))).toBe(false);

@@ -22,6 +22,7 @@ import {
   plural,
   unitFor,
 } from "../text/format";
+import { heldReach } from "./held_ends";
 import { cutAbove } from "./outliers";
 import { changeMarks } from "./plugins/change_marks";
 import { cutPoints } from "./plugins/cut_points";
@@ -30,7 +31,7 @@ import { errorBars } from "./plugins/error_bars";
 import { limitLine, loadLine } from "./plugins/guide_lines";
 import { hoverPlugin } from "./plugins/hover";
 import { loadMarks } from "./plugins/load_marks";
-import { drawable, placeOf, xScale, yScale } from "./style/axes";
+import { drawable, placeOf, type Scale, xScale, yScale } from "./style/axes";
 import {
   baseOptions,
   CLIP_ABOVE,
@@ -62,8 +63,6 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
   );
   const place = placeOf(figures);
   const { theme, size } = options;
-  const extent = yExtent(options.scope ?? figures, options);
-  const y = yScale({ theme, size, kind, log: usesLogY(options), ...extent });
   return {
     type: "line",
     data: { datasets },
@@ -74,7 +73,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
         x: xScale(figures, options),
-        y: startsAboveZero(figures, options) ? scaleAboveZero(y, extent) : y,
+        y: yAxis(figures, options),
       },
       plugins: { tooltip: tooltip(options.theme, tooltipText(figures, kind)) },
     },
@@ -84,11 +83,19 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
       ...(options.trend ? [changeMarks(figures, options.metric, theme, size)] : []),
       errorBars(theme, size),
       loadMarks(figures, options.metric, size),
-      ...(extent.isCut ? [cutPoints(kind, theme, size)] : []),
+      ...(hasCutPoints(figures, options) ? [cutPoints(kind, theme, size)] : []),
       hoverPlugin(),
       endLabels(labelOptions(figures, options)),
     ],
   };
+}
+
+function yAxis(figures: Figures, options: SweepOptions): Scale {
+  const { theme, size, metric } = options;
+  const extent = yExtent(options.scope ?? figures, options);
+  const kind = kindOf(metricOf(figures, metric).unit);
+  const scale = yScale({ theme, size, kind, log: usesLogY(options), ...extent });
+  return startsAboveZero(figures, options) ? scaleAboveZero(scale, extent) : scale;
 }
 
 function limitIn(options: SweepOptions): number | null {
@@ -148,8 +155,9 @@ function sweepPoint(point: Point, x: number, options: SweepOptions): SweepPoint 
     x,
     at: point.x,
     y: drawable(measure?.value, log),
-    low: drawable(measure?.low, log),
-    high: drawable(measure?.high, log),
+    // As they are: a log axis without a place for an end says that the interval goes on.
+    low: measure?.low ?? null,
+    high: measure?.high ?? null,
     each: trialsOf(measure, log, false),
     aside: trialsOf(measure, log, true),
     step: measure?.step ?? null,
@@ -207,19 +215,21 @@ function gapStyle(skips: ReadonlySet<number>, look: LineStyle, category: boolean
   };
 }
 
-/** How many times the largest value an interval may reach before the axis cuts it off. */
-const LONGEST = 3;
+/** How many times the largest value a limit may be before the axis leaves it out. */
+const FAR_LIMIT = 3;
 
 interface Extent {
   readonly least: number;
   readonly most: number;
   /** Whether points lie above `most`. */
+  readonly hasCutPoints: boolean;
+  /** Whether points, intervals or trials lie above `most`. */
   readonly isCut: boolean;
 }
 
 const extents = new WeakMap<Figures, Map<string, Extent>>();
 
-/** What the y axis shows: every value and trial, and every interval end that is not too far off. */
+/** What the y axis shows: every value, and the ends and trials that are not too far off. */
 function yExtent(figures: Figures, options: SweepOptions): Extent {
   const byOptions = extents.get(figures) ?? new Map<string, Extent>();
   extents.set(figures, byOptions);
@@ -241,14 +251,33 @@ function measureExtent(figures: Figures, options: SweepOptions): Extent {
   const most = Math.max(0, ...values);
   const least = values.length > 0 ? Math.min(...values) : 0;
   const limit = limitIn(options) ?? 0;
-  const ends = [...points.flatMap(({ low, high, each }) => [low, high, ...each]), limit]
-    .filter(isNumber)
-    .filter((end) => end > 0 && end <= most * LONGEST && end >= least / LONGEST);
+  const ends = endsBySeries(points);
+  // Where every figure is 0, below the step of the tool, no interval can squeeze them.
+  const top =
+    most > 0
+      ? most * heldReach(ends.map((own) => own.map((end) => end / most)))
+      : Math.max(0, ...ends.flat());
+  const bottom = least / heldReach(ends.map((own) => own.map((end) => least / end)));
+  const isLimitNear = limit > 0 && limit <= most * FAR_LIMIT && limit >= least / FAR_LIMIT;
+  const held = isLimitNear ? [limit] : [];
   return {
-    least: Math.min(least, ...ends),
-    most: Math.max(most, ...ends),
-    isCut: cut !== null,
+    least: Math.min(bottom, ...held),
+    most: Math.max(top, ...held),
+    hasCutPoints: cut !== null,
+    isCut: cut !== null || ends.flat().some((end) => end > Math.max(top, ...held)),
   };
+}
+
+type PointOfSeries = SweepPoint & { readonly series: string };
+
+/** The ends of the intervals and the trials of each series. */
+function endsBySeries(points: readonly PointOfSeries[]): readonly (readonly number[])[] {
+  const ends = new Map<string, number[]>();
+  for (const { series, low, high, each } of points) {
+    const own = [low, high, ...each].filter(isNumber).filter((end) => end > 0);
+    ends.set(series, [...(ends.get(series) ?? []), ...own]);
+  }
+  return [...ends.values()];
 }
 
 /**
@@ -257,7 +286,7 @@ function measureExtent(figures: Figures, options: SweepOptions): Extent {
  */
 function cutOf(
   figures: Figures,
-  points: readonly (SweepPoint & { readonly series: string })[],
+  points: readonly PointOfSeries[],
   options: SweepOptions,
 ): number | null {
   const isLatency = kindOf(metricOf(figures, options.metric).unit) === "time";
@@ -269,17 +298,20 @@ function cutOf(
 
 /** Whether points are above the chart, so far are they from the others. */
 export function hasCutPoints(figures: Figures, options: SweepOptions): boolean {
-  return yExtent(options.scope ?? figures, options).isCut;
+  return yExtent(options.scope ?? figures, options).hasCutPoints;
 }
 
 /** Whether an interval or a trial of a drawn point lies beyond the chart: see the table. */
 export function hasCutInterval(figures: Figures, options: SweepOptions): boolean {
-  const { most } = yExtent(figures, options);
+  const { min, suggestedMin, max } = yAxis(figures, options);
+  // The library makes room for everything that is not cut.
+  const [bottom, top] = [min ?? suggestedMin ?? 0, max ?? Number.POSITIVE_INFINITY];
   const coloured = figures.series.filter(({ id }) => options.highlighted.has(id));
   return coloured.some(({ points }) =>
     points.some((point) => {
-      const { value = null, high = null, each = [] } = measureOf(point, options.metric) ?? {};
-      return (value ?? 0) <= most && Math.max(...[high, ...(each ?? [])].map(Number)) > most;
+      const { y, low, high, each } = sweepPoint(point, 0, options);
+      if (y === null || y > top) return false;
+      return [low, high, ...each].filter(isNumber).some((end) => end > top || end < bottom);
     }),
   );
 }
@@ -291,7 +323,7 @@ export function startsAboveZero(figures: Figures, options: SweepOptions): boolea
   return least > most * 0.4;
 }
 
-function scaleAboveZero(scale: object, { least, most }: Omit<Extent, "isCut">): object {
+function scaleAboveZero(scale: object, { least, most }: Pick<Extent, "least" | "most">): object {
   const room = (most - least || most) * 0.15;
   return { ...scale, min: undefined, suggestedMin: least - room, suggestedMax: most + room };
 }

@@ -1,6 +1,6 @@
 // The seconds of one trial -> Chart.js configurations of aligned panels. Pure: no DOM, no fetch.
 import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
-import { inUnit, type Kind, type Unit, unitFor } from "../text/format";
+import { grouped, inUnit, type Kind, roundNumber, type Unit, unitFor } from "../text/format";
 import type { ChartTheme } from "./style/theme";
 
 export interface Second {
@@ -177,7 +177,7 @@ function xScale(timeline: Timeline, theme: ChartTheme): Scale {
       padding: 6,
       maxRotation: 0,
       font: { size: 11 },
-      callback: (value: string | number) => `${Number(Number(value).toFixed(3))} s`,
+      callback: (value: string | number) => `${grouped(Number(value))} s`,
     },
   } as Scale;
 }
@@ -199,9 +199,7 @@ function yScale(panel: Panel, unit: Unit, theme: ChartTheme): Scale {
       font: { size: 11 },
       maxTicksLimit: 4,
       callback: (value: string | number) =>
-        Number(value) === 0
-          ? "0"
-          : `${Number((Number(value) / unit.factor).toPrecision(6))}${unit.suffix}`,
+        Number(value) === 0 ? "0" : `${roundNumber(Number(value) / unit.factor, 6)}${unit.suffix}`,
     },
   } as Scale;
 }

@@ -1,6 +1,6 @@
 // The kinds of x axes: where a part of each may begin and end, and the figures inside.
 import { type Figures, isCategory, measureOf, type Point, type X } from "../api/figures";
-import { loadPoint, percentile, single } from "../text/format";
+import { grouped, loadPoint, percentile, single } from "../text/format";
 import { PERCENTILE_TICKS, percentilePosition, shownCurves } from "./percentiles";
 import { placeOf } from "./style/axes";
 import type { ZoomAxis } from "./view";
@@ -35,7 +35,7 @@ export const overPlaces: ZoomAxis = {
 
 function rangeName(figures: Figures, from: string, to: string): string {
   if (isCategory(figures)) return `${figures.x.label.toLowerCase()} ${from} to ${to}`;
-  return `${from} to ${loadPoint(Number(to), figures.x.label)}`;
+  return `${grouped(Number(from))} to ${loadPoint(Number(to), figures.x.label)}`;
 }
 
 /** The axis of percentile curves. */

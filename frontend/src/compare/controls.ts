@@ -1,6 +1,13 @@
 // What is asked and how it is drawn: the metric, the load, the limit, the baseline, the view, the
 // axis, panels, series, log axes. Each control writes the query and nothing else.
-import { type Figures, fullLabel, type Group, type Metric, panelsOrWhole } from "../api/figures";
+import {
+  type Figures,
+  fullLabel,
+  type Group,
+  isCategory,
+  type Metric,
+  panelsOrWhole,
+} from "../api/figures";
 import { VIEWS, viewOf } from "../charts/views";
 import { type FieldName, queryFields } from "../query/fields";
 import {
@@ -15,7 +22,7 @@ import {
   withValues,
 } from "../query/query";
 import { button, h } from "../site/dom";
-import { short } from "../text/format";
+import { grouped, short } from "../text/format";
 import type { TabAxes } from "./tab_axes";
 
 type Go = (query: string) => void;
@@ -69,7 +76,9 @@ function loadSelect(figures: Figures, query: string, go: Go): HTMLElement | null
   const chosen = valueIn(query, "at") ?? String(ranked ?? "");
   const offered = values.map(String);
   const known = offered.includes(chosen) ? offered : ["", ...offered];
-  const options = known.map((text) => [text, short(text || "–", 32)] as const);
+  const shown = (text: string): string =>
+    text && !isCategory(figures) ? grouped(Number(text)) : short(text || "–", 32);
+  const options = known.map((text) => [text, shown(text)] as const);
   const name = axis === "connections" || axis === "rate" ? "Load" : label;
   return select(name, "at", options, chosen, (at) => go(withValue(query, "at", at || null)));
 }

@@ -15,7 +15,7 @@ import { seriesSlots } from "../charts/style/series_style";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { makeSortable } from "../site/sortable";
-import { interval, kindOf, plural, unitFor } from "../text/format";
+import { grouped, interval, kindOf, plural, unitFor } from "../text/format";
 import { shortNames } from "../text/names";
 import { swatch } from "./swatch";
 import {
@@ -188,9 +188,9 @@ function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement 
     h(
       "td",
       { class: numeric ? "number" : null },
-      numeric ? String(point.x) : nameElement(String(point.x), 40),
+      numeric ? grouped(Number(point.x)) : nameElement(String(point.x), 40),
     ),
-    h("td", { class: `number ${MINOR}` }, String(point.trials)),
+    h("td", { class: `number ${MINOR}` }, grouped(point.trials)),
     ...layout.columns.map((column) => valueCell(measureOf(point, column.metric.id), column)),
     ...layout.classes.map((name) => shareCell(shareOf(point, name))),
     h(

@@ -101,7 +101,7 @@ export class FilterMenu {
         h(
           "span",
           { class: "aside" },
-          chosen > 0 ? `${chosen} chosen` : grouped(field.values.length + field.more),
+          chosen > 0 ? `${grouped(chosen)} chosen` : grouped(field.values.length + field.more),
         ),
       ),
       ...field.values.map((value) => this.#value(field.id, value)),

@@ -4,6 +4,7 @@ import { seriesStyles } from "../charts/style/series_style";
 import { button } from "../site/dom";
 import { nameElement } from "../site/names";
 import { shortNames } from "../text/names";
+import { foldLegend, watchLegend } from "./legend_fold";
 import type { SeriesChoice } from "./series_choice";
 import { swatch } from "./swatch";
 
@@ -82,6 +83,8 @@ export function updateLegend(place: HTMLElement, figures: Figures, choice: Serie
   }
   const all = place.querySelector<HTMLElement>(".legend-all");
   if (all) all.hidden = choice.hidden.size === 0;
+  foldLegend(place);
+  watchLegend(place);
 }
 
 type LineState = "coloured" | "grey" | "hidden";

@@ -228,8 +228,11 @@ function plot(row: RankingRow, slot: number): SVGElement {
   if (dot !== null) {
     drawn.append(svg("rect", { class: "bar", x: 0, width: percent(dot), y: 3, height: 8 }));
   }
-  if (from !== null && to !== null) {
-    drawn.append(svg("line", { class: "span", x1: percent(from), x2: percent(to), y1: 7, y2: 7 }));
+  // Of an interval with one known end, the half up to the dot.
+  const [left, right] = [from ?? dot, to ?? dot];
+  if (left !== null && right !== null && left !== right) {
+    const ends = { x1: percent(left), x2: percent(right) };
+    drawn.append(svg("line", { class: "span", ...ends, y1: 7, y2: 7 }));
   }
   if (isCut) drawn.append(arrow());
   if (dot !== null) drawn.append(svg("circle", { class: "dot", cx: percent(dot), cy: 7, r: 4.5 }));
@@ -250,8 +253,8 @@ function axis(view: RankingView): HTMLElement {
 
 function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
-  const bars = interval ? `Bars are the ${interval}. ` : "";
-  const cut = isCut ? "› = it ends beyond the axis. " : "";
+  const bars = interval ? `Bars are the figures, lines their ${interval}. ` : "";
+  const cut = isCut ? "› = the interval ends beyond the axis. " : "";
   const base = `${bars}${cut}The number before a name is its place; 2–4 is one of the places 2 to 4, noise hides which.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (1×)." : "";
   return h("p", { class: "hint" }, base + hint);

@@ -6,6 +6,7 @@ import { VIEWS } from "../charts/views";
 import { h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { makeSortable } from "../site/sortable";
+import { grouped } from "../text/format";
 import { swatch } from "./swatch";
 import { heading, metricHeading, panelName, valueCell } from "./table_cells";
 
@@ -68,7 +69,8 @@ function columnHeading({ label, unit, better }: ViewColumn): HTMLTableCellElemen
 }
 
 function numberCell(value: number | null, column: ViewColumn | undefined): HTMLTableCellElement {
-  if (!column || column.kind === "count") return h("td", { class: "number" }, String(value ?? ""));
+  if (!column || column.kind === "count")
+    return h("td", { class: "number" }, value === null ? "" : grouped(value));
   const { kind, unit } = column;
   return valueCell({ value, low: null, high: null }, { kind, unit, ranged: false });
 }

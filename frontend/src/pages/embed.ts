@@ -40,7 +40,7 @@ function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
   return boxes;
 }
 
-/** A frame may have room for a few lines of the legend: the others are scrolled to. */
+/** A frame may have room for a few lines of the legend: the others are folded. */
 function putGreyLast(legend: HTMLElement): void {
   const grey = [...legend.querySelectorAll(".legend-item.is-grey")];
   legend.querySelector(".legend-all")?.before(...grey);

@@ -95,7 +95,7 @@ function withDecimals(value: number, decimals: number): string {
   // Below the decimal point toFixed rounds; above it the digits are rounded away here.
   const step = 10 ** Math.max(-decimals, 0);
   const rounded = step > 1 ? Math.round(value / step) * step : value;
-  const text = rounded.toFixed(Math.min(Math.max(decimals, 0), 12));
+  const text = groupDigits(rounded.toFixed(Math.min(Math.max(decimals, 0), 12)));
   return text.replace(/^-(?=0(\.0*)?$)/, "").replace("-", "\u2212");
 }
 
@@ -109,10 +109,10 @@ export function halfWidth(low: Maybe, high: Maybe): number | null {
  */
 export function inUnit(value: Maybe, unit: Unit, half?: Maybe, step?: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
-  if (typeof step === "number" && value < step)
-    return `< ${Number((step / unit.factor).toPrecision(3))}`;
+  if (typeof step === "number" && value < step) return `< ${roundNumber(step / unit.factor, 3)}`;
   // Whole bytes are counted, not measured: "13 B" and not "13.0 B".
-  if (unit === BYTE_UNITS[0] && Number.isInteger(value) && !half) return value.toFixed(0);
+  if (unit === BYTE_UNITS[0] && Number.isInteger(value) && !half)
+    return groupDigits(value.toFixed(0));
   return significant(value / unit.factor, half ? half / unit.factor : null);
 }
 
@@ -129,10 +129,19 @@ export function behindNumber(kind: Kind, unit: Unit): string {
   return unit.suffix + (kind === "rate" ? " req/s" : "");
 }
 
+/** "1,234.5": as the service writes numbers in its sentences. */
 export function grouped(value: number): string {
-  return new Intl.NumberFormat("en", { maximumFractionDigits: 3 })
-    .format(value)
-    .replaceAll(",", "\u202f");
+  return groupDigits(String(Number(value.toFixed(3))));
+}
+
+/** At most so many significant digits, without zeros at the end: "1,200", "0.05". */
+export function roundNumber(value: number, count: number): string {
+  return groupDigits(String(Number(value.toPrecision(count))));
+}
+
+/** A comma before each three digits of the whole part. */
+function groupDigits(text: string): string {
+  return text.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
 }
 
 /** The number as stored, for titles: hovering shows the digits that were rounded away. */
@@ -148,7 +157,7 @@ export function exact(kind: Kind, value: Maybe): string {
     seconds: " s",
     cores: " cores",
   };
-  return `${value}${names[kind]}`;
+  return `${groupDigits(String(value))}${names[kind]}`;
 }
 
 /** Both ends carry the decimals of the larger, "[0.95, 1.05]", unless one would be rounded to 0. */
@@ -256,7 +265,7 @@ export function plural(count: number, singular: string, many = `${singular}s`): 
 export function loadPoint(x: number | string, label: string): string {
   const name = label.toLowerCase();
   if (typeof x === "string") return `${name} ${short(x, 60)}`;
-  return `${x} ${x === 1 ? name.replace(/(?<=[a-z])s$/, "") : name}`;
+  return `${grouped(x)} ${x === 1 ? name.replace(/(?<=[a-z])s$/, "") : name}`;
 }
 
 // Control characters, lone surrogates, and marks that change the direction of the text after them.

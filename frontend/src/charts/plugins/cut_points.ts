@@ -39,6 +39,11 @@ export function isAbove({ chartArea }: Chart<ChartType>, y: number): boolean {
   return y < chartArea.top - 1;
 }
 
+/** Whether a place is below the chart. */
+export function isBelow({ chartArea }: Chart<ChartType>, y: number): boolean {
+  return y > chartArea.bottom + 1;
+}
+
 interface Spot {
   readonly x: number;
   readonly y: number;

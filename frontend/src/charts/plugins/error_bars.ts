@@ -5,7 +5,7 @@ import type { Chart, ChartType, Plugin } from "chart.js";
 import { DOT } from "../style/line_style";
 import type { SweepDataset, SweepPoint } from "../style/measured_points";
 import type { ChartTheme } from "../style/theme";
-import { isAbove } from "./cut_points";
+import { isAbove, isBelow } from "./cut_points";
 import { seriesOpacity } from "./hover";
 
 interface Spot {
@@ -54,41 +54,58 @@ function eachSpot(chart: Chart<ChartType>, draw: Draw): void {
   });
 }
 
-function yPixel(chart: Chart<ChartType>, value: number): number {
-  return chart.scales.y?.getPixelForValue(value) ?? Number.NaN;
+function yPixel({ scales }: Chart<ChartType>, value: number): number {
+  // A log axis has no place for zero: it lies below every chart.
+  if (scales.y?.type === "logarithmic" && value <= 0) return Number.POSITIVE_INFINITY;
+  return scales.y?.getPixelForValue(value) ?? Number.NaN;
 }
 
 function trials(ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<ChartType>): void {
   ctx.globalAlpha = 0.35 * spot.strength;
-  for (const y of spot.point.each.map((value) => yPixel(chart, value))) {
-    ctx.beginPath();
-    if (isAbove(chart, y)) end(ctx, spot.x, chart.chartArea.top, 1);
-    else ctx.arc(spot.x, y, 2.5, 0, 2 * Math.PI);
-    if (isAbove(chart, y)) ctx.stroke();
-    else ctx.fill();
-  }
+  for (const value of spot.point.each) trial(ctx, spot.x, yPixel(chart, value), chart);
   ctx.lineWidth = 1;
   for (const y of spot.point.aside.map((value) => yPixel(chart, value))) {
-    if (isAbove(chart, y)) continue;
+    if (edgeBeside(chart, y) !== 0) continue;
     ctx.beginPath();
     ctx.arc(spot.x, y, 2.5, 0, 2 * Math.PI);
     ctx.stroke();
   }
 }
 
+/** A dot, or an arrow at the edge of the chart that the trial lies beyond. */
+function trial(ctx: CanvasRenderingContext2D, x: number, y: number, chart: Chart<ChartType>): void {
+  const edge = edgeBeside(chart, y);
+  ctx.beginPath();
+  if (edge === 0) {
+    ctx.arc(x, y, 2.5, 0, 2 * Math.PI);
+    ctx.fill();
+    return;
+  }
+  end(ctx, x, edge === 1 ? chart.chartArea.top : chart.chartArea.bottom, edge);
+  ctx.stroke();
+}
+
+/** 1: the place is above the chart; -1: below; 0: inside. */
+function edgeBeside(chart: Chart<ChartType>, y: number): 1 | 0 | -1 {
+  if (isAbove(chart, y)) return 1;
+  return isBelow(chart, y) ? -1 : 0;
+}
+
 function whisker(ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<ChartType>): void {
   const { low, high } = spot.point;
-  if (low === null || high === null) return;
+  if (low === null && high === null) return;
   const area = chart.chartArea;
-  const top = yPixel(chart, high);
-  const bottom = yPixel(chart, low);
+  // Of an interval with one known end, the known half.
+  const top = high === null ? spot.y : yPixel(chart, high);
+  const bottom = low === null ? spot.y : yPixel(chart, low);
   ctx.globalAlpha = 0.8 * spot.strength;
   ctx.lineWidth = 1.5;
   ctx.beginPath();
   ctx.moveTo(spot.x, Math.max(top, area.top));
   ctx.lineTo(spot.x, Math.min(bottom, area.bottom));
-  end(ctx, spot.x, Math.max(top, area.top), top < area.top - 1 ? 1 : 0);
-  end(ctx, spot.x, Math.min(bottom, area.bottom), bottom > area.bottom + 1 ? -1 : 0);
+  if (high !== null) end(ctx, spot.x, Math.max(top, area.top), top < area.top - 1 ? 1 : 0);
+  if (low !== null)
+    end(ctx, spot.x, Math.min(bottom, area.bottom), bottom > area.bottom + 1 ? -1 : 0);
   ctx.stroke();
 }
 

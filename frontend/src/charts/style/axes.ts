@@ -1,6 +1,6 @@
 // Axes that every chart shares: the place of a value, the text of a tick, the look of a scale.
 import { type Figures, isCategory, type X } from "../../api/figures";
-import { type Kind, type Unit, unitFor } from "../../text/format";
+import { grouped, type Kind, roundNumber, type Unit, unitFor } from "../../text/format";
 import { shortenNames } from "../../text/names";
 import type { ChartTheme } from "./theme";
 
@@ -132,7 +132,7 @@ export function plainScale(theme: ChartTheme, size: Size, title: string): Scale 
       maxRotation: 0,
       autoSkip: true,
       autoSkipPadding: 8,
-      callback: (value: string | number) => String(value),
+      callback: (value: string | number) => grouped(Number(value)),
     },
   };
 }
@@ -144,7 +144,7 @@ export interface YOptions {
   readonly log: boolean;
   readonly least: number;
   readonly most: number;
-  /** Whether there are points above `most`, which the axis does not grow to hold. */
+  /** Whether anything is above `most`, which the axis does not grow to hold. */
   readonly isCut?: boolean;
 }
 
@@ -168,18 +168,21 @@ export function yScale(options: YOptions): Scale {
   };
 }
 
+/** How far a linear axis goes beyond what it holds. */
+const HEADROOM = 1.04;
+
 function linearBounds({ kind, most, isCut, size }: YOptions): object {
-  const bounds = { min: 0, suggestedMax: most * 1.04 };
-  if (isCut) {
+  const bounds = { min: 0, suggestedMax: most * HEADROOM };
+  if (isCut && most > 0) {
     const step = niceStep(most, unitFor(kind, [most]), size);
-    return { min: 0, max: Math.ceil((most * 1.04) / step) * step };
+    return { ...bounds, max: Math.ceil(bounds.suggestedMax / step) * step };
   }
   // All-zero error rates would otherwise get an axis up to 100 %.
   return most === 0 ? { ...bounds, max: kind === "ratio" ? 0.01 : 1 } : bounds;
 }
 
 function niceStep(most: number, unit: Unit, size: Size): number {
-  return roundStep(most / unit.factor / (size === "main" ? 5 : 3)) * unit.factor;
+  return roundStep((most * HEADROOM) / unit.factor / (size === "main" ? 6 : 3)) * unit.factor;
 }
 
 /** The first 1, 2 or 5 of a power of ten that is not below `least`. */
@@ -251,7 +254,7 @@ function thinned(labels: readonly number[], most: number): readonly number[] {
 export function tick(value: number, kind: Kind): string {
   if (value === 0) return "0";
   const unit = unitFor(kind, [value]);
-  return `${Number((value / unit.factor).toPrecision(6))}${unit.suffix}`;
+  return `${roundNumber(value / unit.factor, 6)}${unit.suffix}`;
 }
 
 /** A log axis has no place for zero: a gap there, the table still says 0. */

@@ -73,6 +73,19 @@ describe("identity", () => {
     expect(new Set(many.map((look) => `${dashOf(look)} ${markerOf(look)}`)).size).toBe(16);
   });
 
+  it("repeats no look before all of a hue are used, whatever slots are stored", () => {
+    const look = (slot: number): string =>
+      [colourClass(slot), dashOf(slot), markerOf(slot)].join(" ");
+    const count = (all: readonly number[]): number => new Set(all.map(look)).size;
+    const servers = Array.from({ length: 40 }, (_, i): [string, number] => [`s${i}`, 7 * i]);
+    expect(count(looks(...servers))).toBe(40);
+    const versions = Array.from({ length: 39 }, (_, i): [string, number] => [`v${i}`, 3]);
+    expect(count(looks(...versions, ["other", 0]))).toBe(40);
+    // Eight servers of one hue, whose slots are stored so far apart that they looked alike.
+    const apart = Array.from({ length: 8 }, (_, i): [string, number] => [`s${i}`, 1024 * i]);
+    expect(count(looks(...apart))).toBe(8);
+  });
+
   it("gives two servers two colours, also where two workspaces gave them one slot", () => {
     const slots = ["a", "b", "c"].map((id, i) => series(id, i === 2 ? 1 : 0, []));
     expect([...seriesSlots(figures({ series: slots })).values()]).toEqual([0, 2, 1]);

@@ -32,8 +32,8 @@ function shadeOf(slot: number): number {
  * and dash.
  */
 const VARIANT = 64;
-/** All pairs of a dash and a marker; the first four differ in both. */
-const VARIANTS = 16;
+/** All shades with all pairs of a dash and a marker; the first three differ in all, the fourth in both. */
+const VARIANTS = 48;
 
 /** Colours repeat after eight slots, then with another marker: no two series look alike. */
 export function markerOf(slot: number): Marker {
@@ -51,6 +51,11 @@ export function dashOf(slot: number): number[] {
 
 function variantOf(slot: number): number {
   return Math.floor(slot / VARIANT) % VARIANTS;
+}
+
+/** What tells a line from another: two slots with one look cannot be told apart. */
+function lookOf(slot: number): string {
+  return [slot % SLOTS, shadeOf(slot), dashOf(slot).join(" "), markerOf(slot)].join();
 }
 
 /** A line of the legend: a series, or the same series in several panels. */
@@ -137,7 +142,7 @@ export function seriesStyles(figures: Figures): readonly SeriesStyle[] {
   const styles = kept.get(figures);
   if (styles) return styles;
   const lines = linesOf(figures);
-  const slots = lineSlots(lines);
+  const slots = withoutRepeats(lineSlots(lines));
   const looks = lines.map(({ label, ids }, i) => ({ label, ids, slot: slots[i] ?? 0 }));
   kept.set(figures, looks);
   return looks;
@@ -177,6 +182,20 @@ function lineSlots(lines: readonly Line[]): readonly number[] {
     seen.set(ownerOf(line), turn + 1);
     if (isOneServer && turn > 0) return next(line.own + turn);
     return (bases.get(ownerOf(line)) ?? line.own) + VARIANT * turn;
+  });
+}
+
+/**
+ * The slots, where two lines would look alike the later one with the next free shade, dash and marker
+ * of its hue. A look repeats only when its hue has no other left.
+ */
+function withoutRepeats(slots: readonly number[]): readonly number[] {
+  const taken = new Set<string>();
+  return slots.map((slot) => {
+    const variants = Array.from({ length: VARIANTS }, (_, turn) => slot + VARIANT * turn);
+    const free = variants.find((variant) => !taken.has(lookOf(variant))) ?? slot;
+    taken.add(lookOf(free));
+    return free;
   });
 }
 
