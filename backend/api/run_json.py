@@ -11,7 +11,10 @@ from backend.ingest.envelope import PHASES
 from backend.ingest.limits import ENVELOPE_TRIALS
 from backend.runs.models import Correction
 from backend.runs.names import MAX_NAME, MAX_NOTES
+from backend.runs.run_states import STATES
 from backend.sharing.models import Visibility
+
+STATE_HELP = "failed: a trial failed; partial: a part of its upload could not be read"
 
 
 class ArtefactSerializer(serializers.Serializer[Any]):
@@ -147,6 +150,11 @@ class RunSerializer(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     recorded_at = serializers.DateTimeField()
+    state = serializers.ChoiceField(STATES, help_text=STATE_HELP)
+    not_read = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="How many results of its upload could not be read, then why; empty: none",
+    )
     interrupted = serializers.BooleanField()
     open = serializers.BooleanField(help_text="Its trials still come")
     trials_planned = serializers.IntegerField(allow_null=True, help_text="Warm-ups included")
@@ -195,6 +203,11 @@ class SharedCorrectionSerializer(CorrectionSerializer):
 
 class SharedRunSerializer(RunSerializer):
     """A run as the readers of its link get it."""
+
+    not_read = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="How many results of its upload could not be read; empty: none",
+    )
 
     visibility = serializers.ChoiceField(Visibility.choices, help_text="Never private")
     workspace = None  # type: ignore[assignment]

@@ -22,7 +22,7 @@ from backend.api.errors import NOT_FOUND, Problem
 from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.preconditions import conditional, is_as_read, is_conditional, tag_of_answer
 from backend.api.run_answer import run_answer
-from backend.api.run_json import RunEditSerializer, RunSerializer, TrialSerializer
+from backend.api.run_json import STATE_HELP, RunEditSerializer, RunSerializer, TrialSerializer
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import validated
@@ -37,7 +37,8 @@ from backend.runs.listing import RunRow, run_page
 from backend.runs.models import Run
 from backend.runs.registry import lock_names
 from backend.runs.run_order import DIRECTIONS, SORTS, RunOrder
-from backend.runs.search import STATES, RunSearch
+from backend.runs.run_states import STATES
+from backend.runs.search import RunSearch
 from backend.runs.transactions import repeatable_read
 from backend.whole_numbers import whole_number
 
@@ -65,7 +66,7 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
     workspace = serializers.CharField()
     started_at = serializers.DateTimeField(allow_null=True)
     recorded_at = serializers.DateTimeField()
-    state = serializers.ChoiceField(STATES, help_text="failed: a trial failed")
+    state = serializers.ChoiceField(STATES, help_text=STATE_HELP)
     interrupted = serializers.BooleanField()
     open = serializers.BooleanField(source="is_open", help_text="Its trials still come")
     labels = serializers.DictField()
@@ -73,7 +74,9 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
     warmups = serializers.IntegerField()
     failed_trials = serializers.IntegerField()
     throughput_rps = serializers.FloatField(
-        allow_null=True, help_text="The centre of the best load point, as in a comparison"
+        allow_null=True,
+        help_text="The centre of the best load point, as in a comparison; in a list for a server, "
+        "workload or tool, of theirs",
     )
     servers = serializers.ListField(child=serializers.CharField())
     workloads = serializers.ListField(child=serializers.CharField())
@@ -114,7 +117,7 @@ class RunList(APIView):
             OpenApiParameter("host", str, description="The name of a host, or its id"),
             OpenApiParameter("workload", str, description="The name of a workload"),
             OpenApiParameter("tool", str, description="The name of a load tool"),
-            OpenApiParameter("state", str, enum=STATES, description="Only this state"),
+            OpenApiParameter("state", str, enum=STATES, description=f"Only this. {STATE_HELP}"),
             OpenApiParameter("since", date, description="The first day, inclusive"),
             OpenApiParameter("until", date, description="The last day, inclusive"),
             OpenApiParameter(

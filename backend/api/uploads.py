@@ -33,6 +33,7 @@ from backend.formats import TOOLS
 from backend.ingest.dry_run import DryTrial, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.limits import ENVELOPE_BYTES, MAX_PARTS
+from backend.ingest.listing import Which
 from backend.ingest.models import State, Upload
 from backend.ingest.parts import Whole
 from backend.ingest.plain_json import read_json
@@ -43,6 +44,8 @@ HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_api_…"
 # What an upload and the short way before it (config/quick_uploads.py) tell each other.
 SENDER_KEY = "loadsheet.sender"
 UPLOAD_ID_KEY = "loadsheet.upload_id"
+# What a list of uploads can be restricted to: the states, and some of the parsed uploads.
+LISTED_STATES = (*(state.value for state in State), "partial")
 FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
 
 
@@ -51,7 +54,9 @@ class UploadSerializer(serializers.Serializer[Upload]):
 
     id = serializers.UUIDField()
     state = serializers.ChoiceField(State.choices)
-    reason = serializers.CharField()
+    reason = serializers.CharField(
+        help_text="Why it waits or failed; of a parsed upload, what could not be read. Or empty"
+    )
     received_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
     attempts = serializers.IntegerField()
@@ -121,7 +126,10 @@ class UploadList(APIView):
         parameters=[
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
             OpenApiParameter(
-                "state", str, enum=[state.value for state in State], description="Only this state"
+                "state",
+                str,
+                enum=LISTED_STATES,
+                description="Only this state. partial: parsed, but for what its reason names",
             ),
             *PAGING,
             FIELDS,
@@ -132,9 +140,10 @@ class UploadList(APIView):
         """The uploads of one's workspaces, each with its state and the reason where it failed."""
         rows = Upload.objects.filter(workspace__in=workspaces_asked(request), is_in_trash=False)
         state = request.query_params.get("state")
-        if state and state not in set(State):
-            raise QueryError("state", state, ", ".join(State))
-        rows = rows.filter(state=state) if state else rows
+        if state and state not in LISTED_STATES:
+            raise QueryError("state", state, ", ".join(LISTED_STATES))
+        if state:
+            rows = rows.filter(Which.PARTIAL.value if state == "partial" else Q(state=state))
         page, following = newest_first(request, "upload-list", rows, "received_at")
         answer = UploadListSerializer({"uploads": page, "next": following}).data
         return Response({**answer, "uploads": only_asked(request, answer["uploads"])})

@@ -12,7 +12,8 @@ from backend.ingest.sandbox import sandbox
 # its time was work, or if it holds its reader for so many times what the lane gives.
 WORKING_SHARE = 0.05
 WAITING_FACTOR = 12
-# After this share of its time, an upload that is at work will probably not be finished in time.
+# An upload that is still at work after this share of its time may need all of it: another parser is
+# made ready for the next one.
 LATE_SHARE = 0.3
 
 
@@ -36,7 +37,7 @@ class Budget:
 
     @property
     def is_nearly_spent(self) -> bool:
-        """Whether the parser will probably be stopped at the end of the quick lane's time."""
+        """Whether the upload is at work for so long that its parser may have to be stopped."""
         is_late = self._took_s > LATE_SHARE * settings.QUICK_READ_S
         return is_late and not self._is_slow and self._is_at_work
 

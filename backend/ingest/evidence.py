@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -18,7 +18,6 @@ from backend.runs.models import Trial
 RAW, RAW_FOR_PROGRAMS = "artefact-raw", "artefact"
 # Of an artefact and its upload: an object of each row would cost more than the statement.
 _COLUMNS = ("id", "name", "size_bytes", "sha256", "upload__raw_removed_at", "upload__raw_kept_days")
-
 
 Linker = Callable[[UUID], str]
 
@@ -115,3 +114,9 @@ def rereadings_of(run_id: UUID) -> list[dict[str, Any]]:
         }
         for row in Rereading.objects.filter(_of_run(run_id)).select_related("upload")
     ]
+
+
+def without_names(rereading: Mapping[str, Any]) -> dict[str, Any]:
+    """A rereading as people outside the workspace read it: a refusal quotes names of files."""
+    refused = "Its output could not be read." if rereading["refused"] else ""
+    return {**rereading, "refused": refused}

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
-from backend.ingest.models import State, Upload
+from backend.ingest.models import Artefact, State, Upload
 from backend.runs.cursors import pack_cursor, read_instant_cursor
 
 
 class Which(Enum):
     """Which uploads a list has."""
 
-    ALL = tuple(State)
-    FAILED = (State.FAILED, State.QUARANTINED)
+    ALL = Q()
+    FAILED = Q(state__in=(State.FAILED, State.QUARANTINED))
+    # Read, but for some of their results.
+    PARTIAL = Q(state=State.PARSED) & ~Q(reason="")
     # Those that are no run, or not yet.
-    UNREAD = tuple(state for state in State if state != State.PARSED)
+    UNREAD = Q(state__in=[state for state in State if state != State.PARSED])
+
+
+# So many files of an upload are named in a list.
+NAMED_FILES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ListedUpload:
+    """An upload with its state, reason and time, and the names of its first files."""
+
+    upload: Upload
+    file_names: Sequence[str]
+    # How many files it has beside those.
+    more_files: int
 
 
 @dataclass(frozen=True, slots=True)
 class UploadPage:
     """One page, and the cursor of the next page or None."""
 
-    uploads: Sequence[Upload]
+    uploads: Sequence[ListedUpload]
     next: str | None
 
 
@@ -39,11 +56,10 @@ def upload_page(
     after: str = "",
     limit: int,
 ) -> UploadPage:
-    """Uploads of a workspace after the cursor: state, reason and time. Raises BadCursor."""
+    """Uploads of a workspace after the cursor. Raises BadCursor."""
     rows = Upload.objects.filter(workspace=workspace_id, is_in_trash=False)
     rows = rows.order_by("-received_at", "-pk")
-    if which is not Which.ALL:
-        rows = rows.filter(state__in=which.value)
+    rows = rows.filter(which.value)
     if since is not None:
         rows = rows.filter(received_at__gte=since)
     if after:
@@ -54,4 +70,19 @@ def upload_page(
     page = uploads[:limit]
     has_more = len(uploads) > limit
     cursor = pack_cursor(page[-1].received_at.isoformat(), str(page[-1].pk)) if has_more else None
-    return UploadPage(page, cursor)
+    return UploadPage(_with_files(page), cursor)
+
+
+def _with_files(uploads: Sequence[Upload]) -> list[ListedUpload]:
+    names: dict[UUID, list[str]] = defaultdict(list)
+    files = Artefact.objects.filter(upload__in=uploads)
+    first = files.filter(position__lt=NAMED_FILES).order_by("position")
+    for upload_id, name in first.values_list("upload_id", "name"):
+        names[upload_id].append(name)
+    counts = dict(files.order_by().values_list("upload_id").annotate(count=Count("*")))
+    return [
+        ListedUpload(
+            upload, names[upload.pk], more_files=counts.get(upload.pk, 0) - len(names[upload.pk])
+        )
+        for upload in uploads
+    ]

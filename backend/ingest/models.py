@@ -110,6 +110,16 @@ class Upload(models.Model):
         return self.state in END_STATES
 
     @property
+    def is_partial(self) -> bool:
+        """Whether it was read, but for some of its results, which its reason names."""
+        return self.state == State.PARSED and bool(self.reason)
+
+    @property
+    def reason_lines(self) -> list[str]:
+        """The reason as its lines: what happened, then each refusal."""
+        return self.reason.splitlines()
+
+    @property
     def removal_note(self) -> str:
         """When the raw output was removed and why, as a sentence; empty while it is kept."""
         if self.raw_removed_at is None:

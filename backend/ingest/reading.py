@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from backend.errors import WorkFailed
@@ -24,10 +24,23 @@ from backend.runs.names import is_unknown
 
 # What a shell interprets.
 SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")
+# More reasons of one upload are counted, and more places of one reason.
+MAX_REASONS = 20
+MAX_PLACES = 3
 
 
 class NothingRead(WorkFailed):
     """No trial of the upload could be read; the message says why."""
+
+
+class Refusal(NamedTuple):
+    """A result that could not be read: the trial or the file, and why."""
+
+    place: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,7 @@ class Reading:
 
     records: Sequence[TrialRecord]
     artefacts: Sequence[Sequence[Artefact]]
-    refusals: Sequence[str]
+    refusals: Sequence[Refusal]
     # How many results were looked for: those of the records, and those that gave none.
     total: int
     parser_version: str
@@ -49,10 +62,25 @@ class Reading:
 
     @property
     def reason(self) -> str:
-        """The end state's words: empty where everything was read."""
+        """How many results could not be read, and below it why, a line for each different refusal;
+        empty where everything was read."""
         if not self.refusals:
             return ""
-        return f"{len(self.refusals)} of {self.total} could not be read: {self.refusals[0]}"
+        places: dict[str, list[str]] = {}
+        for refusal in self.refusals:
+            places.setdefault(" ".join(refusal.why.split()), []).append(refusal.place)
+        lines = [f"{len(self.refusals)} of {self.total} results could not be read."]
+        lines += [f"{_joined(own)}: {why}" for why, own in places.items()][:MAX_REASONS]
+        if len(places) > MAX_REASONS:
+            lines.append(f"More reasons, not listed: {len(places) - MAX_REASONS}.")
+        return "\n".join(lines)
+
+
+def _joined(places: Sequence[str]) -> str:
+    """`Trial 3, Trial 4, Trial 9 and 97 more`."""
+    different = [" ".join(place.split()) for place in dict.fromkeys(places)]
+    more = len(different) - MAX_PLACES
+    return ", ".join(different[:MAX_PLACES]) + (f" and {more} more" if more > 0 else "")
 
 
 def read_upload(upload: Upload, *, meanwhile: Callable[[], None] = lambda: None) -> Reading:
@@ -87,7 +115,7 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answe
         version = answer.get("version", version)
         trial, refusal = _only_trial(answer)
         if refusal and not entry.error:
-            refusals.append(refusal)
+            refusals.append(Refusal(f"Trial {entry.ordinal}", refusal))
         record = _planned_record(entry, trial, refusal)
         records.append(replace(record, output_sha256=hash_of_output(group)))
         groups.append(group)
@@ -109,7 +137,7 @@ def _tool_asked(entry: TrialEntry) -> str:
 def _require_results(reading: Reading) -> None:
     if not reading.has_results:
         refusal = next(iter(reading.refusals), "No trial of this upload has a result.")
-        raise NothingRead(refusal)
+        raise NothingRead(str(refusal))
 
 
 def _is_here(entry: TrialEntry) -> bool:
@@ -160,22 +188,22 @@ def read_plain(
     """An upload without a plan: each file alone, each result in it a trial."""
     records: list[TrialRecord] = []
     groups: list[list[Artefact]] = []
-    refusals: list[str] = []
+    refusals: list[Refusal] = []
     version = ""
     for artefact in artefacts:
         answer = answers.to([artefact], tool=tool)
         version = answer.get("version", version)
         if "refused" in answer:
-            refusals.append(f"{artefact.name}: {answer['refused']}")
+            refusals.append(Refusal(artefact.name, answer["refused"]))
         for place, entry in enumerate(answer.get("entries") or []):
             if "refused" in entry:
-                refusals.append(f"{artefact.name}: {entry['refused']}")
+                refusals.append(Refusal(artefact.name, entry["refused"]))
                 continue
             record = plain_record(len(records), trial_of(entry), envelope)
             records.append(replace(record, output_sha256=hash_of_output([artefact], place)))
             groups.append([artefact])
     if not records:
-        raise NothingRead(refusals[0] if refusals else "This upload has no files.")
+        raise NothingRead(str(refusals[0]) if refusals else "This upload has no files.")
     return Reading(records, groups, refusals, len(records) + len(refusals), version)
 
 

@@ -98,13 +98,13 @@ def receive(
     """Store `files` durably, without secrets, and queue them. The same id with the same bytes is
     answered again.
 
-    `wholes` came in parts before; the upload then has the id under which they came. `upload_id`: of
-    an upload whose envelope has none. Raises JsonRefused, EnvelopeError, UploadTooLarge,
-    WorkspaceFull, UploadsUsedUp, RoomChanged, UploadConflict, PartsMissing, PartsDiffer,
-    CannotClean, Busy; nothing is stored.
+    `wholes` came in parts before, under the id of the upload. `upload_id`: where the envelope has
+    none. Raises JsonRefused, EnvelopeError, UploadTooLarge, WorkspaceFull, UploadsUsedUp,
+    RoomChanged, UploadConflict, PartsMissing, PartsDiffer, CannotClean, Busy; nothing is stored.
     """
     check_sizes(files, wholes)
-    cleaned = _clean(sent := raw_envelope if raw_envelope is not None else {}, sender.workspace_id)
+    sent = {} if raw_envelope is None else raw_envelope
+    cleaned = _clean(sent, sender.workspace_id)
     envelope = read_envelope(cleaned) if sent else Envelope()
     arrived = arrived_files([*files, *wholes])
     check_references(envelope, [file.name for file in arrived], has_parts=bool(wholes))

@@ -13,7 +13,8 @@ from django.db.models import Count, Q
 
 from backend.runs.models import Cell, Run, Series, Trial
 from backend.runs.naming import run_name, trial_count_text
-from backend.runs.run_order import RunOrder, best_throughput_of
+from backend.runs.run_order import EVERY_CELL, RunOrder, best_throughput_of
+from backend.runs.run_states import STATE_WORDS, partial_runs, state_of
 from backend.runs.search import RunSearch
 
 
@@ -21,7 +22,8 @@ from backend.runs.search import RunSearch
 class RunRow:
     """One run in a list. `trials` counts all of them, warm-ups included.
 
-    `throughput_rps`: of its best load point, as its page gives it; None where no trial has one.
+    `throughput_rps`: of its best load point, as its page gives it, among those of the server,
+    workload and tool that were asked for; None where no trial has one.
     """
 
     id: UUID
@@ -35,6 +37,8 @@ class RunRow:
     trials: int
     failed_trials: int
     warmups: int
+    # Some results of its upload could not be read.
+    is_partial: bool
     servers: tuple[str, ...]
     workloads: tuple[str, ...]
     tools: tuple[str, ...]
@@ -56,11 +60,17 @@ class RunRow:
     @property
     def state(self) -> str:
         """Of the states that a search knows, the one that a reader must know first."""
-        if self.is_open:
-            return "running"
-        if self.interrupted:
-            return "interrupted"
-        return "failed" if self.failed_trials else "complete"
+        return state_of(
+            is_open=self.is_open,
+            is_interrupted=self.interrupted,
+            has_failed=self.failed_trials > 0,
+            is_partial=self.is_partial,
+        )
+
+    @property
+    def state_text(self) -> str:
+        """The state as people say it."""
+        return STATE_WORDS[self.state]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +95,12 @@ def run_page(
 ) -> RunPage:
     """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor."""
     rows = search.applied(Run.objects.filter(workspace__in=list(workspace_ids)))
-    rows = order.applied(rows.select_related("workspace", "server_host"), after)
+    rows = order.applied(rows.select_related("workspace", "server_host"), after, search.cells())
     runs = list(rows.defer("plan", "facts")[: limit + 1])
     page = runs[:limit]
     return RunPage(
-        runs=tuple(rows_of(page)), next=order.cursor(page[-1]) if len(runs) > limit else None
+        runs=tuple(rows_of(page, search.cells())),
+        next=order.cursor(page[-1]) if len(runs) > limit else None,
     )
 
 
@@ -109,6 +120,7 @@ class _Measured:
     trials: int = 0
     failed: int = 0
     warmups: int = 0
+    is_partial: bool = False
 
 
 _NAMES = (
@@ -119,10 +131,10 @@ _NAMES = (
 )
 
 
-def rows_of(runs: Sequence[Run]) -> list[RunRow]:
-    """The runs as lists show them."""
+def rows_of(runs: Sequence[Run], cells: Q = EVERY_CELL) -> list[RunRow]:
+    """The runs as lists show them. `cells`: the load points whose throughput counts."""
     measured = _measured_in(runs)
-    best = best_throughput_of([run.pk for run in runs])
+    best = best_throughput_of([run.pk for run in runs], cells)
     return [_row(run, measured[run.pk], best.get(run.pk)) for run in runs]
 
 
@@ -147,6 +159,8 @@ def _measured_in(runs: Sequence[Run]) -> dict[UUID, _Measured]:
         own.trials, own.warmups = count, warmups
     for run_id, failed in trials.exclude(error="").annotate(failed=Count("*")):
         by_run[run_id].failed = failed
+    for run_id in partial_runs(run.pk for run in runs):
+        by_run[run_id].is_partial = True
     return by_run
 
 
@@ -162,6 +176,7 @@ def _row(run: Run, measured: _Measured, best_rps: float | None) -> RunRow:
         trials=measured.trials,
         failed_trials=measured.failed,
         warmups=measured.warmups,
+        is_partial=measured.is_partial,
         servers=tuple(sorted(measured.servers)),
         workloads=tuple(sorted(measured.workloads)),
         tools=tuple(sorted(measured.tools)),

@@ -120,7 +120,7 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
     computed = None if record.reading is None else record.reading.computed
     latency = computed or parsed.latency
     completed, ok = parsed.requests_completed, parsed.requests_ok
-    errors = {} if record.reading is None else parsed.error_counts
+    errors = _error_counts(record)
     elapsed_s = parsed.measured_s
     return CheckInput(
         tool=point.tool,
@@ -133,7 +133,7 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         throughput_rps=_throughput(parsed),
         goodput_rps=_rate(ok, elapsed_s),
         reported_rps=parsed.reported_rps,
-        error_rate=error_rate(completed, ok, errors),
+        error_rate=_error_rate(parsed, errors),
         errors=errors,
         status_counts=parsed.status_counts,
         not_2xx=parsed.not_2xx,
@@ -150,6 +150,27 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         logged_s=_logged_s(parsed),
         second_rates_rps=tuple(_second_rates(parsed.timeline)),
     )
+
+
+def _error_counts(record: TrialRecord) -> dict[str, int | None]:
+    """The failed attempts by class.
+
+    An output that lists answers alone proves that every attempt was answered, where it has as many
+    answers as requests were asked for.
+    """
+    parsed = record.parsed
+    errors = {} if record.reading is None else parsed.error_counts
+    asked = _requests_asked(record) if parsed.lists_answers_only else None
+    if asked is None or (parsed.requests_completed or 0) < asked:
+        return errors
+    return {**errors, **dict.fromkeys(UNANSWERED_CLASSES, 0)}
+
+
+def _error_rate(parsed: ParsedTrial, errors: Mapping[str, int | None]) -> float | None:
+    unanswered = [errors.get(name) for name in UNANSWERED_CLASSES]
+    if parsed.lists_answers_only and None in unanswered:
+        return None
+    return error_rate(parsed.requests_completed, parsed.requests_ok, errors)
 
 
 def _requests_asked(record: TrialRecord) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 MAX_NAME = 200
 MAX_LABELS = 100
 MAX_NOTES = 10_000
-# That agents name with one token.
+# How many hosts the agents of one token may name.
 TOKEN_HOSTS = 100
 
 

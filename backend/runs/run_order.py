@@ -34,6 +34,7 @@ from backend.runs.models import Cell, Run, Trial
 DIRECTIONS = ("desc", "asc")
 # Of a run without a throughput: below every measured one.
 NO_THROUGHPUT = -1.0
+EVERY_CELL = Q()
 
 
 class BadOrder(InvalidInput):
@@ -49,24 +50,24 @@ class BadOrder(InvalidInput):
         return {"field": self.field}
 
 
-def _trial_count() -> Expression:
+def _trial_count(_cells: Q) -> Expression:
     """How many trials a run has, warm-ups left out."""
     own = Trial.objects.filter(run=OuterRef("pk"), warmup=False).order_by().values("run")
     count = own.annotate(count=Count("*")).values("count")
     return Coalesce(Subquery(count, output_field=IntegerField()), 0)
 
 
-def _best_throughput() -> Expression:
-    own = Cell.objects.filter(run=OuterRef("pk")).order_by().values("run")
+def _best_throughput(cells: Q) -> Expression:
+    own = Cell.objects.filter(cells, run=OuterRef("pk")).order_by().values("run")
     best = own.annotate(best=Max("throughput_rps")).values("best")
     return Coalesce(Subquery(best, output_field=FloatField()), Value(NO_THROUGHPUT))
 
 
-# What a list can be sorted by. `received` is read from an index; the others are computed for every
-# run that the search leaves.
+# What a list can be sorted by, of the cells that count. `received` is read from an index; the
+# others are computed for every run that the search leaves.
 _SORTS: dict[str, Any] = {
-    "received": lambda: F("recorded_at"),
-    "started": lambda: Coalesce("started_at", "recorded_at"),
+    "received": lambda _cells: F("recorded_at"),
+    "started": lambda _cells: Coalesce("started_at", "recorded_at"),
     "trials": _trial_count,
     "throughput": _best_throughput,
 }
@@ -96,9 +97,12 @@ class RunOrder:
         pairs = (("sort", self.sort, usual.sort), ("direction", self.direction, usual.direction))
         return {name: value for name, value, otherwise in pairs if value != otherwise}
 
-    def applied(self, rows: QuerySet[Run], after: str) -> QuerySet[Run]:
-        """`rows` in this order, after the cursor. Raises BadCursor."""
-        rows = rows.annotate(sort_value=_SORTS[self.sort]())
+    def applied(self, rows: QuerySet[Run], after: str, cells: Q = EVERY_CELL) -> QuerySet[Run]:
+        """`rows` in this order, after the cursor. Raises BadCursor.
+
+        `cells`: the load points whose throughput counts.
+        """
+        rows = rows.annotate(sort_value=_SORTS[self.sort](cells))
         if after:
             value, run_id = self._read(after)
             side = "lt" if self.direction == "desc" else "gt"
@@ -128,7 +132,8 @@ class RunOrder:
         return value
 
 
-def best_throughput_of(run_ids: list[UUID]) -> dict[UUID, float]:
-    """By run, the throughput of its best load point in req/s; runs without any are left out."""
-    cells = Cell.objects.filter(run__in=run_ids, throughput_rps__isnull=False).order_by()
-    return dict(cells.values_list("run").annotate(best=Max("throughput_rps")))
+def best_throughput_of(run_ids: list[UUID], cells: Q = EVERY_CELL) -> dict[UUID, float]:
+    """By run, the throughput of the best among these load points in req/s; runs without any are
+    left out."""
+    rows = Cell.objects.filter(cells, run__in=run_ids, throughput_rps__isnull=False).order_by()
+    return dict(rows.values_list("run").annotate(best=Max("throughput_rps")))

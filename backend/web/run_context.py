@@ -15,6 +15,7 @@ from backend.runs.checks import SEVERITIES
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Cell, Run
 from backend.runs.naming import trial_count_text
+from backend.web.failures import failures_of
 from backend.web.host_facts import shown_host
 from backend.web.registry import SLOTS
 from backend.web.small_charts import small_charts
@@ -37,11 +38,13 @@ def run_context(run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
     """
     trials = [{**trial, "used": resource_columns(trial["resources"])} for trial in view["trials"]]
     summary = _summary(run, trials)
+    trials = _with_workloads_of(summary, trials)
     corrections = view["corrections"]
     return {
         "run": _shown(view),
         "trials": trials,
         "trial_count": trial_count_text(len(trials), sum(trial["warmup"] for trial in trials)),
+        "failures": failures_of(trials),
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": view["rereadings"],
         "corrections": corrections,
@@ -65,6 +68,14 @@ def run_again_command(again: Reproduction | None) -> str:
 def _summary(run: Run, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     rows = summarise_run(run.pk, trials, workspace_ids=[run.workspace_id])
     return [{**row, "slot": row["slot"] % SLOTS} for row in rows]
+
+
+def _with_workloads_of(
+    summary: Sequence[Mapping[str, Any]], trials: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The trials with the names that the summary gives their workloads."""
+    workloads = {row["cell"]: row["workload"] for row in summary}
+    return [{**trial, "workload": workloads[trial["cell"]]} for trial in trials]
 
 
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
 from backend.links import absolute, compare_link, link_to, session_link, trial_link
 from backend.runs.models import Run, Series
+from backend.runs.run_states import count_not_read
 from backend.runs.shown import shown_series
 from backend.sharing.run_sharing import describe_sharing
 from backend.web import visible
@@ -39,9 +40,12 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         return _waiting(request, progress)
     workspace = visible.workspace_or_404(request, view["workspace"])
     run = Run.objects.select_related("workspace").get(pk=run_id)
+    is_own = visible.is_own(request, workspace)
+    if not is_own:
+        view["not_read"] = count_not_read(view["not_read"])
     context = run_context(run, _with_evidence(run_id, view))
-    upload = Upload.objects.filter(run_id=run_id).only("id").first()
-    sharing = describe_sharing(run) if visible.is_own(request, workspace) else None
+    upload = Upload.objects.filter(run_id=run_id).only("id").first() if is_own else None
+    sharing = describe_sharing(run) if is_own else None
     context |= {
         "workspace": workspace,
         "nav": "runs",

@@ -14,6 +14,7 @@ from backend.links import link_to, query_string
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Server, Workload
 from backend.runs.run_order import SORTS, RunOrder
+from backend.runs.run_states import STATE_WORDS
 from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows, shown_series
 from backend.web import visible
@@ -23,13 +24,6 @@ from backend.web.uploads import open_uploads
 RUNS_PER_PAGE = 50
 MAX_NAMES = 200
 _ARIA = {"asc": "ascending", "desc": "descending"}
-# The states of a run as people say them.
-STATE_WORDS = {
-    "complete": "Done",
-    "running": "Running",
-    "failed": "Failed trials",
-    "interrupted": "Interrupted",
-}
 
 
 @require_safe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
@@ -18,8 +19,7 @@ from backend.errors import Away, LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import DryFile, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.evidence import artefacts_of_upload
-from backend.ingest.listing import Which, upload_page
-from backend.ingest.models import Upload
+from backend.ingest.listing import ListedUpload, Which, upload_page
 from backend.ingest.receive import Sender, receive
 from backend.ingest.repeats import EarlierUpload, find_earlier_uploads
 from backend.ingest.sandbox import ParserFailed
@@ -38,35 +38,59 @@ TO_THE_RUN = {"then": "run"}
 SAVE, SAVE_ANOTHER = "save", "save_another"
 
 
+@dataclass(frozen=True, slots=True)
+class UploadChoice:
+    """A choice of uploads: which, the link to it, and the words of its page."""
+
+    which: Which
+    link: str
+    title: str
+    nothing: str = ""
+
+
+# By the value of `state` in the link.
+LISTS = {
+    "": UploadChoice(Which.ALL, "All uploads", "Uploads"),
+    "failed": UploadChoice(Which.FAILED, "Failed only", "Failed uploads", "No upload failed."),
+    "partial": UploadChoice(
+        Which.PARTIAL, "Partly read only", "Partly read uploads", "Each upload was read whole."
+    ),
+}
+
+
 @require_safe
 def uploads(request: HttpRequest, slug: str) -> HttpResponse:
-    """The uploads of a workspace, newest first; state=failed leaves those that were not read."""
+    """The uploads of a workspace, newest first; `state` leaves the failed or partly read."""
     workspace = visible.own_workspace_or_404(request, slug)
-    only_failed = request.GET.get("state") == "failed"
-    page = upload_page(
-        workspace.pk,
-        which=Which.FAILED if only_failed else Which.ALL,
-        after=request.GET.get("after", ""),
-        limit=UPLOADS_PER_PAGE,
-    )
-    here = link_to("uploads-page", slug)
-    chosen = {"state": "failed"} if only_failed else {}
+    state = request.GET.get("state", "")
+    chosen = state if state in LISTS else ""
+    after = request.GET.get("after", "")
+    listed = LISTS[chosen]
+    page = upload_page(workspace.pk, which=listed.which, after=after, limit=UPLOADS_PER_PAGE)
     context = {
         "workspace": workspace,
         "nav": "runs",
         "uploads": page.uploads,
-        "only_failed": only_failed,
-        "first_url": link_to("uploads-page", slug, query=chosen) if "after" in request.GET else "",
-        "next_url": link_to("uploads-page", slug, query={**chosen, "after": page.next})
-        if page.next
-        else "",
-        "all_url": here,
-        "failed_url": link_to("uploads-page", slug, query={"state": "failed"}),
+        "title": listed.title,
+        "nothing": listed.nothing,
+        "chosen": chosen,
+        "choices": [
+            (other.link, _list_url(slug, name)) for name, other in LISTS.items() if name != chosen
+        ],
+        "first_url": _list_url(slug, chosen) if after else "",
+        "next_url": _list_url(slug, chosen, after=page.next) if page.next else "",
+        "all_url": _list_url(slug, ""),
     }
     return render(request, "uploads.html", context)
 
 
-def open_uploads(workspace: Workspace) -> Sequence[Upload]:
+def _list_url(slug: str, state: str, *, after: str = "") -> str:
+    fields = {"state": state, "after": after}
+    query = {name: text for name, text in fields.items() if text}
+    return link_to("uploads-page", slug, query=query)
+
+
+def open_uploads(workspace: Workspace) -> Sequence[ListedUpload]:
     """The uploads of the last days that are no run: those that wait, are read, or failed."""
     since = timezone.now() - OPEN_FOR
     return upload_page(workspace.pk, which=Which.UNREAD, since=since, limit=MOST_OPEN).uploads

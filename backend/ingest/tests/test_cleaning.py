@@ -284,7 +284,9 @@ def test_no_hash_of_a_secret_is_kept_that_could_be_tried(folder):
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_packed_file_is_rewritten_only_for_a_secret(pack):
     clean_text, text = WRK.encode() * 50, WRK.encode() * 50 + SECRET_LINE + WRK.encode()
-    assert clean(pack(clean_text)) == pack(clean_text)
+    # Packed once: the header of gzip has the second.
+    packed = pack(clean_text)
+    assert clean(packed) == packed
     kept = clean(pack(text))
     unpack = gzip.decompress if pack is gzip.compress else _unzstd
     assert unpack(kept) == text.replace(b"hush-hush-hush", MARK.encode())

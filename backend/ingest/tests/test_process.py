@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from backend.ingest import answers, queue
 from backend.ingest.models import State, Upload
+from backend.ingest.reading import MAX_REASONS, Reading, Refusal
 from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.worker import process
@@ -65,7 +66,9 @@ def test_trials_of_an_envelope_share_a_cell(make_upload):
 def test_one_unreadable_trial_is_kept_with_its_error(make_upload):
     upload = processed(make_upload(WRK, "no tool's output", envelope=make_envelope(2)))
     assert upload.state == State.PARSED
-    assert upload.reason.startswith("1 of 2 could not be read")
+    head, line = upload.reason_lines
+    assert head == "1 of 2 results could not be read."
+    assert line.startswith("Trial 1: ")
     bad = Trial.objects.get(run=upload.run, ordinal=1)
     assert bad.error
     assert bad.throughput_rps is None
@@ -76,12 +79,32 @@ def test_results_that_could_not_be_read_are_counted_among_all_results(make_uploa
 
     def ask_parser(files, **options):
         answer = ask(files, **options)
-        return {**answer, "entries": [*answer["entries"], *[{"refused": "No figure."}] * 3]}
+        refused = [{"refused": text} for text in ("No figure.", "No\nfigure.", "No time.")]
+        return {**answer, "entries": [*answer["entries"], *refused]}
 
     monkeypatch.setattr(answers, "ask_parser", ask_parser)
     upload = processed(make_upload())
     assert upload.state == State.PARSED
-    assert upload.reason == "3 of 4 could not be read: 0.txt: No figure."
+    # Equal reasons are told once.
+    assert upload.reason_lines == [
+        "3 of 4 results could not be read.",
+        "0.txt: No figure.",
+        "0.txt: No time.",
+    ]
+
+
+def test_only_the_first_reasons_of_many_are_told(make_upload):
+    refusals = [Refusal(f"{at}.txt", f"No {at}.") for at in range(MAX_REASONS + 2)]
+    lines = Reading([], [], refusals, len(refusals), "").reason.splitlines()
+    assert len(lines) == 1 + MAX_REASONS + 1
+    assert lines[-1] == "More reasons, not listed: 2."
+
+
+def test_a_reason_of_many_files_is_told_once_with_the_first_of_them(make_upload):
+    upload = processed(make_upload(WRK, *["no tool's output"] * 23))
+    head, line = upload.reason_lines
+    assert head == "23 of 24 results could not be read."
+    assert line.startswith("1.txt, 2.txt, 3.txt and 20 more: ")
 
 
 def test_a_trial_the_tool_failed_on_is_no_hole(make_upload):

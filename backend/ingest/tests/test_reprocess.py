@@ -72,7 +72,7 @@ def test_the_same_parser_changes_nothing(upload):
 def test_a_refusal_leaves_the_old_reading(upload, monkeypatch):
     monkeypatch.setattr(answers, "ask_parser", lambda *_, **__: {"refused": "No tool's output."})
     rereading = reprocess(upload.pk)
-    assert rereading.refused == "No tool's output."
+    assert rereading.refused == "Trial 0: No tool's output."
     assert Trial.objects.filter(run_id=upload.run_id).count() == 2
 
 

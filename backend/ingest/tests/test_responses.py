@@ -124,7 +124,7 @@ def details(run):
 def test_a_redirect_is_no_failed_request_and_is_told(tenant):
     trial, checks = details(record(tenant, {"moved": [hey(302)]}))
     assert trial.error_rate == 0
-    assert checks["redirects"] == "18000 of 18000 responses were redirects (3xx)."
+    assert checks["redirects"] == "18,000 of 18,000 responses were redirects (3xx)."
 
 
 def test_a_server_of_redirects_is_not_ranked_beside_one_of_pages(tenant):
@@ -152,7 +152,7 @@ def test_ab_does_not_say_what_is_a_redirect(tenant):
     assert trial.error_rate is None
     assert trial.requests_ok is None
     assert checks["not-2xx"] == (
-        "18000 of 18000 responses were not 2xx. The load tool does not say whether they were "
+        "18,000 of 18,000 responses were not 2xx. The load tool does not say whether they were "
         "redirects or errors."
     )
     assert "error-rate-high" not in checks

@@ -67,7 +67,7 @@ def _find_spread(cell: CellInput) -> str | None:
     if _least_variation(variation, len(rates)) <= HIGH_VARIATION:
         return None
     return (
-        f"The {len(rates)} trials reach {min(rates):.6g} to {max(rates):.6g} requests/s, with a "
+        f"The {len(rates)} trials reach {min(rates):,.6g} to {max(rates):,.6g} requests/s, with a "
         f"standard deviation of {percent_text(variation)} of their mean."
     )
 
@@ -105,7 +105,7 @@ def _find_drift(cell: CellInput) -> str | None:
     return (
         f"From the first to the last of {n} trials, throughput "
         f"{'rises' if change > 0 else 'falls'} by {percent_text(abs(change))}, to about "
-        f"{last:.6g} requests/s."
+        f"{last:,.6g} requests/s."
     )
 
 
@@ -117,7 +117,7 @@ def _find_collapse(cell: CellInput) -> str | None:
         return None
     if not rates[0]:
         return None
-    return f"The trials reach {', '.join(f'{rate:.6g}' for rate in rates)} requests/s, in order."
+    return f"The trials reach {', '.join(f'{rate:,.6g}' for rate in rates)} requests/s, in order."
 
 
 def _find_two_modes(cell: CellInput) -> str | None:
@@ -131,8 +131,8 @@ def _find_two_modes(cell: CellInput) -> str | None:
     if not has_two_modes(rates) and not _are_apart(low, high):
         return None
     return (
-        f"{len(low)} trials are at about {fmean(low):.6g} requests/s and {len(high)} at about "
-        f"{fmean(high):.6g}, with none between."
+        f"{len(low)} trials are at about {fmean(low):,.6g} requests/s and {len(high)} at about "
+        f"{fmean(high):,.6g}, with none between."
     )
 
 

@@ -82,8 +82,8 @@ def _contradictions(trial: CheckInput) -> Iterator[str]:
         yield _both("method", asked.method, printed.method)
     if (size := _other_size(trial)) is not None:
         yield (
-            f"The output has {size:.0f} bytes per response; "
-            f"the envelope says a payload of {asked.payload_bytes} bytes."
+            f"The output has {size:,.0f} bytes per response; "
+            f"the envelope says a payload of {asked.payload_bytes:,} bytes."
         )
 
 

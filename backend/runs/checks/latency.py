@@ -211,7 +211,7 @@ LATENCY_RULES = (
             id="p99-equals-mean-or-max",
             severity="error",
             title="p99 equals the mean or the maximum",
-            explanation="At least 1 000 requests were sent, the tool prints fine steps, and the "
+            explanation="At least 1,000 requests were sent, the tool prints fine steps, and the "
             "median is well below p99. Then p99 differs from the mean and the maximum; equal "
             "figures mean that one was copied from the other.",
             remedy="Upload the output of the load tool unedited.",
@@ -238,7 +238,7 @@ LATENCY_RULES = (
             severity="warning",
             title="Too few requests for a percentile",
             explanation="Fewer than 10 requests are slower than p90, p95 or p99, so that "
-            "percentile changes a lot from trial to trial. A p99 needs at least 1 000 requests.",
+            "percentile changes a lot from trial to trial. A p99 needs at least 1,000 requests.",
             remedy="Measure longer, or compare a lower percentile.",
             source="Binomial interval of a sample quantile",
         ),
@@ -250,7 +250,7 @@ LATENCY_RULES = (
             severity="info",
             title="Too few requests for p99.9",
             explanation="Fewer than 10 requests are slower than p99.9, so it changes a lot from "
-            "trial to trial. A p99.9 needs at least 10 000 requests.",
+            "trial to trial. A p99.9 needs at least 10,000 requests.",
             remedy="Measure longer, or compare p99.",
             source="Binomial interval of a sample quantile",
         ),

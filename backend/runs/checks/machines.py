@@ -210,7 +210,7 @@ MACHINE_RULES = (
             severity="warning",
             title="Local ports may have run out",
             explanation="Without keep-alive, every request uses a local port, which stays in use "
-            "for about 60 s. Linux has 28 232 by default. When all are in use, connections fail "
+            "for about 60 s. Linux has 28,232 by default. When all are in use, connections fail "
             "or wait.",
             remedy="Use keep-alive, several client addresses, or a shorter trial with a pause "
             "after it.",

@@ -21,14 +21,22 @@ def _find_errors(trial: CheckInput) -> str | None:
 
 
 def _find_many_errors(trial: CheckInput) -> str | None:
-    rate = trial.error_rate
+    rate, is_least = trial.error_rate, ""
+    if rate is None:
+        rate, is_least = _failed_share_of_answers(trial), "At least "
     if rate is None or rate <= HIGH_ERROR_RATE:
         return None
-    return f"{percent_text(rate)} of the attempts failed{_classes(trial)}."
+    return f"{is_least}{percent_text(rate)} of the attempts failed{_classes(trial)}."
+
+
+def _failed_share_of_answers(trial: CheckInput) -> float | None:
+    """Attempts without an answer, of unknown number, can only raise it."""
+    completed, ok = trial.requests_completed, trial.requests_ok
+    return None if not completed or ok is None else (completed - ok) / completed
 
 
 def _classes(trial: CheckInput) -> str:
-    named = [f"{name} {count}" for name, count in trial.errors.items() if count]
+    named = [f"{name} {count:,}" for name, count in trial.errors.items() if count]
     return f" ({', '.join(named)})" if named else ""
 
 
@@ -55,7 +63,7 @@ def _find_failures_counted_as_success(trial: CheckInput) -> str | None:
     if not bad or completed is None or trial.requests_ok <= completed - bad:
         return None
     return (
-        f"{bad} answers have a 4xx or 5xx status, but {trial.requests_ok} of {completed} "
+        f"{bad:,} answers have a 4xx or 5xx status, but {trial.requests_ok:,} of {completed:,} "
         "were counted as successful."
     )
 
@@ -67,7 +75,12 @@ def _find_unknown_errors(trial: CheckInput) -> str | None:
         return "The publication gives no number of failed requests for this trial."
     if trial.requests_completed is None:
         return None
-    return f"{trial.requests_completed} requests completed; how many succeeded is unknown."
+    if trial.requests_ok is not None:
+        return (
+            f"The output lists {trial.requests_completed:,} requests that were answered; how many "
+            "got no answer is unknown."
+        )
+    return f"{trial.requests_completed:,} requests completed; how many succeeded is unknown."
 
 
 def _find_cut_off(trial: CheckInput) -> str | None:
@@ -87,7 +100,7 @@ def _find_other_rate(trial: CheckInput) -> str | None:
     if any(rate is not None and abs(rate / theirs - 1) <= RATE_TOLERANCE for rate in counted):
         return None
     return (
-        f"Completed ÷ elapsed is {ours:.6g} requests/s; the tool printed {theirs:.6g} "
+        f"Completed ÷ elapsed is {ours:,.6g} requests/s; the tool printed {theirs:,.6g} "
         f"({percent_text(ours / theirs - 1, sign=True)})."
     )
 
@@ -112,7 +125,7 @@ def _find_overload(trial: CheckInput) -> str | None:
     if not offered or achieved is None or achieved / offered >= REACHED_SHARE:
         return None
     return (
-        f"{achieved:.6g} of {offered:.6g} offered requests/s were answered "
+        f"{achieved:,.6g} of {offered:,.6g} offered requests/s were answered "
         f"({percent_text(achieved / offered)})."
     )
 
@@ -184,9 +197,11 @@ OUTCOME_RULES = (
             id="errors-unknown",
             severity="warning",
             title="Number of failed requests unknown",
-            explanation="The output does not separate successful from failed requests, so there "
-            "is no error rate and no goodput. A server that refuses work looks fast.",
-            remedy="Use an output of the load tool that counts responses by status.",
+            explanation="The output does not separate successful from failed requests, or it "
+            "leaves out requests that got no answer, as the CSV of hey and oha does. So there is "
+            "no error rate. A server that refuses work looks fast.",
+            remedy="Use an output of the load tool that counts all failed requests, such as the "
+            "text of hey or oha.",
             source=REFUSALS_RANKED,
         ),
         _find_unknown_errors,

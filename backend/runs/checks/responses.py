@@ -22,7 +22,7 @@ def many_redirects(trial: CheckInput) -> str | None:
     count = redirects(trial.status_counts)
     if count <= HIGH_ERROR_RATE * completed:
         return None
-    return f"{count} of {completed} responses were redirects (3xx)."
+    return f"{count:,} of {completed:,} responses were redirects (3xx)."
 
 
 def unclear_statuses(trial: CheckInput) -> str | None:
@@ -31,8 +31,8 @@ def unclear_statuses(trial: CheckInput) -> str | None:
     if not completed or not count or count <= HIGH_ERROR_RATE * completed:
         return None
     return (
-        f"{count} of {completed} responses were not 2xx. The load tool does not say whether they "
-        "were redirects or errors."
+        f"{count:,} of {completed:,} responses were not 2xx. The load tool does not say whether "
+        "they were redirects or errors."
     )
 
 
@@ -49,8 +49,8 @@ def closes_unannounced(trial: CheckInput) -> str | None:
     if abs(lost - completed) > max(connections, CLOSE_TOLERANCE * completed):
         return None
     return (
-        f"{trial.tool} had {completed} answers and {lost} read or write errors, about one for each "
-        "answer."
+        f"{trial.tool} had {completed:,} answers and {lost:,} read or write errors, about one "
+        "for each answer."
     )
 
 

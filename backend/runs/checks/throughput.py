@@ -87,7 +87,7 @@ def _find_unsteadiness(trial: CheckInput) -> str | None:
     if abs(after - before) * third <= CHANCE_SD * sqrt((before + after) * third):
         return None
     return (
-        f"{before:.6g} requests/s in the first third, {after:.6g} in the last "
+        f"{before:,.6g} requests/s in the first third, {after:,.6g} in the last "
         f"({percent_text(after / before - 1, sign=True)})."
     )
 
@@ -107,8 +107,8 @@ def _stalled_seconds(trial: CheckInput) -> str | None:
     if not stalled:
         return None
     return (
-        f"{len(stalled)} of {len(rates)} seconds had at most {max(stalled):.6g} responses; "
-        f"a usual second had {usual:.6g}."
+        f"{len(stalled)} of {len(rates)} seconds had at most {max(stalled):,.6g} responses; "
+        f"a usual second had {usual:,.6g}."
     )
 
 

@@ -20,7 +20,7 @@ def wrk(answers, lost, *, connections=10, tool="wrk", error="read"):
 @pytest.mark.parametrize("error", ["read", "write"])
 def test_an_error_for_each_answer_is_a_closed_connection(tool, error):
     assert closes_unannounced(wrk(18_000, 17_990, tool=tool, error=error)) == (
-        f"{tool} had 18000 answers and 17990 read or write errors, about one for each answer."
+        f"{tool} had 18,000 answers and 17,990 read or write errors, about one for each answer."
     )
 
 

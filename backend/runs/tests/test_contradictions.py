@@ -67,7 +67,7 @@ def test_an_honest_trial_fires_nothing(check):
     [
         (
             {"payload_bytes": 10_000},
-            "The output has 150 bytes per response; the envelope says a payload of 10000 bytes.",
+            "The output has 150 bytes per response; the envelope says a payload of 10,000 bytes.",
         ),
         ({"keepalive": False}, "Keep-alive: the output says yes, the envelope no."),
         ({"tls": True}, "TLS: the output says no, the envelope yes."),
@@ -92,7 +92,7 @@ def test_a_server_that_closes_although_it_was_asked_to_keep(check):
 def test_a_larger_response_than_declared(check):
     large = AB.replace("2700000 bytes", "182700000 bytes")
     detail = check(large, workload={**WORKLOAD, "payload_bytes": 13})["contradicts-envelope"]
-    assert detail.startswith("The output has 10150 bytes per response")
+    assert detail.startswith("The output has 10,150 bytes per response")
 
 
 def test_a_total_that_a_tool_rounds_by_a_tenth_tells_no_size(check):

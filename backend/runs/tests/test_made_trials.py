@@ -26,7 +26,7 @@ def test_an_honest_output_is_read_as_it_was_made(tool):
     slack = 0.3 if tool.name == "wrk" else 0.002
     assert trial.percentiles_us["50"] == pytest.approx(median_us, rel=slack, abs=tool.step_us)
     grave = {finding.id for finding in check_trial(trial)} - {"far-tail-samples"}
-    assert grave == set()
+    assert grave == ({"errors-unknown"} if tool.lists_answers_only else set())
 
 
 @pytest.mark.parametrize("id_", TRIAL_MISTAKES)

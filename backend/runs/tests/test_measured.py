@@ -2,7 +2,8 @@
 
 import pytest
 
-from backend.formats.model import ParsedTrial, ReadTrial
+from backend.formats.model import Latency, ParsedTrial, ReadTrial
+from backend.runs.checks.outcome import OUTCOME_RULES
 from backend.runs.measured import TrialRecord, check_input_of, load_point, throughput_origin
 from backend.runs.models import Run
 
@@ -43,6 +44,49 @@ def test_without_a_time_the_printed_rate_is_the_throughput():
 )
 def test_a_rate_that_may_count_attempts_without_response_is_no_throughput(figures):
     assert throughput(**figures) is None
+
+
+def figures_of_csv(*, ok=60, load=None, command=()):
+    """Of a CSV of hey with 60 answers."""
+    parsed = ParsedTrial(
+        tool="hey",
+        requests_completed=60,
+        requests_ok=ok,
+        errors={"status": 60 - ok},
+        lists_answers_only=True,
+        latency=Latency(percentiles={"50": 800.0}),
+    )
+    reading = ReadTrial(parsed=parsed)
+    record = TrialRecord(
+        ordinal=0, server={}, workload={}, load=load or {}, reading=reading, command=command
+    )
+    return check_input_of(record, load_point(record), Run())
+
+
+def fired(figures):
+    return {rule.check.id: detail for rule in OUTCOME_RULES if (detail := rule.find(figures))}
+
+
+@pytest.mark.parametrize("load", [{}, {"requests": 100}, {"duration_s": 5}])
+def test_answers_alone_leave_the_error_rate_unknown(load):
+    figures = figures_of_csv(load=load)
+    assert figures.error_rate is None
+    assert (figures.requests_ok, figures.errors["connect"]) == (60, None)
+    assert fired(figures)["errors-unknown"].startswith("The output lists 60 requests that were")
+
+
+def test_as_many_answers_as_requests_prove_that_all_were_answered():
+    assert figures_of_csv(load={"requests": 60}).error_rate == 0
+    command = ["hey", "-n", "60", "-c", "5", "-o", "csv", "http://127.0.0.1/"]
+    figures = figures_of_csv(ok=57, command=command)
+    assert figures.error_rate == 0.05
+    assert (figures.errors["connect"], figures.errors["status"]) == (0, 3)
+
+
+def test_failed_answers_count_although_the_error_rate_is_unknown():
+    figures = figures_of_csv(ok=54)
+    assert figures.error_rate is None
+    assert fired(figures)["error-rate-high"] == "At least 10 % of the attempts failed (status 6)."
 
 
 def test_a_throughput_without_count_or_time_is_reported():

@@ -12,7 +12,7 @@ from backend.ingest.editing import edit_run, merge_names
 from backend.ingest.models import State, Upload
 from backend.ingest.worker import process
 from backend.runs.listing import run_page
-from backend.runs.models import FormerName, Run, Trial
+from backend.runs.models import FormerName, Run, Server, Trial, Workload
 from backend.runs.run_order import SORTS, RunOrder
 from backend.runs.search import RunSearch
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
@@ -141,6 +141,30 @@ def test_each_state_is_told_and_searched_for(workspace, runs):
         assert [run.servers[0] for run in page.runs] == [name]
 
 
+def test_a_search_for_a_server_gives_its_own_throughput_and_order(workspace):
+    both = make_run(workspace, CellSpec("fast", rates=(900.0,)), CellSpec("slow", rates=(30.0,)))
+    alone = make_run(workspace, CellSpec("slow", rates=(40.0,)))
+    page = run_page([workspace.pk], search=RunSearch(server="slow"), order=RunOrder("throughput"))
+    assert [(run.id, run.throughput_rps) for run in page.runs] == [(alone.pk, 40), (both.pk, 30)]
+    whole = run_page([workspace.pk], order=RunOrder("throughput"))
+    assert [run.throughput_rps for run in whole.runs] == [900, 40]
+
+
+def test_the_page_of_a_server_or_workload_gives_its_own_throughput(client, scene):
+    workspace = scene.own.workspace
+    fast = CellSpec("fast", workload={"name": "plain"}, rates=(900.0,))
+    make_run(workspace, fast, CellSpec("slow", rates=(30.0,)))
+    slow = Server.objects.get(workspace=workspace, name="slow")
+    html = html_of(client.get(f"/w/own-lab/servers/{slow.pk}"))
+    assert "Throughput: of <bdi>slow</bdi> at its best load point in each run." in html
+    assert 'value="30.0" data-format="rate"' in html
+    assert 'value="900.0"' not in html
+    plain = Workload.objects.get(workspace=workspace, name="plain")
+    assert 'value="900.0"' in html_of(client.get(f"/w/own-lab/workloads/{plain.pk}"))
+    (row,) = client.get("/api/v1/runs?server=slow").json()["runs"]
+    assert row["throughput_rps"] == 30
+
+
 @pytest.fixture
 def client(scene):
     client = Client()
@@ -198,6 +222,16 @@ def test_failed_uploads_of_last_night_are_two_clicks_away(client, scene):
     assert "reason 7" in failed
     assert "Done" not in failed
     assert "Done" in html_of(client.get("/w/own-lab/uploads"))
+
+
+def test_uploads_are_listed_by_the_names_of_their_files(client, scene):
+    nothing = make_upload(scene.own, *["no tool's output"] * 5)
+    process(nothing.pk)
+    for address in ("/w/own-lab/uploads?state=failed", "/w/own-lab/runs", "/w/own-lab/"):
+        html = html_of(client.get(address))
+        row = html[html.index(f'href="/u/{nothing.pk}"') :].split("</th>")[0]
+        names = "<bdi>0.txt</bdi>, <bdi>1.txt</bdi>, <bdi>2.txt</bdi> and 2 more </a>"
+        assert names in row, address
 
 
 def test_the_uploads_are_listed_page_by_page(client, scene, monkeypatch):

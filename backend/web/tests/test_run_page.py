@@ -87,6 +87,26 @@ def test_one_load_needs_no_chart(owner, scene):
     assert "small-chart" not in html_of(response)
 
 
+def test_two_paths_of_one_name_are_two_rows_and_two_charts(owner, scene):
+    paths = {"/a": (100.0, 200.0), "/b": (7000.0, 9000.0)}
+    points = [
+        CellSpec("caddy", workload={"name": "json", "path": path}, connections=load, rates=(rate,))
+        for path, rates in paths.items()
+        for load, rate in zip((8, 64), rates, strict=True)
+    ]
+    run = make_run(scene.own.workspace, *points)
+    response = owner.get(f"/r/{run.pk}")
+    rows = [(row["workload"], row["connections"]) for row in rows_of(response)]
+    assert rows == [("json (/a)", 8), ("json (/a)", 64), ("json (/b)", 8), ("json (/b)", 64)]
+    charts = small_charts(rows_of(response))
+    assert [(chart.title, chart.plots[0].highest) for chart in charts] == [
+        ("caddy 23.0 · json (/a)", 200),
+        ("caddy 23.0 · json (/b)", 9000),
+    ]
+    names = {trial["workload"] for trial in response.context["trials"]}
+    assert names == {"json (/a)", "json (/b)"}
+
+
 def test_many_facts_of_a_host_open_on_demand(owner, scene):
     scene.run.facts = {"server": {f"fact_{number}": number for number in range(40)}}
     scene.run.save()

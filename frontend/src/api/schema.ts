@@ -11,7 +11,7 @@ export interface components {
         readonly AgentList: {
             readonly agents: readonly components["schemas"]["AgentRow"][];
         };
-        /** @description A token on a host. Null is unknown: no agent has used the token yet. */
+        /** @description An agent: a token on a host that sent a heartbeat. */
         readonly AgentRow: {
             /** @description Of its token */
             readonly name: string;
@@ -23,14 +23,11 @@ export interface components {
             readonly author?: string | null;
             /** Format: date-time */
             readonly expires_at: string | null;
-            readonly host?: string | null;
-            readonly program?: string | null;
-            readonly version?: string | null;
-            /**
-             * Format: date-time
-             * @description Null: never
-             */
-            readonly last_seen_at: string | null;
+            readonly host: string;
+            readonly program: string;
+            readonly version: string;
+            /** Format: date-time */
+            readonly last_seen_at: string;
             /**
              * Format: uuid
              * @description Its newest run
@@ -971,11 +968,12 @@ export interface components {
             /** Format: date-time */
             readonly recorded_at: string;
             /**
-             * @description failed: a trial failed
+             * @description failed: a trial failed; partial: a part of its upload could not be read
              *
              *     * `complete` - complete
              *     * `failed` - failed
              *     * `interrupted` - interrupted
+             *     * `partial` - partial
              *     * `running` - running
              */
             readonly state: components["schemas"]["RunRowStateEnum"];
@@ -991,7 +989,7 @@ export interface components {
             readonly failed_trials: number;
             /**
              * Format: double
-             * @description The centre of the best load point, as in a comparison
+             * @description The centre of the best load point, as in a comparison; in a list for a server, workload or tool, of theirs
              */
             readonly throughput_rps: number | null;
             readonly servers: readonly string[];
@@ -1978,6 +1976,18 @@ export interface components {
             readonly finished_at: string | null;
             /** Format: date-time */
             readonly recorded_at: string;
+            /**
+             * @description failed: a trial failed; partial: a part of its upload could not be read
+             *
+             *     * `complete` - complete
+             *     * `failed` - failed
+             *     * `interrupted` - interrupted
+             *     * `partial` - partial
+             *     * `running` - running
+             */
+            readonly state: components["schemas"]["RunRowStateEnum"];
+            /** @description How many results of its upload could not be read, then why; empty: none */
+            readonly not_read: readonly string[];
             readonly interrupted: boolean;
             /** @description Its trials still come */
             readonly open: boolean;
@@ -2039,11 +2049,12 @@ export interface components {
             /** Format: date-time */
             readonly recorded_at: string;
             /**
-             * @description failed: a trial failed
+             * @description failed: a trial failed; partial: a part of its upload could not be read
              *
              *     * `complete` - complete
              *     * `failed` - failed
              *     * `interrupted` - interrupted
+             *     * `partial` - partial
              *     * `running` - running
              */
             readonly state: components["schemas"]["RunRowStateEnum"];
@@ -2059,7 +2070,7 @@ export interface components {
             readonly failed_trials: number;
             /**
              * Format: double
-             * @description The centre of the best load point, as in a comparison
+             * @description The centre of the best load point, as in a comparison; in a list for a server, workload or tool, of theirs
              */
             readonly throughput_rps: number | null;
             readonly servers: readonly string[];
@@ -2072,10 +2083,11 @@ export interface components {
          * @description * `complete` - complete
          *     * `failed` - failed
          *     * `interrupted` - interrupted
+         *     * `partial` - partial
          *     * `running` - running
          * @enum {string}
          */
-        readonly RunRowStateEnum: "complete" | "failed" | "interrupted" | "running";
+        readonly RunRowStateEnum: "complete" | "failed" | "interrupted" | "partial" | "running";
         /** @description The server at one moment. Null is unknown. */
         readonly Sample: {
             /**
@@ -2219,6 +2231,18 @@ export interface components {
             readonly finished_at: string | null;
             /** Format: date-time */
             readonly recorded_at: string;
+            /**
+             * @description failed: a trial failed; partial: a part of its upload could not be read
+             *
+             *     * `complete` - complete
+             *     * `failed` - failed
+             *     * `interrupted` - interrupted
+             *     * `partial` - partial
+             *     * `running` - running
+             */
+            readonly state: components["schemas"]["RunRowStateEnum"];
+            /** @description How many results of its upload could not be read; empty: none */
+            readonly not_read: readonly string[];
             readonly interrupted: boolean;
             /** @description Its trials still come */
             readonly open: boolean;
@@ -2553,6 +2577,7 @@ export interface components {
             /** Format: uuid */
             readonly id: string;
             readonly state: components["schemas"]["UploadStateEnum"];
+            /** @description Why it waits or failed; of a parsed upload, what could not be read. Or empty */
             readonly reason: string;
             /** Format: date-time */
             readonly received_at: string;

@@ -1,0 +1,71 @@
+"""The state of a run in lists and searches, and what of its upload could not be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from backend.runs.models import Run, Trial
+
+# The states as people say them. complete: not under way, not interrupted, no trial failed, and all
+# of its upload was read.
+STATE_WORDS = {
+    "complete": "Done",
+    "failed": "Failed trials",
+    "interrupted": "Interrupted",
+    "partial": "Partly read",
+    "running": "Running",
+}
+STATES = tuple(STATE_WORDS)
+# An upload that has a run was read; its reason then says which results were not. The package
+# `ingest` has the uploads and imports this one, so they are reached by the name of the relation.
+_IS_PARTIAL = Q(upload__reason__gt="")
+# At the beginning of a reason, whichever version wrote it.
+_COUNTS = re.compile(r"\d+ of \d+")
+
+
+def state_of(*, is_open: bool, is_interrupted: bool, has_failed: bool, is_partial: bool) -> str:
+    """Of the states that are true of a run, the one that a reader must know first."""
+    states = (
+        ("running", is_open),
+        ("interrupted", is_interrupted),
+        ("failed", has_failed),
+        ("partial", is_partial),
+    )
+    return next((state for state, is_true in states if is_true), "complete")
+
+
+def runs_in_state(rows: QuerySet[Run], state: str) -> QuerySet[Run]:
+    """The runs of which `state` is true, also where a reader must know another state first."""
+    failed = Exists(Trial.objects.filter(run=OuterRef("pk")).exclude(error=""))
+    chosen = {
+        "running": Q(is_open=True),
+        "interrupted": Q(interrupted=True),
+        "failed": Q(failed),
+        "partial": _IS_PARTIAL,
+        "complete": Q(~failed, ~_IS_PARTIAL, interrupted=False, is_open=False),
+    }
+    return rows.filter(chosen[state])
+
+
+def partial_runs(run_ids: Iterable[UUID]) -> set[UUID]:
+    """Those of these runs of whose uploads a part could not be read."""
+    rows = Run.with_trash.filter(_IS_PARTIAL, pk__in=list(run_ids)).order_by()
+    return set(rows.values_list("pk", flat=True))
+
+
+def reasons_not_read(run_ids: Iterable[UUID]) -> dict[UUID, str]:
+    """By run, which results of its upload could not be read and why, a line for each; runs that
+    were read whole are left out."""
+    rows = Run.with_trash.filter(_IS_PARTIAL, pk__in=list(run_ids)).order_by()
+    return dict(rows.values_list("pk", "upload__reason"))
+
+
+def count_not_read(lines: Sequence[str]) -> list[str]:
+    """Of the lines of a reason, how many results could not be read: the others name files and
+    quote them, which is for members."""
+    counts = _COUNTS.match(lines[0]) if lines else None
+    return [f"{counts[0]} results could not be read."] if counts else []
