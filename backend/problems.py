@@ -161,8 +161,12 @@ ANSWERS: dict[type[Exception], Answer] = {
     WorkspaceFull: Answer(507, "Workspace full", _DELETE, 600),
     UploadsUsedUp: Answer(429, "Uploads of the day used up", _TOMORROW),
     RoomChanged: _away("Busy", 5),
-    CannotClean: Answer(422, "Cannot be cleaned", "Send it uncompressed, or in pieces."),
-    TooLargeToClean: Answer(413, "Too large", "Send it uncompressed, or in pieces."),
+    CannotClean: Answer(
+        422, "Cannot be cleaned", "Send it unpacked, and as several files if it is large."
+    ),
+    TooLargeToClean: Answer(
+        413, "Too large", "Send it unpacked, and as several files if it is large."
+    ),
     CleanerInterrupted: _away("Busy", 5),
     ParserFailed: Answer(503, "Busy", "Try again in a minute.", 60),
     # What is asked for and gone

@@ -19,9 +19,8 @@ from backend.analysis.grouping.sweep import (
     throughput_at,
     unmeasured,
 )
-from backend.analysis.query.field import number_text
 from backend.analysis.query.metrics import Metric
-from backend.analysis.query.units import figure_text, load_text, time_text
+from backend.analysis.query.units import figure_text, load_number, load_text, time_text
 from backend.stats.limit import Bounded, Highest, highest_under
 from backend.stats.thresholds import LEAST_TRIALS
 
@@ -115,7 +114,7 @@ def _capacity_why(
         parts.append(f"next load {load_text(highest.next, axis)}: {_over(by_load[highest.next])}")
         parts.append(_between(highest.x, highest.next, loads, axis))
     if highest.over:
-        listed = ", ".join(f"{number_text(x)} ({_over(by_load[x])})" for x in highest.over[:3])
+        listed = ", ".join(f"{load_number(x)} ({_over(by_load[x])})" for x in highest.over[:3])
         parts.append(f"but not at {listed}")
     if by_load[highest.x].metrics[LIMITED].high is None:
         parts.append(f"fewer than {LEAST_TRIALS} trials, so the certainty is unknown")
@@ -126,10 +125,10 @@ def _capacity_why(
 
 def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
     missing = unmeasured(loads, low, high)
-    text = f"nothing was measured between {number_text(low)} and {load_text(high, axis)}"
+    text = f"nothing was measured between {load_number(low)} and {load_text(high, axis)}"
     if not missing:
         return text
-    return f"{text}; other series were at {', '.join(number_text(x) for x in missing[:3])}"
+    return f"{text}; other series were at {', '.join(load_number(x) for x in missing[:3])}"
 
 
 def _never(sweep: Sweep, highest: Highest, limit: float, axis: str) -> str:
@@ -224,8 +223,8 @@ def _doubt(highest: Highest) -> str:
         parts.append(
             "certain at no load"
             if highest.low is None
-            else f"certain up to {number_text(highest.low)}"
+            else f"certain up to {load_number(highest.low)}"
         )
     if highest.high is not None and highest.high != highest.x:
-        parts.append(f"possibly {number_text(highest.high)}")
+        parts.append(f"possibly {load_number(highest.high)}")
     return "".join(f", {part}" for part in parts)

@@ -54,7 +54,7 @@ def _tool(cell: LoadedCell) -> str:
 
 
 def _payloads(cells: Iterable[LoadedCell]) -> str:
-    """`13 B`, `about 81 B` for 80 and 82 B, `13 to 1024 B`; else what was received per response."""
+    """`13 B`, `about 81 B` for 80 and 82 B, `13 to 1,024 B`; else what a response had."""
     declared, received = [], []
     for cell in cells:
         if cell.workload.payload_bytes is not None:
@@ -73,8 +73,8 @@ def _payloads(cells: Iterable[LoadedCell]) -> str:
 def _declared_text(sizes: Sequence[int]) -> str:
     least, most = min(sizes), max(sizes)
     if least == most:
-        return f"{most} B"
-    return size_text(median(sizes)) if _is_one_size(least, most) else f"{least} to {most} B"
+        return f"{most:,} B"
+    return size_text(median(sizes)) if _is_one_size(least, most) else f"{least:,} to {most:,} B"
 
 
 def _extremes(sizes: Sequence[float]) -> tuple[float, ...]:

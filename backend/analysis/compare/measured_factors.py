@@ -119,7 +119,7 @@ def size_text(*sizes: float) -> str:
 
 def _rounded(size: float) -> str:
     digits = max(len(str(round(size))) - 2, 0)
-    return f"{round(size, -digits):,.0f}".replace(",", "\u202f")
+    return f"{round(size, -digits):,.0f}"
 
 
 def _is_typical(trial: LoadedTrial, connections: int) -> bool:

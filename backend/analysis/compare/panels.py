@@ -107,12 +107,15 @@ class Panel:
 
 def judge_panels(gathered: Gathered) -> list[Panel]:
     """The panels in the order of their first series; one without series if there is nothing."""
+    judgements = judge_series(gathered)
+    yardstick = gathered.yardstick(families=len(judgements))
+    return [_panel(gathered, judgement, yardstick) for judgement in judgements]
+
+
+def judge_series(gathered: Gathered) -> list[Judgement]:
+    """Whether the series of each panel may be held against each other, in the order of panels."""
     sweeps_by_panel = _part(gathered.sweeps, lambda sweep: sweep.group.panel) or {None: ()}
-    yardstick = gathered.yardstick(families=len(sweeps_by_panel))
-    return [
-        _panel(gathered, _judge(gathered, name, sweeps), yardstick)
-        for name, sweeps in sweeps_by_panel.items()
-    ]
+    return [_judge(gathered, name, sweeps) for name, sweeps in sweeps_by_panel.items()]
 
 
 def judge_workloads(gathered: Gathered) -> dict[str, Judgement]:

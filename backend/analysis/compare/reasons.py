@@ -14,7 +14,7 @@ from backend.analysis.query.factors import REMEDIES, Factor
 from backend.analysis.query.field import number_text
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell
-from backend.analysis.query.units import bytes_text
+from backend.analysis.query.units import bytes_text, load_number
 
 # Characters of a value, and how many values, in a sentence.
 MAX_TEXT = 60
@@ -23,10 +23,10 @@ MAX_VALUES = 3
 
 # How numbers are written that have a unit, by factor or host fact.
 _IN_UNITS: dict[str, Callable[[Any], str]] = {
-    "payload": lambda size: f"{size} B",
+    "payload": lambda size: f"{load_number(size)} B",
     "memory": bytes_text,
     "memory_bytes": bytes_text,
-    "rate": lambda rate: f"{number_text(rate)} req/s",
+    "rate": lambda rate: f"{load_number(rate)} req/s",
 }
 
 

@@ -17,8 +17,7 @@ from backend.analysis.grouping.sweep import (
     throughput_at,
     unmeasured,
 )
-from backend.analysis.query.field import number_text
-from backend.analysis.query.units import at_load, load_text, rate_text
+from backend.analysis.query.units import at_load, load_number, load_text, rate_text
 from backend.stats.knee import Knee, Load, find_knee
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_LOADS, LEAST_TRIALS, percent
 
@@ -120,13 +119,13 @@ def _gaps(
 ) -> list[str]:
     """The gaps around the saturation point, where nothing was measured: it may be in one."""
     after, others = gap
-    where = "" if after is None else f"between {number_text(x)} and {load_text(after, axis)}"
+    where = "" if after is None else f"between {load_number(x)} and {load_text(after, axis)}"
     if where and others:
-        where += f" (other series were at {', '.join(number_text(load) for load in others[:3])})"
+        where += f" (other series were at {', '.join(load_number(load) for load in others[:3])})"
     if below is None:
         lowest = "this is the lowest measured load, so throughput may saturate below it"
         return [lowest, *([f"nothing was measured {where}"] if others else [])]
-    text = f"nothing was measured between {number_text(below)} and {number_text(x)}"
+    text = f"nothing was measured between {load_number(below)} and {load_number(x)}"
     return [f"{text}, nor {where}" if where else text]
 
 

@@ -15,9 +15,8 @@ from backend.analysis.grouping.grouping import TrendAxis as Axis
 from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
-from backend.analysis.query.field import number_text
 from backend.analysis.query.metrics import Metric
-from backend.analysis.query.units import figure_text
+from backend.analysis.query.units import figure_text, load_number
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
 from backend.stats.thresholds import percent
 
@@ -99,7 +98,7 @@ def change_text(
 
     Where the interval reaches into the threshold, it is a change of uncertain size.
     """
-    place = x if isinstance(x, str) else number_text(float(x))
+    place = x if isinstance(x, str) else load_number(float(x))
     is_sized = change.ratio.verdict != "size_uncertain"
     verb = change.ratio.verdict if is_sized else "changed"
     doubt = "" if is_sized else f", but perhaps by less than the threshold of {percent(relevant)}"
@@ -183,7 +182,7 @@ def _largest_step(tracks: Sequence[Track], *, metric: Metric, relevant: float) -
     label, (old, before), (new, after) = max(
         steps, key=lambda step: abs(log(step[2][1] / step[1][1]))
     )
-    places = " to ".join(x if isinstance(x, str) else number_text(float(x)) for x in (old, new))
+    places = " to ".join(x if isinstance(x, str) else load_number(float(x)) for x in (old, new))
     levels = (figure_text(value, metric.unit) for value in (before, after))
     return "{} {}: {} {}, {} before, {} since. ".format(
         label, places, _name(metric), f"{factor_text(after / before)}×", *levels

@@ -81,12 +81,12 @@ def _left_out(
     sentences = []
     if without_place:
         noun = FIELDS[grouping.x].noun
-        cells = "1 cell has" if without_place == 1 else f"{without_place} cells have"
+        cells = "1 cell has" if without_place == 1 else f"{without_place:,} cells have"
         shown = "is" if without_place == 1 else "are"
         sentences.append(f"{cells} no known {noun} and {shown} not shown")
     if len(series) > MAX_SERIES:
         count = len(series)
-        sentences.append(f"the best {MAX_SERIES} of {count} series are compared; add a filter")
+        sentences.append(f"the best {MAX_SERIES} of {count:,} series are compared; add a filter")
     if any(len(points) > MAX_POINTS for points in series):
         sentences.append(f"the first {MAX_POINTS} points of a series are shown")
     return sentences

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.query.field import LAST, Field, text_of, value_of
-from backend.analysis.query.fields import FIELDS, LOADS, OF_PART, RUN_PARTS
+from backend.analysis.query.fields import COVERS, FIELDS, LOADS, OF_PART, RUN_PARTS
 from backend.analysis.query.records import LoadedCell, LoadedHost
 from backend.analysis.query.units import load_text
 
 # The parts of which one must make the series, or none; and the text.
 _Distinction = tuple[frozenset[str], Callable[[SeriesGroup], str]]
+EVERYTHING = "everything"
 
 
 def held_load(cell: LoadedCell, grouping: Grouping) -> str | None:
@@ -38,7 +39,7 @@ def series_name(cell: LoadedCell, grouping: Grouping) -> str:
     if "name" in grouping.parts:
         return cell.server.label if "version" in grouping.parts else cell.server.name
     texts = (_text(field, cell) for field in _NAMING if field.identity in grouping.parts)
-    return next((text for text in texts if text), "everything")
+    return next((text for text in texts if text), EVERYTHING)
 
 
 def _text(field: Field, cell: LoadedCell) -> str:
@@ -57,13 +58,14 @@ def _ranked(rank: Callable[[Field], int | None]) -> list[tuple[int, Field]]:
     return sorted(ranked, key=lambda pair: pair[0])
 
 
+_OF_SERVER = frozenset(field.identity for field in FIELDS.values() if field.of == "server")
 _NAMING = [field for _, field in _ranked(lambda field: field.name_rank)]
 
 
 def label_series(groups: Sequence[SeriesGroup], grouping: Grouping) -> list[SeriesGroup]:
     """Groups with labels that differ: each ambiguous one names what distinguishes it."""
     by_label: dict[tuple[str | None, str], list[SeriesGroup]] = defaultdict(list)
-    for group in groups:
+    for group in (groups := _with_server(groups, grouping)):
         by_label[(group.panel, group.label)].append(group)
     labels: dict[str, str] = {}
     for namesakes in by_label.values():
@@ -71,6 +73,24 @@ def label_series(groups: Sequence[SeriesGroup], grouping: Grouping) -> list[Seri
         for group, text in zip(namesakes, texts, strict=True):
             labels[group.id] = f"{group.label} ({text})" if text else group.label
     return [replace(group, label=labels[group.id]) for group in groups]
+
+
+def _with_server(groups: Sequence[SeriesGroup], grouping: Grouping) -> Sequence[SeriesGroup]:
+    """Series that versions or settings of one server make, called after the server first.
+
+    `2.8` alone would not say of what. Where servers lie on the axis, their names stand there.
+    """
+    if "name" in grouping.parts or "name" in COVERS[grouping.x]:
+        return groups
+    servers = {cell.server.name for group in groups for cell in group.cells()}
+    if len(servers) != 1 or _OF_SERVER.isdisjoint(grouping.parts):
+        return groups
+    (server,) = servers
+    return [replace(group, label=_joined(server, group.label)) for group in groups]
+
+
+def _joined(server: str, label: str) -> str:
+    return server if label == EVERYTHING else f"{server} {label}"
 
 
 def _distinctions(namesakes: Sequence[SeriesGroup], grouping: Grouping) -> list[str]:

@@ -80,8 +80,9 @@ def _span(point: Point) -> tuple[datetime, datetime] | None:
 
 
 def _turns(point: Point) -> dict[Round, int]:
+    # As an integer: a UUID takes a call to be hashed.
     return {
-        (cell.run.id, trial.repeat): trial.ordinal
+        (cell.run.id.int, trial.repeat): trial.ordinal
         for cell in point.cells
         for trial in cell.trials
         if trial.repeat is not None and trial.ordinal is not None

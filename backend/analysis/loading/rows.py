@@ -68,7 +68,7 @@ def fetch_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Load
         require_loads(selection.query, _loads(cells), selection.workspace_ids)
     if len(cells) > MAX_CELLS:
         cells = cells[:MAX_CELLS]
-        left_out.append(f"the first {MAX_CELLS} cells are shown")
+        left_out.append(f"the first {MAX_CELLS:,} cells are shown")
     return LoadedCells(selection.query, tuple(runs.values()), tuple(cells), tuple(left_out))
 
 
@@ -180,16 +180,19 @@ def fetch_trials(cells: Sequence[LoadedCell], metrics: Iterable[str] = ()) -> Lo
     latency. Cells without such a trial drop out. `metrics`: those whose columns are wanted too.
     """
     rows, more = _trial_rows(cells, metrics)
-    trials: dict[uuid.UUID, list[LoadedTrial]] = defaultdict(list)
+    # By integers: a UUID takes a call to be hashed.
+    trials: dict[int, list[LoadedTrial]] = defaultdict(list)
     unread: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
     for row in rows[:MAX_TRIALS]:
         trial = _trial(row[1:], more)
         if trial.has_figure:
-            trials[row[0]].append(trial)
+            trials[row[0].int].append(trial)
         else:
             unread[row[0]].append(trial.id)
-    filled = [replace(cell, trials=tuple(trials[cell.id])) for cell in cells if cell.id in trials]
-    left_out = [f"only {MAX_TRIALS} trials are counted"] if len(rows) > MAX_TRIALS else []
+    filled = [
+        replace(cell, trials=tuple(own)) for cell in cells if (own := trials.get(cell.id.int))
+    ]
+    left_out = [f"only {MAX_TRIALS:,} trials are counted"] if len(rows) > MAX_TRIALS else []
     if without_figure := sum(map(len, unread.values())):
         plural = "s" if without_figure > 1 else ""
         left_out.append(f"{without_figure} trial{plural} without any figure")
@@ -225,7 +228,8 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
     (percentiles, origin, errors_text, checks, repeat, latency_step_us) = row[7:13]
     (elapsed_s, ordinal, threads, printed_text) = row[13:17]
     errors, printed = _read_object(errors_text), _read_object(printed_text)
-    counts = attempts(completed, ok, errors)
+    # Without an error rate, it is unknown how many attempts got no answer.
+    counts = None if error_rate is None else attempts(completed, ok, errors)
     return LoadedTrial(
         id=id_,
         throughput_rps=throughput_rps,

@@ -54,7 +54,7 @@ def _request_text(cell: LoadedCell) -> str:
 
 def _size_text(cell: LoadedCell) -> str:
     size = cell.workload.payload_bytes
-    return "" if size is None else f"{size} B"
+    return "" if size is None else f"{size:,} B"
 
 
 def _offered_rate(cell: LoadedCell) -> object:

@@ -59,7 +59,12 @@ class LoadedServer(Loaded, frozen=True):
     @property
     def settings(self) -> tuple[str, ...]:
         """The configuration as `key=value` texts, sorted."""
-        return tuple(f"{name}={_flat(value)}" for name, value in sorted(self.configuration.items()))
+        return settings_of(self.configuration)
+
+
+def settings_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
+    """A configuration as `key=value` texts, sorted."""
+    return tuple(f"{name}={_flat(value)}" for name, value in sorted(configuration.items()))
 
 
 def _flat(value: Any) -> str:

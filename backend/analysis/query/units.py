@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from backend.analysis.query.field import number_text
@@ -53,8 +54,8 @@ _TEXTS: dict[str, Callable[[float], str]] = {
     "ratio": lambda value: f"{value * 100:.3g} %",
     "bytes": bytes_text,
     "bytes/s": lambda value: f"{bytes_text(value)}/s",
-    "cores": lambda value: f"{value:.3g} cores",
-    "s": lambda value: f"{value:.3g} s",
+    "cores": lambda value: f"{_three_digits(value)} cores",
+    "s": lambda value: f"{_three_digits(value)} s",
 }
 
 
@@ -63,6 +64,8 @@ def at_place(place: str, axis: str) -> str:
     if axis == "connections" and place == "1":
         return "at 1 connection"
     field = FIELDS[axis]
+    if field.kind == "number":
+        place = re.sub(r"(?<![\d.])\d+", lambda digits: f"{int(digits[0]):,}", place)
     return field.at.format(place) if field.at else f"at {field.name} {place}"
 
 
@@ -70,6 +73,11 @@ def at_load(x: float, axis: str) -> str:
     return at_place(number_text(float(x)), axis)
 
 
+def load_number(x: float) -> str:
+    """`64`, `5,000`, `0.5`: a load point in a sentence that has its noun."""
+    return f"{int(x):,}" if float(x).is_integer() else number_text(x)
+
+
 def load_text(x: float, axis: str) -> str:
-    """`64 connections`, `5000 offered requests/s`."""
+    """`64 connections`, `5,000 offered requests/s`."""
     return at_load(x, axis).removeprefix("at ")

@@ -29,11 +29,10 @@ def sample(*runs, has_rounds=False, step=0.0, first_run=0):
 
 
 def figure(trials):
-    """`1 000 [975, 1 025]`, as the documents write it."""
+    """`1,000 [975, 1,025]`, as the documents write it."""
     centre = estimate(trials)
     value, low, high = (
-        f"{round(exp(bound)):,}".replace(",", " ")
-        for bound in (centre.value, centre.low, centre.high)
+        f"{round(exp(bound)):,}" for bound in (centre.value, centre.low, centre.high)
     )
     return f"{value} [{low}, {high}]"
 

@@ -76,7 +76,7 @@ def test_offered_rates_off_the_axis_must_match(lab):
     outcome = ask(lab, "x=version")["outcome"]
     assert (outcome["status"], outcome["differing"]) == ("not_comparable", ["rate"])
     assert outcome["reasons"] == [
-        "offered rate differs: 400 req/s, 800 req/s, 1600 req/s; choose one load"
+        "offered rate differs: 400 req/s, 800 req/s, 1,600 req/s; choose one load"
     ]
 
 
@@ -277,6 +277,30 @@ def test_what_is_named_makes_series_although_the_axis_would_cover_it(lab):
     assert [one["label"] for one in figures["series"]] == ["1", "2"]
     assert figures["outcome"]["status"] == "comparable"
     assert figures["outcome"]["intent"] == "only the version differs"
+
+
+@pytest.mark.parametrize(
+    ("field", "labels"),
+    [
+        ("version", ["caddy 2.7", "caddy 2.8"]),
+        ("configuration", ["caddy workers=2", "caddy workers=4"]),
+    ],
+)
+def test_versions_and_settings_of_one_server_are_called_after_it(lab, field, labels):
+    for version, workers, rate in (("2.7", 2, 1000.0), ("2.8", 4, 1500.0)):
+        rates = (rate, rate + 1, rate - 1)
+        settings = {"workers": workers}
+        make_run(lab, CellSpec("caddy", version=version, rates=rates, configuration=settings))
+    figures = ask(lab, f"series={field}")
+    assert [series["label"] for series in figures["series"]] == labels
+    assert f"{labels[1]} serves 1.5" in figures["finding"]
+    assert f"the requests of {labels[0]} at 64 connections" in figures["finding"]
+
+
+def test_a_version_that_is_unknown_is_called_after_its_server(lab):
+    make_run(lab, CellSpec("caddy", version=None), CellSpec("caddy", version="2"))
+    labels = {series["label"] for series in ask(lab, "series=version")["series"]}
+    assert labels == {"caddy", "caddy 2"}
 
 
 def test_labels_are_quoted_as_they_are_spelled(lab):

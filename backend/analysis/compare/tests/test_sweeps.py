@@ -224,7 +224,7 @@ def test_overloaded_and_failing_points_never_meet_the_limit():
         axis="rate",
     )
     assert (row.highest.x, row.highest.high) == (1000, 1000)
-    assert "next load 2000 offered requests/s: it did not reach the offered rate" in row.why
+    assert "next load 2,000 offered requests/s: it did not reach the offered rate" in row.why
 
 
 def test_loads_that_only_others_have_are_named_as_missing():

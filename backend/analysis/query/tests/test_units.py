@@ -2,7 +2,8 @@
 
 import pytest
 
-from backend.analysis.query.units import figure_text
+from backend.analysis.query.natural_order import ordered
+from backend.analysis.query.units import at_load, at_place, figure_text
 
 
 @pytest.mark.parametrize(
@@ -20,3 +21,25 @@ from backend.analysis.query.units import figure_text
 def test_sizes_are_in_the_unit_that_suits_them(size, text):
     assert figure_text(size, "bytes") == text
     assert figure_text(size, "bytes/s") == f"{text}/s"
+
+
+@pytest.mark.parametrize(
+    ("x", "axis", "text"),
+    [
+        (1, "connections", "at 1 connection"),
+        (4_096, "connections", "at 4,096 connections"),
+        (1_500.5, "rate", "at 1,500.5 offered requests/s"),
+        (10_000, "payload", "at a payload of 10,000 bytes"),
+    ],
+)
+def test_loads_have_the_separator_of_all_numbers(x, axis, text):
+    assert at_load(x, axis) == text
+    assert at_place("1000", "version") == "at version 1000"
+
+
+def test_numbers_with_separators_are_ordered_by_size():
+    assert ordered(["1,600 req/s", "400 req/s", "12,000 req/s"]) == [
+        "400 req/s",
+        "1,600 req/s",
+        "12,000 req/s",
+    ]
