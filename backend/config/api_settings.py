@@ -48,7 +48,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "ResultSetKind": "backend.sharing.models.Kind",
         "ResultSetState": "backend.sharing.models.State",
         "Role": "backend.accounts.models.Role",
-        "RunRowStateEnum": ["complete", "failed", "interrupted", "running"],
+        "RunRowStateEnum": ["complete", "failed", "interrupted", "partial", "running"],
         "VerdictEnum": ["improved", "inconclusive", "regressed", "size_uncertain", "unchanged"],
         "VisibilityEnum": "backend.sharing.models.Visibility",
     },
