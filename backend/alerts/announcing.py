@@ -39,7 +39,7 @@ def announce_run(run: Run) -> None:
         Message(
             event="run.read",
             subject=f"New run: {row.name}",
-            text=f"{row.name}: {row.trials_text}, {row.state}.",
+            text=f"{row.name}: {row.trials_text}, {row.state_text.lower()}.",
             link=absolute(run_link(run.pk)),
             data={
                 "run": str(run.pk),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from math import expm1
 
@@ -102,17 +101,11 @@ def _noise(row: HostNoise, most: float) -> Sighting:
 def judge_agents(workspace: Workspace, hours: float, now: datetime) -> list[Sighting]:
     """One sighting for each agent that was ever heard. Silent: its run is overdue, or nothing was
     heard for `hours`."""
-    return [_agent(row, hours, now) for row in _heard(roster(workspace))]
-
-
-def _heard(rows: Iterable[RosterRow]) -> list[RosterRow]:
-    return [row for row in rows if row.agent is not None]
+    return [_agent(row, hours, now) for row in roster(workspace)]
 
 
 def _agent(row: RosterRow, hours: float, now: datetime) -> Sighting:
     agent, seen_at = row.agent, row.last_seen_at
-    assert agent is not None
-    assert seen_at is not None
     subject = f"agent {agent.pk}"
     is_overdue = row.state == "silent" and seen_at > now - timedelta(days=30)
     if now - seen_at <= timedelta(hours=hours) and not is_overdue:

@@ -27,7 +27,7 @@ CHANGE: Needed = (frozenset({Scope.RUNS_READ, Scope.RUNS_WRITE}),)
 AGENT: Needed = (frozenset({Scope.AGENT}),)
 ADMIN: Needed = (frozenset({Scope.ADMIN}),)
 READ_OR_ADMIN: Needed = (*READ, *ADMIN)
-# Opens runs to a feed reader, for longer than the token lasts.
+# Opens runs to whoever has the address of the feed.
 READ_AND_ADMIN: Needed = (frozenset({Scope.RUNS_READ, Scope.ADMIN}),)
 # For people alone: what an owner decides, and workspaces of their own.
 NO_TOKEN: Needed = ()

@@ -110,7 +110,7 @@ class WorkspaceLinkDetail(APIView):
     @extend_schema(
         operation_id="workspace_link_make",
         request=None,
-        responses={201: WorkspaceLinkSerializer, **documented(401, 404)},
+        responses={201: WorkspaceLinkSerializer, **documented(400, 401, 404)},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Make a link by which everyone who has it reads the workspace; a former link ends. For

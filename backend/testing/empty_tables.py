@@ -30,7 +30,7 @@ def _tear_down(case: Any) -> None:
 
 
 def empty_tables(alias: str) -> None:
-    """Leave of a database what it had after its migrations, `KEPT` included."""
+    """Delete every row of a database, but those of `KEPT`."""
     from django.db import connections, transaction
 
     with transaction.atomic(using=alias), connections[alias].cursor() as cursor:

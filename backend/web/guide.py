@@ -62,7 +62,7 @@ def page(request: HttpRequest, name: str = FIRST) -> HttpResponse:
     title, body = _rendered(document, document.stat().st_mtime_ns)
     # For the navigation back to the workspace.
     workspace = access.workspaces_of(visible.viewer(request)).first()
-    shown = {"name": name, "title": title, "body": body, "names": _names()}
+    shown = {"name": name, "title": title, "body": body, "names": document_titles()}
     context = {"nav": "guide", "workspace": workspace, **shown}
     return render(request, "guide.html", context)
 
@@ -96,7 +96,7 @@ def _page_of(link: re.Match[str], *, folder: str) -> str:
     return f'href="{link_to("guide-page", name, fragment=section)}"'
 
 
-def _names() -> list[tuple[str, str]]:
+def document_titles() -> list[tuple[str, str]]:
     """Name and title of every document."""
     every = sorted(FOLDER.glob("*.md"), key=lambda path: (_place(path.stem), path.stem))
     return [(path.stem, _rendered(path, path.stat().st_mtime_ns)[0]) for path in every]

@@ -292,7 +292,11 @@ def _runs(workspace: Workspace, **fields: str) -> dict[str, Any]:
     search = RunSearch(**fields)  # type: ignore[arg-type]  # all of these are texts
     page = run_page([workspace.pk], limit=LATEST_RUNS, search=search)
     url = link_to("runs-page", workspace.slug, query=search.query())
-    return {"runs": page.runs, "runs_url": url if page.next else ""}
+    return {
+        "runs": page.runs,
+        "runs_url": url if page.next else "",
+        "throughput_of": fields.get("server") or fields.get("workload") or "",
+    }
 
 
 def _recorded_facts(run: Run | None, host: Host) -> list[tuple[str, Any]]:

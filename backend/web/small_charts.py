@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.analysis.query.units import load_number
+
 WIDTH, HEIGHT = 140, 48
 MARGIN = 4
 MAX_CHARTS = 12
@@ -26,7 +28,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class SmallChart:
-    """The plots of one server at one workload, and its first and last load."""
+    """The plots of one series, that is one server at one workload, and its first and last load."""
 
     title: str
     slot: int
@@ -36,13 +38,13 @@ class SmallChart:
 
 
 def small_charts(rows: Sequence[Mapping[str, Any]]) -> list[SmallChart]:
-    """A chart for each server with two loads or more, all on one scale for each metric.
+    """A chart for each series with two loads or more, all on one scale for each metric.
 
-    `rows`: of `summarise_run`. None where more servers than `MAX_CHARTS` would need one.
+    `rows`: of `summarise_run`. None where more series than `MAX_CHARTS` would need one.
     """
-    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        groups.setdefault((row["workload"], row["server"], row["tool"]), []).append(row)
+        groups.setdefault(row["series"], []).append(row)
     drawn = [group for group in groups.values() if len(group) > 1]
     if not drawn or len(drawn) > MAX_CHARTS:
         return []
@@ -96,5 +98,5 @@ def _plot(values: Sequence[float | None], label: str, kind: str, largest: float)
 def _load(row: Mapping[str, Any]) -> str:
     """A load as the axis says it: connections, or the offered rate."""
     if row["connections"] is not None:
-        return str(row["connections"])
-    return "unknown" if row["rate_rps"] is None else f"{row['rate_rps']:,} req/s"
+        return load_number(row["connections"])
+    return "unknown" if row["rate_rps"] is None else f"{load_number(row['rate_rps'])} req/s"

@@ -76,6 +76,7 @@ urlpatterns = [
     path("w/<slug:slug>/compare/pair", pair.compare_two, name="compare-pair"),
     path("w/<slug:slug>/compare.png", compare.as_png, name="compare-png"),
     path("explore", explore.explore, name="explore"),
+    path("search", search.search_everywhere, name="search-everywhere"),
     path("w/<slug:slug>/alerts", alerts.alerts, name="alerts-page"),
     path("w/<slug:slug>/alerts/<uuid:alert_id>", alerts.alert, name="alert-page"),
     path("w/<slug:slug>/alerts/<uuid:alert_id>/answer", alerts.answer, name="answer-alert"),

@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.invitations import invite
-from backend.accounts.models import Role
+from backend.accounts.models import Role, Token, TokenKind
 from backend.accounts.scopes import Scope
 from backend.accounts.token_making import TokenRequest, make_token
 from backend.alerts.lifecycle import apply_sightings
@@ -27,6 +27,7 @@ from backend.api.examples import PATH, recorded
 from backend.deliveries.channels import add_channel
 from backend.deliveries.models import ChannelKind, Delivery, DeliveryState
 from backend.feeds.tokens import make_token as make_feed_token
+from backend.fleet.heartbeats import record_heartbeat
 from backend.ingest.trash import trash_run
 from backend.runs.dismissals import fired_in
 from backend.runs.models import FormerName, Run
@@ -126,6 +127,14 @@ def asked_requests(scene):
     make_feed_token(workspace, scene.own.user, "Reader at home")
     make_changes(scene)
     trash_run(Run.objects.get(upload=make_measured_run(workspace)), by=None)
+    machine = Token.objects.filter(workspace=workspace, kind=TokenKind.AGENT).latest("created_at")
+    record_heartbeat(
+        machine,
+        host_name="bench-1",
+        program="loadsheet-agent",
+        version="0.1.0",
+        heartbeat=None,
+    )
     form = {"file": make_file()}
     host = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2}
     agent = {"name": "loadsheet-agent", "version": "0.1.0", "hostname": "bench-2"}

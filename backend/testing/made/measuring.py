@@ -65,7 +65,9 @@ def _measure_tool(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> No
         trial = make_upload(draw, tool).check_input()
         counts.update({finding.id for finding in check_trial(trial)})
     for id_ in (rule.check.id for rule in TRIAL_RULES):
-        firing[id_].honest[tool.name] = (counts[id_], sizes.trials)
+        # Every output of such a tool has this fault: none is honest.
+        if id_ != "errors-unknown" or not tool.lists_answers_only:
+            firing[id_].honest[tool.name] = (counts[id_], sizes.trials)
     for id_, mistake in TRIAL_MISTAKES.items():
         firing[id_].mistake = mistake.text
         if mistake.fits(tool):

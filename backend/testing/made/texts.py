@@ -21,7 +21,8 @@ Change = Callable[[PrintedFigures], None]
 class MadeTool:
     """A load tool: how its output is made, its latency step in µs, and whether its loop is open.
 
-    `rows`: it prints each request, so that a mistake in printed figures cannot be planted.
+    `has_rows`: it prints each request, so that a mistake in printed figures cannot be planted.
+    `lists_answers_only`: it leaves out requests without an answer, which `errors-unknown` finds.
     """
 
     name: str
@@ -30,6 +31,7 @@ class MadeTool:
     is_open: bool = False
     has_rows: bool = False
     has_seconds: bool = False
+    lists_answers_only: bool = False
 
 
 def _wrk_time(us: float) -> str:
@@ -354,7 +356,12 @@ TOOLS = (
     MadeTool("ab", write_ab, 1_000),
     MadeTool("wrk", write_wrk, 10),
     MadeTool("hey", write_hey, 100),
-    MadeTool("hey CSV", write_hey_csv, 100, has_rows=True, has_seconds=True),
+    MadeTool(
+        *("hey CSV", write_hey_csv, 100),
+        has_rows=True,
+        has_seconds=True,
+        lists_answers_only=True,
+    ),
     MadeTool("oha", write_oha, 0.1),
     MadeTool("k6", write_k6, 10),
     MadeTool("autocannon", write_autocannon, 1_000),

@@ -162,6 +162,8 @@ ROWS = {
         "/w/own-lab/workloads/{workload}/rename", WRITERS_PAGE, "post", NEW_NAME
     ),
     "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
+    # Its results: test_search.py.
+    "search-everywhere": Row("/search?q=nothing-like-it", EVERYONE),
     "search": Row("/w/own-lab/search?q=secre", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
     "raw-output": Row("/w/own-lab/settings/raw-output", OWNERS_FORM, "post", {"days": "3650"}),

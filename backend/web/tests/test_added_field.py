@@ -89,10 +89,10 @@ def check_axis(answers):
 
 def check_series(answers):
     figures = answers.figures("series=workers")
-    assert {series["label"] for series in figures["series"]} == {"2", "4"}
+    assert {series["label"] for series in figures["series"]} == {"sync 2", "sync 4"}
     assert (
         figures["finding"]
-        == "4 serves 1.80× [1.80, 1.80] the requests of 2 at 64 connections, in this run"
+        == "sync 4 serves 1.80× [1.80, 1.80] the requests of sync 2 at 64 connections, in this run"
     )
     # The setting behind the field differs as well: a comparison of both is about both.
     assert figures["outcome"]["confounded"] == ["configuration", "number of workers"]

@@ -1,6 +1,7 @@
 """The sign-in link works once, and leads nowhere but into this site."""
 
 import io
+import re
 from datetime import timedelta
 
 import pytest
@@ -116,3 +117,14 @@ def test_the_sign_in_form_asks_for_name_and_password_only(client, db):
     assert "Username" in page
     assert "Remember" not in page
     assert "Create an account" not in page
+
+
+@pytest.mark.parametrize("page", ["login/", "password/reset/", "password/set/", "email/"])
+def test_labels_of_account_pages_have_no_colon(scene, page):
+    client = Client()
+    if page in ("password/set/", "email/"):
+        client.force_login(scene.own.user)
+    answer = client.get(f"/accounts/{page}").content.decode()
+    labels = re.findall(r"<label[^>]*>([^<]+)</label>", answer)
+    assert labels
+    assert not [label for label in labels if label.strip().endswith(":")]

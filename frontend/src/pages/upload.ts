@@ -7,6 +7,7 @@ const WORDS: Readonly<Record<string, string>> = {
   received: "Waiting to be read",
   parsing: "Reading…",
   parsed: "Done",
+  partial: "Partly read",
   failed: "Failed",
   quarantined: "Failed",
 };
@@ -28,7 +29,9 @@ async function follow(page: HTMLElement, url: string, wait: number): Promise<voi
     const state = String(body.state ?? "unknown");
     // While the upload waits, the reason says why.
     const reason = body.reason ? `${body.reason} ` : "";
-    say(page, state, `${reason}Checked at ${new Date().toISOString().slice(11, 19)} UTC.`);
+    // Of an upload that was read, the reason names what was not.
+    const shown = state === "parsed" && reason ? "partial" : state;
+    say(page, shown, `${reason}Checked at ${new Date().toISOString().slice(11, 19)} UTC.`);
     if (ENDS.has(state)) {
       location.reload();
       return;

@@ -6,7 +6,7 @@
 //   <div data-fresh="checks">                 is replaced whole, unless the reader is in it
 import { isAbort, Problem } from "../api/client";
 import { type Current, isRunning, type Progress, readProgress } from "../api/progress";
-import { duration, plural, single, utc } from "../text/format";
+import { duration, grouped, plural, single, utc } from "../text/format";
 import { formatNumbers, formatTimes } from "./enhance";
 
 const ASK_MS = 2_000;
@@ -29,7 +29,7 @@ export function progressText(progress: Progress): { count: string; now: string; 
   const { trials_done, trials_planned, current, last } = progress;
   const done = Math.max(trials_done ?? 0, progress.trials_recorded);
   const count = trials_planned
-    ? `${done} of ${plural(trials_planned, "trial")}`
+    ? `${grouped(done)} of ${plural(trials_planned, "trial")}`
     : plural(done, "trial");
   const now =
     progress.state === "silent"

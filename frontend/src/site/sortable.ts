@@ -1,5 +1,5 @@
 // Sorting for any table whose header cells hold a button[data-sort]; the order is announced
-// with aria-sort. Cells sort by data-sort-value where it is set, else by their text.
+// with aria-sort. Cells sort by data-sort-value where it is set, else by their text, "1,200" as 1200.
 
 import { columnOf, rowsOf } from "./dom";
 
@@ -10,7 +10,7 @@ function keyOf(row: HTMLTableRowElement, column: number): number | string | null
   if (!(cell instanceof HTMLElement)) return null;
   const raw = cell.dataset.sortValue ?? cell.textContent?.trim() ?? "";
   if (raw === "") return null;
-  const number = Number(raw);
+  const number = Number(raw.replace(/,(?=\d{3})/g, ""));
   return Number.isNaN(number) ? raw : number;
 }
 

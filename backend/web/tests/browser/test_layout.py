@@ -99,6 +99,34 @@ def test_the_chart_is_on_the_first_screen(visit):
     assert chart["y"] + chart["height"] < NARROW["height"]
 
 
+def test_a_legend_without_room_says_how_many_lines_it_leaves_out(visit, lab):
+    Run.objects.all().delete()
+    names = [f"a server whose name takes most of a line {number}" for number in range(MANY)]
+    make_run(
+        lab.workspace,
+        *(CellSpec(server=name, connections=load) for name in names for load in (1, 8)),
+        host=MACHINE,
+    )
+    page = visit("/w/lab/compare")
+    legend, items = page.locator(".legend"), page.locator(".legend-item:visible")
+    more = page.get_by_role("button", name=re.compile(r"Show \d+ more"))
+    shown = items.count()
+    assert 0 < shown < MANY
+    expect(more).to_have_text(f"Show {MANY - shown} more")
+    assert legend.evaluate("e => e.scrollHeight <= e.clientHeight")
+    press_until(page, "Tab", "e.matches('.legend-more')")
+    page.keyboard.press("Enter")
+    expect(items).to_have_count(MANY)
+    fewer = page.get_by_role("button", name="Show fewer")
+    expect(fewer).to_be_focused()
+    expect(fewer).to_have_attribute("aria-expanded", "true")
+    assert violations(page) == []
+    page.set_viewport_size(NARROW)
+    fewer.click()
+    expect(more).to_be_visible()
+    assert legend.evaluate("e => e.scrollHeight <= e.clientHeight")
+
+
 @pytest.mark.parametrize("width", [1024, 1279, 1280, 1366, 1439])
 def test_the_menu_fits_a_laptop(visit, width):
     page = visit("/w/lab/runs", {"width": width, "height": 720})

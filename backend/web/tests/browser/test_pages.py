@@ -9,8 +9,9 @@ from playwright.sync_api import expect
 
 from backend.fleet.heartbeats import record_heartbeat
 from backend.ingest.storage import storage
-from backend.runs.models import Run, Server
-from backend.testing.uploads import WRK
+from backend.ingest.worker import process
+from backend.runs.models import Run, Server, Trial
+from backend.testing.uploads import WRK, make_upload
 from backend.web.tests.browser.page_audit import faults_of, picture, violations
 from backend.web.tests.browser.page_lab import (
     LIVE,
@@ -136,6 +137,21 @@ def test_a_figure_and_its_number_link_to_each_other(visit, lab):
     assert page.complaints == []
 
 
+def test_what_failed_or_was_not_read_comes_first_and_fits(visit, lab):
+    upload = make_upload(lab["tenant"], WRK, "no tool's output", f"{'y' * 300}\n", "", "x", "z")
+    process(upload.pk)
+    first = Trial.objects.filter(run=lab["run"], ordinal__lt=2)
+    first.update(error=f"wrk ended with exit status 1: {'x' * 200}")
+    for name, path, words in (
+        ("run-partly-read", f"/r/{upload.pk}", "5 of 6 results could not be read."),
+        ("upload-partly-read", f"/u/{upload.pk}", "5 of 6 results could not be read."),
+        ("run-failed-trials", f"/r/{lab['run'].pk}", "2 of 6 trials failed."),
+    ):
+        page = visit(path, tenant=lab["tenant"])
+        expect(page.locator("main .notice").first).to_contain_text(words)
+        assert faults_of(page, name) == {}, name
+
+
 def test_the_palette_by_keyboard_alone(visit, lab):
     page = visit("/w/lab/runs", tenant=lab["tenant"])
     page.keyboard.press("Control+k")
@@ -153,6 +169,17 @@ def test_the_palette_by_keyboard_alone(visit, lab):
     expect(box).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)
+    assert page.complaints == []
+
+
+def test_the_palette_outside_of_a_workspace_searches_all_of_them(visit, lab):
+    page = visit("/workspaces", tenant=lab["tenant"])
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Search all you may read")).to_be_focused()
+    page.keyboard.type("caddy")
+    expect(page.locator("#palette-list li").first).to_contain_text("caddy 1.27")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/w/lab/servers/"))
     assert page.complaints == []
 
 
