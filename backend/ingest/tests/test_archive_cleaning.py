@@ -78,7 +78,7 @@ KINDS = {
     "stored zip": (lambda files: zipped(files, zipfile.ZIP_STORED), unzip),
     "tar": (tarred, untar),
     "tar.gz": (
-        lambda files: gzip.compress(tarred(files)),
+        lambda files: gzip.compress(tarred(files), mtime=0),
         lambda data: untar(gzip.decompress(data)),
     ),
     "tar.zst": (lambda files: zstandard.compress(tarred(files)), lambda data: untar(unzstd(data))),
