@@ -194,12 +194,14 @@ def interrupted_run(api, begin, tmp_path):
     wait_for(lambda: spooled(tmp_path)[1], "the first trial")
     run_id, _ = spooled(tmp_path)
 
-    def progress():
-        answer = api.get(f"/api/v1/runs/{run_id}/progress")
-        return answer.json() if answer.status_code == 200 else {}
+    live = {}
 
-    wait_for(lambda: progress().get("trials_recorded", 0) >= 3, "trials that can be read")
-    live = progress()
+    def read_progress():
+        answer = api.get(f"/api/v1/runs/{run_id}/progress")
+        live.update(answer.json() if answer.status_code == 200 else {})
+        return live
+
+    wait_for(lambda: read_progress().get("trials_recorded", 0) >= 3, "trials that can be read")
     assert live["state"] == "running"
     assert live["trials_planned"] >= MEASURED
     compared = api.get("/api/v1/compare", params={"run": run_id}).json()
@@ -207,7 +209,7 @@ def interrupted_run(api, begin, tmp_path):
     first.send_signal(signal.SIGINT)
     first.communicate(timeout=60)
     assert first.returncode == 130
-    assert progress()["state"] == "interrupted"
+    assert read_progress()["state"] == "interrupted"
     return run_id
 
 

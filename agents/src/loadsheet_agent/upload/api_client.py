@@ -116,16 +116,18 @@ def _service_s(response: httpx.Response) -> float | None:
 class ApiClient:
     """Optional requests of a run: a failure is counted and never ends the run.
 
-    After a failure nothing is tried for a minute, so that a service that cannot be reached costs a
-    run next to nothing.
+    After a failure nothing is tried for 5 s, after the next failure for 10 s, and so on up to a
+    minute, so that a service that cannot be reached costs a run next to nothing.
     """
 
-    QUIET_S = 60.0
+    FIRST_PAUSE_S = 5.0
+    LONGEST_PAUSE_S = 60.0
 
     def __init__(self, target: Target) -> None:
         self._target = target
         self._client: httpx.Client | None = None
-        self._quiet_until = 0.0
+        self._pause_s = self.FIRST_PAUSE_S
+        self._paused_until = 0.0
         self.failures = 0
         self.last_failure = ""
 
@@ -133,7 +135,7 @@ class ApiClient:
         self, method: str, path: str, timeout_s: float, **content: Any
     ) -> httpx.Response | None:
         """The answer, None unless its status is 2xx; `timeout_s` is for each step."""
-        if time.monotonic() < self._quiet_until:
+        if time.monotonic() < self._paused_until:
             self.failures += 1
             return None
         try:
@@ -150,13 +152,14 @@ class ApiClient:
             self._fail(str(error) or type(error).__name__)
             return None
         if 200 <= response.status_code < 300:
+            self._pause_s = self.FIRST_PAUSE_S
             return response
         self._fail(f"it answered {response.status_code}")
         return None
 
     def end_pause(self) -> None:
-        """Send the next request even if the minute has not passed."""
-        self._quiet_until = 0.0
+        """Send the next request even if the pause has not passed."""
+        self._paused_until = 0.0
 
     def close(self) -> None:
         if self._client is not None:
@@ -164,4 +167,5 @@ class ApiClient:
 
     def _fail(self, reason: str) -> None:
         self.failures, self.last_failure = self.failures + 1, reason
-        self._quiet_until = time.monotonic() + self.QUIET_S
+        self._paused_until = time.monotonic() + self._pause_s
+        self._pause_s = min(2 * self._pause_s, self.LONGEST_PAUSE_S)
