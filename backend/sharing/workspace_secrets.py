@@ -90,17 +90,17 @@ def refuse_secrets_of_workspace(workspace: Workspace) -> None:
     What was uploaded came without secrets. Raises SearchTooLong.
     """
     ends_at = time.monotonic() + MOST_S
-    found: list[RunWithSecret] = []
+    secrets: list[RunWithSecret] = []
     for runs in _batches(workspace):
-        found += _search(runs)
-        if len(found) >= MOST_LISTED:
-            break
         if time.monotonic() > ends_at:
-            if not found:
+            if not secrets:
                 raise SearchTooLong
-            raise SecretsInWorkspace(found, has_more=True)
-    if found:
-        raise SecretsInWorkspace(found[:MOST_LISTED], has_more=len(found) >= MOST_LISTED)
+            raise SecretsInWorkspace(secrets, has_more=True)
+        secrets += _search(runs)
+        if len(secrets) >= MOST_LISTED:
+            break
+    if secrets:
+        raise SecretsInWorkspace(secrets[:MOST_LISTED], has_more=len(secrets) >= MOST_LISTED)
 
 
 def _batches(workspace: Workspace) -> Iterator[Sequence[Run]]:

@@ -90,6 +90,7 @@ def _own_ids(request: HttpRequest) -> list[UUID]:
 
 
 def _opened(request: HttpRequest) -> UUID | None:
+    """The workspace that the feed token of the address opens; None without a token that works."""
     return opened_by(request.GET.get("token", ""), sender_address(request.META))
 
 

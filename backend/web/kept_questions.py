@@ -26,8 +26,10 @@ class _Kept(NamedTuple):
 
 
 def questions_of(workspace: Workspace) -> list[Question]:
-    """Looked for again once the data changed; after a search that was not cheap, not before
-    `LEAST_AGE` times its CPU time has passed."""
+    """The questions of the workspace's front page, kept until its data changes.
+
+    After a search that was not cheap they are kept for at least `LEAST_AGE` times its CPU time.
+    """
     key = f"questions:{workspace.pk}"
     kept: _Kept | None = cache.get(key)
     if kept is not None and (

@@ -63,8 +63,8 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
     if access.may_administer(visible.viewer(request), workspace.pk):
         pages += [("Settings", "settings"), ("Audit log", "audit")]
     links = [(title, link_to(route, slug)) for title, route in pages]
-    found = _named(request, Searched([workspace]), asked)
-    return _answer(asked, [*_pages([*links, ("API", link_to("api-docs"))], asked), *found])
+    named = _named(request, Searched([workspace]), asked)
+    return _answer(asked, [*_pages([*links, ("API", link_to("api-docs"))], asked), *named])
 
 
 @require_safe
@@ -77,12 +77,12 @@ def search_everywhere(request: HttpRequest) -> JsonResponse:
         links.append(("Workspaces and account", link_to("workspaces")))
     if asked:
         links += [(title, link_to("guide-page", name)) for name, title in document_titles()]
-    found = [*_workspaces(searched, asked), *_pages(links, asked)]
-    found += _named(request, searched, asked)
+    results = [*_workspaces(searched, asked), *_pages(links, asked)]
+    results += _named(request, searched, asked)
     if asked:
         url = link_to("explore", query={"q": asked})
-        found.append(_result("page", f"Search “{asked}” in Explore", "what is public", url))
-    return _answer(asked, found)
+        results.append(_result("page", f"Search “{asked}” in Explore", "what is public", url))
+    return _answer(asked, results)
 
 
 def _asked(request: HttpRequest) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import httpx
 import pytest
 
@@ -28,12 +26,12 @@ class Service:
 
 
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+def service(monkeypatch: pytest.MonkeyPatch) -> Service:
     service = Service()
     transport = httpx.MockTransport(service.answer)
     monkeypatch.setattr(api_client, "open_client", lambda _: httpx.Client(transport=transport))
     monkeypatch.setattr(api_client.time, "monotonic", lambda: service.now_s)
-    yield service
+    return service
 
 
 def ask_for(seconds: int, client: ApiClient, service: Service) -> None:

@@ -114,7 +114,7 @@ def _capacity_why(
         parts.append(f"next load {load_text(highest.next, axis)}: {_over(by_load[highest.next])}")
         parts.append(_between(highest.x, highest.next, loads, axis))
     if highest.over:
-        listed = ", ".join(f"{load_number(x)} ({_over(by_load[x])})" for x in highest.over[:3])
+        listed = "; ".join(f"{load_number(x)} ({_over(by_load[x])})" for x in highest.over[:3])
         parts.append(f"but not at {listed}")
     if by_load[highest.x].metrics[LIMITED].high is None:
         parts.append(f"fewer than {LEAST_TRIALS} trials, so the certainty is unknown")
@@ -128,7 +128,7 @@ def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
     text = f"nothing was measured between {load_number(low)} and {load_text(high, axis)}"
     if not missing:
         return text
-    return f"{text}; other series were at {', '.join(load_number(x) for x in missing[:3])}"
+    return f"{text}; other series were at {' / '.join(map(load_number, missing[:3]))}"
 
 
 def _never(sweep: Sweep, highest: Highest, limit: float, axis: str) -> str:

@@ -121,7 +121,7 @@ def _gaps(
     after, others = gap
     where = "" if after is None else f"between {load_number(x)} and {load_text(after, axis)}"
     if where and others:
-        where += f" (other series were at {', '.join(load_number(load) for load in others[:3])})"
+        where += f" (other series were at {' / '.join(map(load_number, others[:3]))})"
     if below is None:
         lowest = "this is the lowest measured load, so throughput may saturate below it"
         return [lowest, *([f"nothing was measured {where}"] if others else [])]

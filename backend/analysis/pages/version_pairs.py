@@ -51,12 +51,12 @@ def find_version_pair(measured: WorkspaceCells) -> VersionPair | None:
     Two versions that follow each other come first, then the place with the most versions, then the
     place that most servers share. None where no server was measured so.
     """
-    known = _known_versions(measured.every)
-    places = _places_of_newest(measured.every, known)
+    versions = _known_versions(measured.every)
+    places = _places_of_newest(measured.every, versions)
     usual = measured.workload, measured.conditions
 
     def weight(place: _Place) -> tuple[bool, int, bool]:
-        is_direct = places[place][-2:] == known[place.server][-2:]
+        is_direct = places[place][-2:] == versions[place.server][-2:]
         return is_direct, len(places[place]), (place.workload, place.conditions) == usual
 
     for place in sorted(places, key=weight, reverse=True):
@@ -71,8 +71,8 @@ def find_version_pair(measured: WorkspaceCells) -> VersionPair | None:
 
 def find_server_of_versions(measured: WorkspaceCells) -> tuple[str, str] | None:
     """A server that was measured in several versions, with the newest of them; None without."""
-    known = _known_versions(measured.every)
-    return next(((name, own[-1]) for name, own in known.items() if len(own) > 1), None)
+    versions = _known_versions(measured.every)
+    return next(((name, own[-1]) for name, own in versions.items() if len(own) > 1), None)
 
 
 def _known_versions(cells: Iterable[CellSummary]) -> dict[str, list[str]]:
@@ -85,7 +85,7 @@ def _known_versions(cells: Iterable[CellSummary]) -> dict[str, list[str]]:
 
 
 def _places_of_newest(
-    cells: Iterable[CellSummary], known: dict[str, list[str]]
+    cells: Iterable[CellSummary], known_versions: dict[str, list[str]]
 ) -> dict[_Place, list[str]]:
     """The versions in their order at each place with the newest of its server and another one."""
     versions: dict[_Place, set[str]] = defaultdict(set)
@@ -96,14 +96,16 @@ def _places_of_newest(
     return {
         place: sorted(own, key=natural)
         for place, own in versions.items()
-        if len(own) > 1 and known[place.server][-1] in own
+        if len(own) > 1 and known_versions[place.server][-1] in own
     }
 
 
 def _query(measured: WorkspaceCells, place: _Place, versions: tuple[str, str]) -> Query | None:
     """The comparison of both versions; None where no filter leaves out other configurations."""
     here = measured.under(place.workload, place.conditions)
-    cells = [c for c in here.alike if c.server == place.server and c.version in versions]
+    cells = [
+        cell for cell in here.alike if cell.server == place.server and cell.version in versions
+    ]
     chosen = _variant_filter(place.variant, cells)
     if chosen is None:
         return None

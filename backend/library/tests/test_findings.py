@@ -70,7 +70,7 @@ def test_a_transfer_rate_of_snakelets_cannot_carry_its_responses():
 def test_tomcat_collapses_over_its_trials():
     (cell,) = Cell.objects.filter(run=run_of("landshark-2010", "Tomcat without restarts"))
     details = {check["id"]: check["detail"] for check in cell.checks}
-    assert details["collapse"] == "The trials reach 3,674, 3,203, 477, 5, 0 requests/s, in order."
+    assert details["collapse"] == "The trials reach 3,674 → 3,203 → 477 → 5 → 0 requests/s."
     assert "spread" in details
 
 

@@ -11,7 +11,7 @@ from backend.runs.checks.check import CellInput, CellRule, Check
 from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.dip import LEAST_VALUES, has_two_modes
 from backend.runs.checks.interruptions import INTERRUPTION_RULES
-from backend.runs.checks.wording import percent_text
+from backend.runs.checks.wording import percent_text, rate_text
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
@@ -67,8 +67,8 @@ def _find_spread(cell: CellInput) -> str | None:
     if _least_variation(variation, len(rates)) <= HIGH_VARIATION:
         return None
     return (
-        f"The {len(rates)} trials reach {min(rates):,.6g} to {max(rates):,.6g} requests/s, with a "
-        f"standard deviation of {percent_text(variation)} of their mean."
+        f"The {len(rates)} trials reach {rate_text(min(rates))} to {rate_text(max(rates))} "
+        f"requests/s, with a standard deviation of {percent_text(variation)} of their mean."
     )
 
 
@@ -105,7 +105,7 @@ def _find_drift(cell: CellInput) -> str | None:
     return (
         f"From the first to the last of {n} trials, throughput "
         f"{'rises' if change > 0 else 'falls'} by {percent_text(abs(change))}, to about "
-        f"{last:,.6g} requests/s."
+        f"{rate_text(last)} requests/s."
     )
 
 
@@ -117,7 +117,7 @@ def _find_collapse(cell: CellInput) -> str | None:
         return None
     if not rates[0]:
         return None
-    return f"The trials reach {', '.join(f'{rate:,.6g}' for rate in rates)} requests/s, in order."
+    return f"The trials reach {' → '.join(map(rate_text, rates))} requests/s."
 
 
 def _find_two_modes(cell: CellInput) -> str | None:
@@ -131,8 +131,8 @@ def _find_two_modes(cell: CellInput) -> str | None:
     if not has_two_modes(rates) and not _are_apart(low, high):
         return None
     return (
-        f"{len(low)} trials are at about {fmean(low):,.6g} requests/s and {len(high)} at about "
-        f"{fmean(high):,.6g}, with none between."
+        f"{len(low)} trials are at about {rate_text(fmean(low))} requests/s and {len(high)} at "
+        f"about {rate_text(fmean(high))}, with none between."
     )
 
 

@@ -7,7 +7,7 @@ from math import floor
 from backend.formats.model import UNANSWERED_CLASSES
 from backend.runs.checks.check import BOARDS, REFUSALS_RANKED, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput
-from backend.runs.checks.wording import percent_text
+from backend.runs.checks.wording import percent_text, rate_text
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE, percent
 
 RATE_TOLERANCE = 0.02
@@ -100,8 +100,8 @@ def _find_other_rate(trial: CheckInput) -> str | None:
     if any(rate is not None and abs(rate / theirs - 1) <= RATE_TOLERANCE for rate in counted):
         return None
     return (
-        f"Completed ÷ elapsed is {ours:,.6g} requests/s; the tool printed {theirs:,.6g} "
-        f"({percent_text(ours / theirs - 1, sign=True)})."
+        f"Completed ÷ elapsed is {rate_text(ours)} requests/s; the tool printed "
+        f"{rate_text(theirs)} ({percent_text(ours / theirs - 1, sign=True)})."
     )
 
 
@@ -125,7 +125,7 @@ def _find_overload(trial: CheckInput) -> str | None:
     if not offered or achieved is None or achieved / offered >= REACHED_SHARE:
         return None
     return (
-        f"{achieved:,.6g} of {offered:,.6g} offered requests/s were answered "
+        f"{rate_text(achieved)} of {rate_text(offered)} offered requests/s were answered "
         f"({percent_text(achieved / offered)})."
     )
 

@@ -7,7 +7,7 @@ from statistics import fmean, median
 
 from backend.runs.checks.check import LITTLE, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput
-from backend.runs.checks.wording import percent_text, time_text
+from backend.runs.checks.wording import percent_text, rate_text, time_text
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
 LITTLE_TOLERANCE = 0.25
@@ -87,7 +87,7 @@ def _find_unsteadiness(trial: CheckInput) -> str | None:
     if abs(after - before) * third <= CHANCE_SD * sqrt((before + after) * third):
         return None
     return (
-        f"{before:,.6g} requests/s in the first third, {after:,.6g} in the last "
+        f"{rate_text(before)} requests/s in the first third, {rate_text(after)} in the last "
         f"({percent_text(after / before - 1, sign=True)})."
     )
 
@@ -107,8 +107,8 @@ def _stalled_seconds(trial: CheckInput) -> str | None:
     if not stalled:
         return None
     return (
-        f"{len(stalled)} of {len(rates)} seconds had at most {max(stalled):,.6g} responses; "
-        f"a usual second had {usual:,.6g}."
+        f"{len(stalled)} of {len(rates)} seconds had at most {rate_text(max(stalled))} responses; "
+        f"a usual second had {rate_text(usual)}."
     )
 
 

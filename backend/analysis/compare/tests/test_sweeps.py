@@ -229,7 +229,7 @@ def test_overloaded_and_failing_points_never_meet_the_limit():
 
 def test_loads_that_only_others_have_are_named_as_missing():
     row = capacity(point(8, 8000, 2), point(256, 12_000, 30), loads=[8, 32, 64, 256])
-    assert row.why.endswith("between 8 and 256 connections; other series were at 32, 64")
+    assert row.why.endswith("between 8 and 256 connections; other series were at 32 / 64")
 
 
 def test_a_lower_load_over_the_limit_is_named():
