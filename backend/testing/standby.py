@@ -7,9 +7,15 @@ from pathlib import Path
 
 from backend.config.embedded import EmbeddedFailed, Postgres
 
+SLOT = "standby"
+
 
 class Standby(Postgres):
-    """Copies the primary at its first start, and follows it from then on."""
+    """Copies the primary at its first start, and follows it from then on.
+
+    A slot keeps the WAL that it has not received: a checkpoint removes all other WAL, also while
+    this starts. Whoever stops it for good drops the slot `SLOT` of the primary.
+    """
 
     def __init__(self, data_dir: Path, *, primary_sockets: str) -> None:
         super().__init__(data_dir)
@@ -18,6 +24,7 @@ class Standby(Postgres):
     def _initialise(self) -> None:
         command = ["pg_basebackup", "--host", self._primary_sockets, "--username", "loadsheet"]
         command += ["--pgdata", str(self.data), "--write-recovery-conf", "--checkpoint=fast"]
+        command += ["--create-slot", f"--slot={SLOT}"]
         done = self.account.run([str(self.bin / command[0]), *command[1:]])
         if done.returncode:
             shutil.rmtree(self.data, ignore_errors=True)

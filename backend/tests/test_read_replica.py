@@ -15,7 +15,7 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.runs import replica
 from backend.runs.read_router import REPLICA
 from backend.testing.rows import CellSpec, make_run, make_workspace
-from backend.testing.standby import Standby
+from backend.testing.standby import SLOT, Standby
 from backend.testing.supervised import open_folder
 
 pytestmark = [
@@ -43,6 +43,22 @@ def standby(django_db_setup):
         del connections[REPLICA]
         del connections.settings[REPLICA]
         server.stop()
+        drop_slot(connection.settings_dict["HOST"])
+
+
+def drop_slot(primary_sockets):
+    """Once the primary has noticed that the replica is gone."""
+    deadline = time.monotonic() + PATIENCE_S
+    with psycopg.connect(
+        host=primary_sockets, user="loadsheet", dbname="postgres", autocommit=True
+    ) as primary:
+        while True:
+            try:
+                primary.execute("SELECT pg_drop_replication_slot(%s)", [SLOT])
+                return
+            except psycopg.errors.ObjectInUse:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
 
 
 @pytest.fixture
