@@ -53,7 +53,7 @@ export function legend(figures: Figures, { press, showAll }: LegendActions): HTM
     });
     return item;
   });
-  return [...items, button({ class: "link legend-all", hidden: true }, showAll, "Show all")];
+  return [...items, button({ class: "link legend-all", hidden: true }, showAll, "Show all series")];
 }
 
 /**

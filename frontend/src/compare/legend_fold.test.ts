@@ -52,6 +52,7 @@ describe("a legend without room for all its lines", () => {
     more(place).click();
     expect(shown(place)).toHaveLength(12);
     expect(more(place).textContent).toBe("Show fewer");
+    expect((document.activeElement as HTMLElement).dataset.series).toBe("s8");
     expect(more(place).getAttribute("aria-expanded")).toBe("true");
     more(place).click();
     expect(shown(place)).toHaveLength(8);

@@ -54,8 +54,11 @@ function moreButton(place: HTMLElement): HTMLElement {
   const before = place.querySelector<HTMLElement>(".legend-more");
   if (before) return before;
   const more = button({ class: "link legend-more" }, () => {
+    const firstHidden = place.querySelector<HTMLElement>(`.${FOLDED}`);
     place.classList.toggle(OPEN);
     foldLegend(place);
+    // What was revealed stands before the button.
+    firstHidden?.focus({ preventScroll: true });
   });
   place.append(more);
   return more;
