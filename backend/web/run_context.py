@@ -38,7 +38,7 @@ def run_context(run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
     """
     trials = [{**trial, "used": resource_columns(trial["resources"])} for trial in view["trials"]]
     summary = _summary(run, trials)
-    trials = _with_workloads_of(summary, trials)
+    trials = _with_labels_of(summary, trials)
     corrections = view["corrections"]
     return {
         "run": _shown(view),
@@ -70,12 +70,14 @@ def _summary(run: Run, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     return [{**row, "slot": row["slot"] % SLOTS} for row in rows]
 
 
-def _with_workloads_of(
+def _with_labels_of(
     summary: Sequence[Mapping[str, Any]], trials: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The trials with the names that the summary gives their workloads."""
-    workloads = {row["cell"]: row["workload"] for row in summary}
-    return [{**trial, "workload": workloads[trial["cell"]]} for trial in trials]
+    """The trials with the labels that the summary gives their servers and workloads."""
+    labels = {
+        row["cell"]: {"server": row["server"], "workload": row["workload"]} for row in summary
+    }
+    return [{**trial, **labels[trial["cell"]]} for trial in trials]
 
 
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from backend.analysis.grouping.outputs import count_outputs_once
 from backend.analysis.grouping.points import Point, plain_load, point_of
 from backend.analysis.loading.rows import fetch_cells, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
-from backend.runs.models import Cell, Workload
+from backend.runs.distinct_labels import label_servers, label_workloads
+from backend.runs.models import Cell, Server, Workload
 from backend.runs.transactions import repeatable_read
-from backend.runs.workload_labels import label_workloads
 
 METRICS = ("throughput", "p50", "p99", "error_rate")
 
@@ -26,8 +26,8 @@ def summarise_run(
 ) -> list[dict[str, Any]]:
     """A row for each load point of the run, by workload, server and load.
 
-    `trials`: as `describe_run` lists them; each row has its own. Workloads of one name have what
-    differs behind it. Figures are in req/s, µs and as a share; None is unknown.
+    `trials`: as `describe_run` lists them; each row has its own. Servers and workloads of one
+    name have what differs behind it. Figures are in req/s, µs and as a share; None is unknown.
     """
     points = _points(run_id, workspace_ids)
     series = _series_by_cell(run_id)
@@ -43,13 +43,18 @@ def summarise_run(
 
 
 def _series_by_cell(run_id: uuid.UUID) -> dict[str, dict[str, Any]]:
-    """By the id of its cell: the id of the series, and what its workload is called."""
+    """By the id of its cell: the id of the series, and what its server and workload are called."""
     rows = Cell.objects.filter(run=run_id).order_by()
-    columns = list(rows.values_list("pk", "series", "series__workload"))
-    labels = label_workloads(Workload.objects.filter(pk__in={row[2] for row in columns}))
+    columns = list(rows.values_list("pk", "series", "series__server", "series__workload"))
+    servers = label_servers(Server.objects.filter(pk__in={row[2] for row in columns}))
+    workloads = label_workloads(Workload.objects.filter(pk__in={row[3] for row in columns}))
     return {
-        str(cell): {"series": str(series), "workload": labels[workload]}
-        for cell, series, workload in columns
+        str(cell): {
+            "series": str(series),
+            "server": servers[server],
+            "workload": workloads[workload],
+        }
+        for cell, series, server, workload in columns
     }
 
 

@@ -107,6 +107,22 @@ def test_two_paths_of_one_name_are_two_rows_and_two_charts(owner, scene):
     assert names == {"json (/a)", "json (/b)"}
 
 
+def test_two_configurations_of_one_version_are_told_apart(owner, scene):
+    run = make_run(
+        scene.own.workspace,
+        *(
+            CellSpec("caddy", configuration={"workers": workers}, connections=load)
+            for workers in (1, 2)
+            for load in (8, 64)
+        ),
+    )
+    response = owner.get(f"/r/{run.pk}")
+    names = ["caddy 23.0 (workers=1)", "caddy 23.0 (workers=2)"]
+    assert [chart.title for chart in small_charts(rows_of(response))] == names
+    assert sorted({row["server"] for row in rows_of(response)}) == names
+    assert sorted({trial["server"] for trial in response.context["trials"]}) == names
+
+
 def test_many_facts_of_a_host_open_on_demand(owner, scene):
     scene.run.facts = {"server": {f"fact_{number}": number for number in range(40)}}
     scene.run.save()
