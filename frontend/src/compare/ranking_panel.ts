@@ -254,7 +254,7 @@ function axis(view: RankingView): HTMLElement {
 function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the figures, lines their ${interval}. ` : "";
-  const cut = isCut ? "› = the interval ends beyond the axis. " : "";
+  const cut = isCut ? "arrow = the interval ends beyond the axis. " : "";
   const base = `${bars}${cut}The number before a name is its place; 2–4 is one of the places 2 to 4, noise hides which.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (1×)." : "";
   return h("p", { class: "hint" }, base + hint);

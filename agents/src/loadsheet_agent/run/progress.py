@@ -205,7 +205,7 @@ def glance_text(glance: Glance) -> str:
     """The load tool's own figures; empty where it gives none."""
     rate, p99_s, errors = glance.throughput_rps, glance.p99_s, glance.error_rate
     figures = [
-        "" if rate is None else f"{rate:,.0f}/s".replace(",", "\u202f"),
+        "" if rate is None else f"{rate:,.0f}/s",
         "" if p99_s is None else f"p99 {p99_s * 1000:.3g} ms",
         "" if not errors else f"{errors:.2%} errors",
     ]
