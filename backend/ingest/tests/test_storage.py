@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import hashlib
+import io
 import time
 import uuid
 
@@ -245,6 +246,28 @@ def test_a_preview_reads_from_either(store, packed, monkeypatch):
     monkeypatch.setattr(previewing, "open_artefact", store.open)
     shown = previewing.preview(stored.sha256, limit_bytes=100)
     assert (shown.text, shown.truncated) == (TEXT[:100].decode(), True)
+
+
+class CountedFile(io.BytesIO):
+    """Counts the bytes that are read of it."""
+
+    count = 0
+
+    def read(self, size=-1):
+        data = super().read(size)
+        self.count += len(data)
+        return data
+
+
+@pytest.mark.parametrize("packed", ["name", "members"])
+def test_a_preview_looks_at_the_beginning_of_a_file_that_unpacks_to_nothing(packed, monkeypatch):
+    """A name of any length stands before the content; Python's gzip reads it byte by byte."""
+    long_name = b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * (8 * previewing.STORED_BYTES) + b"\0"
+    beginning = {"name": long_name, "members": gzip.compress(b"") * 100_000}[packed]
+    file = CountedFile(beginning + gzip.compress(TEXT)[10:])
+    monkeypatch.setattr(previewing, "open_artefact", lambda _: file)
+    assert previewing.preview("") == previewing.Preview("", truncated=True)
+    assert file.count <= previewing.STORED_BYTES
 
 
 def test_a_bucket_that_is_not_there_is_a_storage_away(s3, s3_server):
