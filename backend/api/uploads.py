@@ -258,7 +258,7 @@ class UploadPreview(APIView):
             raise TooMany(reason, wait_s=wait)
         raw = _json_field(request, "envelope")
         envelope = Envelope() if raw is None else read_envelope(raw)
-        files = dry_run(_files(request), envelope, tool=_tool(request))
+        files = dry_run(_files(request), envelope, _tool(request), owner=sender.workspace_id)
         return Response(DryRunSerializer({"files": files}).data)
 
 

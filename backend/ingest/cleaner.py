@@ -25,7 +25,7 @@ from backend.ingest.sandbox import (
     Sandbox,
     current_limits,
 )
-from backend.ingest.slots import LONG_WORK, short_or_long
+from backend.ingest.slots import LONG_WORK, NOBODYS, short_or_long
 
 # A mark may be longer than the secret it stands for.
 GROWTH = 3
@@ -118,8 +118,9 @@ _lock = threading.Lock()
 
 @contextmanager
 def cleaner(work: Work = Work()) -> Iterator[Cleaner]:
-    """A child for the thread that asks, while it has a turn. Raises Busy."""
-    with short_or_long(work.workspace_id) if work.is_short else LONG_WORK.take():
+    """A child for the thread that asks, while it has a turn. Raises Busy and OwnerBusy."""
+    long_owner = NOBODYS if work.workspace_id is None else work.workspace_id
+    with short_or_long(work.workspace_id) if work.is_short else LONG_WORK.take(long_owner):
         idle = _idle[work.is_short]
         with _lock:
             taken = idle.pop() if idle else None

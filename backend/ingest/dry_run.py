@@ -6,7 +6,7 @@ import hashlib
 import shlex
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
@@ -21,7 +21,7 @@ from backend.ingest.parse_child import trial_of
 from backend.ingest.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
 from backend.ingest.reading import plain_record
 from backend.ingest.sandbox import LocalArtefact, ParserFailed
-from backend.ingest.slots import LONG_WORK
+from backend.ingest.slots import LONG_WORK, NOBODYS
 from backend.runs.checks import Finding, check_trial
 from backend.runs.measured import (
     LoadPoint,
@@ -101,13 +101,15 @@ class DryFile:
 def dry_run(
     files: Sequence[IncomingFile],
     envelope: Envelope,
-    *,
     tool: str = "",
+    *,
     limits: DryLimits = OF_MEMBERS,
+    owner: Hashable = NOBODYS,
 ) -> list[DryFile]:
-    """Read each file in the sandboxed child. Nothing is stored.
+    """Read each file in the sandboxed child. Nothing is stored. `owner`: who asks.
 
-    Raises UploadTooLarge, and Busy or ParserFailed when others keep the parser busy.
+    Raises UploadTooLarge; OwnerBusy while the owner has other long work, and Busy or ParserFailed
+    while others keep the parser busy.
     """
     total = sum(file.size or 0 for file in files)
     if total > limits.total_bytes or len(files) > limits.files:
@@ -118,7 +120,7 @@ def dry_run(
         )
     answers: list[DryFile] = []
     with (
-        LONG_WORK.take(),
+        LONG_WORK.take(owner),
         quick_sandbox(limits.quick) as child,
         tempfile.TemporaryDirectory(prefix="dry-run-") as folder,
     ):

@@ -100,7 +100,7 @@ def receive(
 
     `wholes` came in parts before, under the id of the upload. `upload_id`: where the envelope has
     none. Raises JsonRefused, EnvelopeError, UploadTooLarge, WorkspaceFull, UploadsUsedUp,
-    RoomChanged, UploadConflict, PartsMissing, PartsDiffer, CannotClean, Busy; nothing is stored.
+    RoomChanged, UploadConflict, PartsMissing, PartsDiffer, CannotClean, Busy, OwnerBusy.
     """
     check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
@@ -226,7 +226,8 @@ def _as_row(chunks: Iterable[bytes], rows: dict[str, bytes]) -> Stored:
 
 
 def _store_whole(upload: Upload, whole: Whole, cleaning: Cleaning) -> Stored:
-    with LONG_WORK.take(), put_together(upload.workspace_id, upload.pk, whole) as file:
+    workspace = upload.workspace_id
+    with LONG_WORK.take(workspace), put_together(workspace, upload.pk, whole) as file:
         return storage().put(cleaning.cleaned(file))
 
 

@@ -7,17 +7,19 @@ that cannot take long has slots of its own: it does not wait behind what takes m
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
-from backend.errors import Away
+from backend.errors import Away, TooMany
 
 # Of the eight threads of a web process two are always free of such work.
 RUNNING, WAITING = 2, 1
 SHORT_RUNNING, SHORT_WAITING = 1, 2
 PATIENCE_S = 5.0
 RETRY_AFTER_S = 10
+# The owner of work that no limit of an owner is for.
+NOBODYS = object()
 
 
 class Busy(Away):
@@ -27,63 +29,107 @@ class Busy(Away):
         super().__init__("The service is busy with other files.")
 
 
-class Slots:
-    """Slots that the threads of this process share.
+class OwnerBusy(TooMany):
+    """The owner has all the places that one may have. Nothing was stored."""
 
-    An owner, such as a workspace, holds at most `of_owner` of the places that run and wait, where
-    that is given. So another owner finds a place, however much the first one sends.
+    def __init__(self) -> None:
+        super().__init__("Other files of yours are being searched here.", wait_s=RETRY_AFTER_S)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ticket:
+    """One request in the queue of those that want a slot."""
+
+    owner: Hashable
+
+
+class Slots:
+    """Slots that the threads of this process share; who came first goes first.
+
+    An owner, such as a workspace, runs in at most `running_of_owner` of them, and holds at most
+    `of_owner` of the places that run and wait, where these are given. So another owner finds a
+    place, however much the first one sends. Work that is `NOBODYS` has no such limit.
     """
 
-    def __init__(self, *, running: int, waiting: int, of_owner: int | None = None) -> None:
-        self._running = threading.BoundedSemaphore(running)
-        self._waiting = threading.BoundedSemaphore(waiting)
-        self._of_owner = of_owner
-        self._places: Counter[Hashable] = Counter()
-        self._lock = threading.Lock()
+    def __init__(
+        self,
+        *,
+        running: int,
+        waiting: int,
+        of_owner: int | None = None,
+        running_of_owner: int | None = None,
+    ) -> None:
+        self._most_running, self._most_waiting = running, waiting
+        self._of_owner, self._running_of_owner = of_owner, running_of_owner
+        self._changed = threading.Condition()
+        self._running: list[Hashable] = []
+        self._queue: list[_Ticket] = []
         self._own = threading.local()
 
     @contextmanager
-    def take(self, owner: Hashable = None) -> Iterator[None]:
-        """A slot until the block ends. A thread that holds one keeps it. Raises Busy."""
+    def take(self, owner: Hashable = NOBODYS) -> Iterator[None]:
+        """A slot until the block ends. A thread that holds one keeps it.
+
+        Raises OwnerBusy where this owner has too many, else Busy.
+        """
         if getattr(self._own, "is_taken", False):
             yield
             return
-        with self._place_of(owner):
-            self._acquire()
-            self._own.is_taken = True
-            try:
-                yield
-            finally:
-                self._own.is_taken = False
-                self._running.release()
-
-    @contextmanager
-    def _place_of(self, owner: Hashable) -> Iterator[None]:
-        with self._lock:
-            if self._of_owner is not None and self._places[owner] >= self._of_owner:
-                raise Busy
-            self._places[owner] += 1
+        with self._changed:
+            self._enter(_Ticket(owner))
+        self._own.is_taken = True
         try:
             yield
         finally:
-            with self._lock:
-                self._places[owner] -= 1
-                if not self._places[owner]:
-                    del self._places[owner]
+            self._own.is_taken = False
+            with self._changed:
+                self._running.remove(owner)
+                self._changed.notify_all()
 
-    def _acquire(self) -> None:
-        if self._running.acquire(blocking=False):
-            return
-        if not self._waiting.acquire(blocking=False):
-            raise Busy
+    def _enter(self, ticket: _Ticket) -> None:
+        if self._is_beyond(self._of_owner, ticket, [*self._running, *self._waiting_owners()]):
+            raise OwnerBusy
+        self._queue.append(ticket)
         try:
-            if not self._running.acquire(timeout=PATIENCE_S):
-                raise Busy
+            if self._next() is not ticket:
+                self._wait(ticket)
+            self._running.append(ticket.owner)
         finally:
-            self._waiting.release()
+            self._queue.remove(ticket)
+            self._changed.notify_all()
+
+    def _wait(self, ticket: _Ticket) -> None:
+        if len(self._queue) > self._most_waiting:
+            raise Busy
+        if not self._changed.wait_for(lambda: self._next() is ticket, PATIENCE_S):
+            raise Busy
+
+    def _next(self) -> _Ticket | None:
+        """The first in the queue who may run now."""
+        if len(self._running) >= self._most_running:
+            return None
+        return next(
+            (
+                ticket
+                for ticket in self._queue
+                if not self._is_beyond(self._running_of_owner, ticket, self._running)
+            ),
+            None,
+        )
+
+    def _waiting_owners(self) -> list[Hashable]:
+        return [ticket.owner for ticket in self._queue]
+
+    @staticmethod
+    def _is_beyond(most: int | None, ticket: _Ticket, owners: Sequence[Hashable]) -> bool:
+        """Whether one more of the ticket's owner would be too many."""
+        return (
+            most is not None and ticket.owner is not NOBODYS and owners.count(ticket.owner) >= most
+        )
 
 
-LONG_WORK = Slots(running=RUNNING, waiting=WAITING)
+# One owner leaves a slot to the others.
+LONG_WORK = Slots(running=RUNNING, waiting=WAITING, of_owner=2, running_of_owner=1)
 # One owner leaves a place to the others, who then wait for two short works at most.
 SHORT_WORK = Slots(running=SHORT_RUNNING, waiting=SHORT_WAITING, of_owner=SHORT_WAITING)
 # Previews of people without an account never take the last slot of long work. One waits: a page
@@ -99,6 +145,6 @@ def short_or_long(owner: Hashable) -> Iterator[None]:
     with ExitStack() as slot:
         try:
             slot.enter_context(SHORT_WORK.take(owner))
-        except Busy:
+        except (Busy, OwnerBusy):
             slot.enter_context(LONG_WORK.take())
         yield

@@ -150,7 +150,7 @@ def _read(request: HttpRequest, user: User) -> list[DryFile]:
     if wait := throttle.seconds_until_preview(str(user.pk)):
         raise TooMany(f"Too many previews within a minute. Wait {wait} s.", wait_s=wait)
     envelope = Envelope() if raw is None else read_envelope(raw)
-    return dry_run(files, envelope)
+    return dry_run(files, envelope, owner=user.pk)
 
 
 def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpResponse:

@@ -116,7 +116,7 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
 ):
     monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
-    none_left._running.acquire()
+    none_left._running.append("other")
     for module in ("cleaner", "dry_run", "quick_sandbox"):
         monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
     client.raise_request_exception = False
@@ -127,14 +127,29 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
         ("WARNING", "not_available")
     ]
     assert (Upload.objects.count(), stored_files(folder)) == (0, [])
-    none_left._running.release()
+    none_left._running.remove("other")
     assert send(client, LARGE, url=url).status_code in {200, 202}
+
+
+@pytest.mark.parametrize("url", [UPLOADS, PREVIEW])
+def test_who_has_long_work_here_waits_for_it_and_others_do_not(client, tenant, monkeypatch, url):
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    places = slots.Slots(running=2, waiting=1, of_owner=1)
+    places._running.append(tenant.workspace.pk)
+    for module in ("cleaner", "dry_run"):
+        monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", places)
+    packed = gzip.compress(WRK.encode())
+    answer = send(client, packed, url=url)
+    assert problem(answer, 429)["detail"] == "Other files of yours are being searched here."
+    assert int(answer["Retry-After"]) > 0
+    places._running[0] = "another workspace"
+    assert send(client, packed, url=url).status_code in {200, 202}
 
 
 def test_a_text_of_150_kilobytes_does_not_wait_behind_archives(client, monkeypatch):
     monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
-    none_left._running.acquire()
+    none_left._running.append("other")
     for module in ("cleaner", "slots"):
         monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
     text = WRK + "# padding\n" * 15_000

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from backend.ingest import slots
-from backend.ingest.slots import Busy, Slots, short_or_long
+from backend.ingest.slots import Busy, OwnerBusy, Slots, short_or_long
 
 
 def in_threads(*works):
@@ -29,7 +29,7 @@ def hold(places, owner, stack):
             with places.take(owner):
                 is_taken.set()
                 is_over.wait()
-        except Busy as refusal:
+        except (Busy, OwnerBusy) as refusal:
             refusals.append(refusal)
             is_taken.set()
 
@@ -49,7 +49,37 @@ def test_an_owner_leaves_places_to_the_others(monkeypatch):
         assert hold(places, "other", stack)
     with ExitStack() as stack:
         assert hold(places, "flood", stack), "places are given back"
-    assert not places._places
+    assert not places._running
+
+
+def test_an_owner_that_runs_waits_while_another_takes_the_free_slot():
+    places = Slots(running=2, waiting=1, of_owner=2, running_of_owner=1)
+    order = []
+
+    def work():
+        with places.take("flood"):
+            order.append("flood")
+
+    waiting = threading.Thread(target=work)
+    with ExitStack() as stack:
+        assert hold(places, "flood", stack)
+        waiting.start()
+        while not places._queue:
+            time.sleep(0.001)
+        with pytest.raises(OwnerBusy), places.take("flood"):
+            pass
+        with places.take("other"):
+            order.append("other")
+    waiting.join()
+    assert order == ["other", "flood"]
+    assert (places._running, places._queue) == ([], [])
+
+
+def test_what_is_nobodys_may_take_every_slot(monkeypatch):
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    places = Slots(running=2, waiting=1, of_owner=1, running_of_owner=1)
+    with ExitStack() as stack:
+        assert [hold(places, slots.NOBODYS, stack) for _ in range(3)] == [True, True, False]
 
 
 def test_who_waits_comes_next_though_another_owner_sends_on():
@@ -65,7 +95,7 @@ def test_who_waits_comes_next_though_another_owner_sends_on():
         assert hold(places, "flood", stack)
         for thread in threads:
             thread.start()
-            while places._waiting._value == 2 - threads.index(thread):
+            while len(places._queue) == threads.index(thread):
                 time.sleep(0.001)
     for thread in threads:
         thread.join()
@@ -75,8 +105,8 @@ def test_who_waits_comes_next_though_another_owner_sends_on():
 def test_a_thread_keeps_its_slot_and_counts_once():
     places = Slots(running=1, waiting=0, of_owner=1)
     with places.take("mine"), places.take("mine"):
-        assert places._places == {"mine": 1}
-    assert not places._places
+        assert places._running == ["mine"]
+    assert not places._running
 
 
 def test_short_work_takes_a_slot_of_long_work_where_its_own_are_taken(monkeypatch):
