@@ -8,13 +8,14 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from agent_fakes import FakeService, Upload, agent_command, run_agent, write_fake_wrk, write_plan
 
 from loadsheet_agent import cli
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.run import probe, servers
+from loadsheet_agent.run import probe, rules, servers
 from loadsheet_agent.upload.spool import Spool
 
 pytestmark = pytest.mark.processes
@@ -173,6 +174,27 @@ class Hello(BaseHTTPRequestHandler):
         pass
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Hello).serve_forever()
 """
+
+
+def test_a_full_disk_ends_a_run_that_goes_on_once_there_is_room(
+    service: FakeService,
+    fake_wrk: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    free_bytes = [rules.LEAST_FREE_BYTES] * 2 + [rules.LEAST_FREE_BYTES - 1]
+    monkeypatch.setattr(
+        rules.shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes.pop(0))
+    )
+    plan = write_plan(tmp_path, servers=1, connections="[1]", repeats=4, warmup_s=0)
+    command = ["run", str(plan), "--tool-path", f"wrk={fake_wrk}", *service.flags]
+    assert cli.main(command) != Exit.OK
+    assert "only 255 MiB are free" in capsys.readouterr().err
+    free_bytes += [rules.LEAST_FREE_BYTES] * 2
+    assert cli.main([*command, "--resume"]) == Exit.OK
+    trials = only(service).envelope["trials"]
+    assert [trial["repeat"] for trial in trials] == [1, 2, 3, 4]
 
 
 def test_a_server_that_hangs_is_told_and_started_anew(
