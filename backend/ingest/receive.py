@@ -226,8 +226,7 @@ def _as_row(chunks: Iterable[bytes], rows: dict[str, bytes]) -> Stored:
 
 
 def _store_whole(upload: Upload, whole: Whole, cleaning: Cleaning) -> Stored:
-    workspace = upload.workspace_id
-    with LONG_WORK.take(workspace), put_together(workspace, upload.pk, whole) as file:
+    with LONG_WORK.take(), put_together(upload.workspace_id, upload.pk, whole) as file:
         return storage().put(cleaning.cleaned(file))
 
 
