@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +75,23 @@ def death_of(child: subprocess.Popen[bytes], *, memory_kills_before: int) -> Dea
     child.returncode = os.waitstatus_to_exitcode(status)
     memory_kills = count_memory_kills() - memory_kills_before
     return Death(child.returncode, usage.ru_maxrss << 10, memory_kills)
+
+
+def has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether it has; `death_of` then says how."""
+    if child.returncode is not None:
+        return True
+    try:
+        ended = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # reaped elsewhere
+        return True
+    return ended is not None
+
+
+def end_group(leader: subprocess.Popen[bytes]) -> None:
+    """End what a child started that has ended itself."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader.pid, signal.SIGKILL)
 
 
 def count_memory_kills() -> int:

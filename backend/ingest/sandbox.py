@@ -21,7 +21,13 @@ from django.conf import settings
 
 from backend.errors import WorkFailed
 from backend.ingest.child import LENGTH, Limits
-from backend.ingest.deaths import Death, count_memory_kills, death_of
+from backend.ingest.deaths import (
+    Death,
+    count_memory_kills,
+    death_of,
+    end_group,
+    has_ended,
+)
 from backend.ingest.storage import StorageAway
 
 log = logging.getLogger(__name__)
@@ -114,6 +120,7 @@ class Sandbox:
         if self.child is not None and (spare := self._taken_spare()) is not None:
             spare.kill()
             spare.wait()
+            end_group(spare)
             _close_pipes(spare)
 
     def cpu_s(self) -> float:
@@ -244,6 +251,9 @@ class Sandbox:
         while (left := deadline - time.monotonic()) > 0:
             if _has_output(child.stdout, min(left, MEANWHILE_S)):
                 return
+            # What it started may hold its end of the pipe for longer than it lives.
+            if has_ended(child):
+                raise EOFError
             meanwhile()
 
     def _read_exactly(self, child: subprocess.Popen[bytes], count: int, deadline: float) -> bytes:
@@ -280,6 +290,8 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
+            # With all that it may start, which ends with it.
+            process_group=0,
             cwd=settings.BASE_DIR,
             # Nothing of the service's secrets; one thread per library keeps memory small.
             env={
@@ -300,6 +312,7 @@ class Sandbox:
             if time.monotonic() > deadline:
                 child.kill()
             time.sleep(0.005)
+        end_group(child)
         _close_pipes(child)
         return death
 

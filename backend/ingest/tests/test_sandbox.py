@@ -2,7 +2,9 @@ import contextlib
 import os
 import resource
 import sys
+import time
 
+import psutil
 import pytest
 
 from backend.ingest import sandbox
@@ -33,6 +35,15 @@ def ask(planted, tmp_path):
     return ask
 
 
+def is_group_alive(group):
+    """Whether a process of it runs; a zombie has ended."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, ProcessLookupError):
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                return True
+    return False
+
+
 @pytest.mark.parametrize(
     ("order", "reason"),
     [
@@ -40,12 +51,25 @@ def ask(planted, tmp_path):
         ("SEGFAULT", "SIGSEGV"),
         ("SPIN", "CPU time"),
         ("EXIT", "status 7"),
+        ("FORK", "SIGSEGV"),
+        ("FLOOD", "too large"),
     ],
 )
 def test_a_misbehaving_parser_fails_with_its_reason_and_the_next_request_works(ask, order, reason):
     with pytest.raises(ParserFailed, match=reason):
         ask(order)
     assert ask("FINE")["entries"] == []
+
+
+def test_what_a_parser_started_ends_with_it(ask, planted):
+    ask("FINE")
+    group = planted.child.pid
+    with pytest.raises(ParserFailed, match="SIGSEGV"):
+        ask("FORK")
+    deadline = time.monotonic() + 60
+    while is_group_alive(group) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_group_alive(group)
 
 
 def test_a_stray_print_does_not_disturb_the_answer(ask):
