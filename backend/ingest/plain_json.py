@@ -16,9 +16,9 @@ from backend.errors import InvalidInput
 
 JSON_LEVELS = 50
 # Each list or object takes about a hundred bytes of memory, however short it is written.
-JSON_BRACKETS = 250_000
+JSON_BRACKETS = 100_000
 # Of all objects and lists together. An envelope of 4 MiB has about 300,000 where it is all trials.
-JSON_MEMBERS = 1_000_000
+JSON_MEMBERS = 500_000
 # Of one object. Those whose members are named elsewhere have at most 1,000 (`limits.MAP_MEMBERS`).
 JSON_OBJECT_MEMBERS = 10_000
 JSON_INTEGER_BITS = 64
