@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 INTERVAL_S = 10.0
 WORKER, BEAT, CANARY = "worker", "beat", "canary"
-# After this many seconds of silence a part counts as missing. The canary waits behind the uploads
-# that every reader is busy with.
-SILENT_AFTER_S = {WORKER: 60, BEAT: 60, CANARY: 300}
+# After this many seconds of silence a part counts as missing. The canary is sent every 30 s and
+# waits until a reader ends its shift of 30 s and the upload that it then reads.
+SILENT_AFTER_S = {WORKER: 60, BEAT: 60, CANARY: 100}
 WARNINGS = {
     WORKER: "no worker runs: uploads are received and not read",
     BEAT: "beat does not run: leftovers are not swept",

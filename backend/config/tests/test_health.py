@@ -18,7 +18,9 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from backend.config import clock, disk, heartbeat
+from backend.config.celery import app
 from backend.config.models import Heartbeat
+from backend.ingest.hints import DRAIN_TASK
 from backend.ingest.models import Upload
 from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
@@ -67,7 +69,7 @@ class TestParts:
         [
             ("worker@a", 61, "no worker runs"),
             ("beat@a", 61, "beat does not run"),
-            ("canary", 301, "take no tasks"),
+            ("canary", 101, "take no tasks"),
         ],
     )
     def test_that_are_silent_are_a_warning_and_no_503(self, name, seconds, words):
@@ -126,6 +128,13 @@ class TestHeartbeats:
 
         assert entry["task"] == heartbeat.canary.name
         assert entry["schedule"] < heartbeat.SILENT_AFTER_S["canary"]
+
+    def test_the_canary_does_not_wait_behind_hints(self):
+        canarys = app.amqp.router.route({}, heartbeat.canary.name)["queue"].routing_key
+        hints = app.amqp.router.route({}, DRAIN_TASK)["queue"].name
+
+        assert canarys != hints
+        assert {canarys, hints} == set(app.amqp.queues.consume_from)
 
 
 @pytest.mark.django_db(transaction=True)
