@@ -1,6 +1,6 @@
 """scripts/bench fuzz: damaged captures of every load tool, read file by file and together.
 
-Holds that a reading raises FormatError and nothing else, that none takes more than 2 s, and that
+Holds that a reading raises FormatError and nothing else, that none takes more than 2 s of CPU time, and that
 each refusal is a sentence for the person who sent the file. Readings run in child processes with
 a watchdog. What fails is made as small as it gets and saved; then the exit status is 1.
 """
@@ -29,8 +29,8 @@ from backend.testing.damage import (
 )
 
 LIMIT_S = 2.0
-# A child that says nothing for so long is stopped.
-PATIENCE_S = 10.0
+# A child that says nothing for so long is stopped, on a busy machine too.
+PATIENCE_S = 60.0
 PROGRESS_S = 5.0
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -143,16 +143,16 @@ class Watch:
 
 
 def read_all(pipe: Connection, seed: int, first: int, count: int, step: int) -> None:
-    """In a child: read, and say of each number how long it took and what failed."""
+    """In a child: read, and say of each number how much CPU time it took and what failed."""
     for case in captures():
         # Imports and first uses are no part of what is measured.
         fault_of(case.files)
     for number in range(first, count, step):
         slowest, faults = 0.0, []
         for files in readings(damaged(seed, number).files):
-            started = time.perf_counter()
+            started = time.process_time()
             fault = fault_of(files)
-            taken = time.perf_counter() - started
+            taken = time.process_time() - started
             slowest = max(slowest, taken)
             if fault is None and taken > LIMIT_S:
                 faults.append((f"took {taken:.1f} s", dict(files)))
