@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 import uuid
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable
@@ -30,6 +31,7 @@ TRICKLE_S = 0.5
 BOMB_BYTES = 1 << 30
 TEXT_BYTES = 1 << 20
 MEMBERS = 200_000
+ARCHIVE_FILES = 50
 
 
 @dataclass(slots=True)
@@ -114,6 +116,17 @@ def worst_text(stranger: Stranger) -> None:
     """What costs most to search for secrets, whole and in pieces below the limit of a child."""
     piece = WORST_TEXTS[stranger.number % len(WORST_TEXTS)]
     _upload(stranger, piece * (TEXT_BYTES // len(piece)))
+
+
+def archives(stranger: Stranger) -> None:
+    """Zips of reports beside the worst text: each is unpacked, searched and packed again."""
+    packed = io.BytesIO()
+    worst = WORST_TEXTS[0] * ((256 << 10) // len(WORST_TEXTS[0]))
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
+        zipped.writestr("worst.txt", worst)
+        for number in range(ARCHIVE_FILES):
+            zipped.writestr(f"{number}.txt", WRK)
+    _upload(stranger, packed.getvalue())
 
 
 def worst_small_text(stranger: Stranger) -> None:
@@ -204,7 +217,7 @@ def flood_of_pages(stranger: Stranger) -> None:
 ATTACKS: tuple[Callable[[Stranger], None], ...] = (
     *(slow_headers, slow_body, slow_body),
     *(gzip_bomb, gzip_of_many_members, zstd_bomb),
-    *(worst_text, worst_text, worst_small_text, large_label),
+    *(worst_text, archives, worst_small_text, large_label),
     *(flood_of_uploads, previews, comparisons),
     *(deep_json, odd_ids, wrong_tokens),
 )

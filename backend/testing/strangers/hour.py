@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import io
 import multiprocessing
 import os
 import threading
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -26,9 +28,22 @@ READ_WITHIN_S = 10.0
 # Of the largest process; the containers of docker-compose.yml have room for these.
 MEMORY_BYTES = {"web": 1 << 30, "worker": 1 << 30, "parser": 2 << 30, "beat": 256 << 20}
 ASK_EVERY_S = 0.05
-# What another workspace sends in turn: a report, and one that is not searched for secrets in the
-# request itself.
-TEXTS = {"0.6 KB": WRK, "150 KB": WRK + "# padding\n" * 15_000}
+
+
+def _archive() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
+        zipped.writestr("0.txt", WRK)
+    return packed.getvalue()
+
+
+# What another workspace sends in turn: a report, one that is not searched for secrets in the
+# request itself, and one in an archive, which a child unpacks.
+FILES = {
+    "0.6 KB": ("0.txt", WRK.encode()),
+    "150 KB": ("0.txt", WRK.encode() + b"# padding\n" * 15_000),
+    "zip": ("0.zip", _archive()),
+}
 UPLOAD_EVERY_S = 3.0
 # After this a reading counts as never.
 GIVE_UP_S = 60.0
@@ -42,8 +57,8 @@ class Noticed:
     alive_s: list[float] = field(default_factory=list)
     unanswered: int = 0
     # Of another workspace's uploads, by their size.
-    accepted_s: dict[str, list[float]] = field(default_factory=lambda: {size: [] for size in TEXTS})
-    read_s: dict[str, list[float]] = field(default_factory=lambda: {size: [] for size in TEXTS})
+    accepted_s: dict[str, list[float]] = field(default_factory=lambda: {size: [] for size in FILES})
+    read_s: dict[str, list[float]] = field(default_factory=lambda: {size: [] for size in FILES})
     unread: int = 0
     memory_bytes: Counter[str] = field(default_factory=Counter)
     answers: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -88,7 +103,7 @@ class Noticed:
         for size, read in self.read_s.items():
             accepted = self.accepted_s[size]
             yield (
-                f"another workspace's upload of {size} read: p50 {quantile(read, 0.5):.1f} s, "
+                f"another workspace's upload ({size}) read: p50 {quantile(read, 0.5):.1f} s, "
                 f"max {max(read, default=0):.1f} s, n {len(read)}; until accepted: "
                 f"p50 {quantile(accepted, 0.5):.1f} s, max {max(accepted, default=0):.1f} s"
             )
@@ -157,7 +172,7 @@ class Witness:
         """The first upload of a new site waits until its worker has started: not the strangers."""
         headers = {"authorization": f"Bearer {self._token}"}
         with httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S) as client:
-            self._time_reading(client, WRK)
+            self._time_reading(client, FILES["0.6 KB"])
 
     def _ask(self) -> None:
         while not self._stopping.wait(ASK_EVERY_S):
@@ -175,10 +190,10 @@ class Witness:
     def _send(self) -> None:
         headers = {"authorization": f"Bearer {self._token}"}
         with httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S) as client:
-            sizes = cycle(TEXTS)
+            sizes = cycle(FILES)
             while not self._stopping.wait(UPLOAD_EVERY_S):
                 size = next(sizes)
-                accepted_s, read_s = self._time_reading(client, TEXTS[size])
+                accepted_s, read_s = self._time_reading(client, FILES[size])
                 if accepted_s is not None:
                     self.noticed.accepted_s[size].append(accepted_s)
                 if read_s is None:
@@ -186,14 +201,16 @@ class Witness:
                 else:
                     self.noticed.read_s[size].append(read_s)
 
-    def _time_reading(self, client: httpx.Client, text: str) -> tuple[float | None, float | None]:
+    def _time_reading(
+        self, client: httpx.Client, file: tuple[str, bytes]
+    ) -> tuple[float | None, float | None]:
         """Seconds from sending until it is accepted and until it is read; None where that does not
         come. A sender that is told to wait does so."""
         began = time.monotonic()
         while time.monotonic() - began < GIVE_UP_S:
             pause_s = 0.2
             with contextlib.suppress(httpx.HTTPError):
-                answer = client.post("/api/v1/uploads", files={"file": ("0.txt", text)})
+                answer = client.post("/api/v1/uploads", files={"file": file})
                 if answer.is_success:
                     accepted_s = time.monotonic() - began
                     id_ = answer.json()["id"]
