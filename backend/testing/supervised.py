@@ -101,15 +101,20 @@ class SupervisedSite:
         except (urllib.error.URLError, OSError):
             return ""
 
-    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def manage(
+        self,
+        *arguments: str,
+        within_s: float = PATIENCE_S,
+        variables: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
         """`manage.py` on this site's data, while it runs."""
         return subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
-            env={**self.environment, "DATA_DIR": str(self.data)},
+            env={**self.environment, "DATA_DIR": str(self.data), **(variables or {})},
             capture_output=True,
             text=True,
             check=False,
-            timeout=PATIENCE_S,
+            timeout=within_s,
         )
 
     def kill(self) -> None:

@@ -62,6 +62,19 @@ def make_measurement(number: int, seed: int) -> Measurement:
     return Measurement(id_, "vegeta", "".join(lines).encode())
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer that a sender got: when (time.monotonic), its status, and after how long."""
+
+    at_s: float
+    status: int
+    took_s: float
+
+    @property
+    def is_accepted(self) -> bool:
+        return 200 <= self.status < 300
+
+
 @dataclass(slots=True)
 class Ledger:
     """What the service accepted: SHA-256 by the id of the upload. Its methods may be called
@@ -73,6 +86,7 @@ class Ledger:
     accepted: dict[str, str] = field(default_factory=dict)
     # Answers by status, and the kinds of errors where none came.
     answers: Counter[str] = field(default_factory=Counter)
+    answered: list[Answered] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     read_count: int = 0
     is_stopping: bool = False
@@ -95,7 +109,11 @@ class Ledger:
         """Count an answer; whether the upload is settled."""
         with self._lock:
             self.answers[str(answer.status_code) if answer is not None else error] += 1
-            if answer is None or answer.status_code >= 500 or answer.status_code == 429:
+            if answer is None:
+                return False
+            took_s = answer.elapsed.total_seconds()
+            self.answered.append(Answered(time.monotonic(), answer.status_code, took_s))
+            if answer.status_code >= 500 or answer.status_code == 429:
                 return False
             if answer.is_success:
                 self.accepted[measurement.id] = measurement.sha256
@@ -108,12 +126,21 @@ class Senders:
     """Threads that send until all is accepted or the ledger is told to stop.
 
     They share the addresses of `urls`, and go on with the next address where one does not answer.
+    Each waits `pause_s` after an upload.
     """
 
     def __init__(
-        self, urls: Sequence[str], token: str, ledger: Ledger, *, seed: int, count: int
+        self,
+        urls: Sequence[str],
+        token: str,
+        ledger: Ledger,
+        *,
+        seed: int,
+        count: int,
+        pause_s: float = 0.0,
     ) -> None:
         self._urls = list(urls)
+        self._pause_s = pause_s
         self._headers = {"authorization": f"Bearer {token}"}
         self._ledger = ledger
         self._seed = seed
@@ -144,6 +171,7 @@ class Senders:
                 while self._ledger.is_full and not self._ledger.is_stopping:
                     time.sleep(0.05)
                 self._send(client, urls, make_measurement(number, self._seed))
+                time.sleep(self._pause_s)
 
     def _send(self, client: httpx.Client, urls: deque[str], measurement: Measurement) -> None:
         """The same id with the same bytes, again and again, until there is an answer."""

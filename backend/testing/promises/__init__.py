@@ -1,0 +1,1 @@
+"""Promises of docs/operations.md, each tried on a site of its own: `scripts/bench promises`."""

@@ -1,0 +1,180 @@
+"""What each trial of a promise needs: a site of its own, its clients, and a place for figures."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from backend.config.embedded import Postgres, free_port
+from backend.testing.chaos.outcome import WAITING, Outcome, Tables, count_outcome
+from backend.testing.chaos.senders import Answered, Ledger, Senders
+from backend.testing.supervised import SupervisedSite, open_folder, small_disk
+
+READ_WITHIN_S = 300.0
+ANSWER_TIMEOUT_S = 60.0
+SEED = 7
+# Takes a line about the progress.
+Say = Callable[[str], object]
+
+
+@dataclass(slots=True)
+class Finding:
+    """What the trial of a promise measured, and what of the promise does not hold."""
+
+    figures: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+    def note(self, figure: str) -> None:
+        self.figures.append(figure)
+
+    def expect(self, is_kept: bool, otherwise: str) -> None:
+        """`otherwise` says what is broken where the promise is not kept."""
+        if not is_kept:
+            self.broken.append(otherwise)
+
+
+class Ground:
+    """A site that runs, with a workspace and a token for it."""
+
+    def __init__(self, site: SupervisedSite, disk: Path | None, say: Say) -> None:
+        self.site = site
+        self.disk = disk
+        self.say = say
+        self.finding = Finding()
+        self.token: str = json.loads(site.manage("make_demo").stdout)["token"]
+        self.tables = Tables(Postgres(site.data).url)
+
+    def client(self, token: str | None = None) -> httpx.Client:
+        headers = {"authorization": f"Bearer {token or self.token}"}
+        return httpx.Client(base_url=self.site.url, headers=headers, timeout=ANSWER_TIMEOUT_S)
+
+    def new_workspace(self, slug: str) -> str:
+        """A token for a new workspace."""
+        self.site.manage("make_workspace", slug)
+        words = ("make_token", "--workspace", slug, "--name", slug)
+        return self.site.manage(*words).stdout.strip()
+
+    @contextlib.contextmanager
+    def sending(
+        self, uploads: int, *, senders: int, within_s: float = 0.0, urls: tuple[str, ...] = ()
+    ) -> Iterator[Sending]:
+        """Sends while the block runs; `within_s` spreads the uploads over so many seconds."""
+        ledger = Ledger(uploads, backlog=uploads)
+        pause_s = within_s * senders / uploads
+        addresses = urls or (self.site.url,)
+        threads = Senders(addresses, self.token, ledger, seed=SEED, count=senders, pause_s=pause_s)
+        threads.start()
+        try:
+            yield Sending(ledger, threads)
+        finally:
+            threads.stop()
+
+    def expect_all_read(self, sending: Sending) -> Outcome:
+        """Wait until nothing waits; everything accepted is then there, once."""
+        began = time.monotonic()
+        self.wait_until(lambda: self.tables.number(WAITING) == 0, READ_WITHIN_S)
+        waited_s = time.monotonic() - began
+        ledger = sending.ledger
+        outcome = count_outcome(self.tables.connection(), ledger.accepted, uploads=ledger.uploads)
+        self.finding.note(
+            f"{outcome.accepted} of {outcome.uploads} uploads accepted, {outcome.read} read, "
+            f"{outcome.lost} lost, {outcome.doubled} doubled, {outcome.failed} failed; "
+            f"the last was read {waited_s:.1f} s after the last answer"
+        )
+        self.finding.note("answers: " + counted(ledger.answers))
+        is_whole = outcome.read == outcome.uploads and not outcome.lost + outcome.doubled
+        self.finding.expect(is_whole, "; ".join(outcome.problems) or "not every upload was read")
+        return outcome
+
+    def wait_until(self, is_so: Callable[[], bool], limit_s: float) -> float | None:
+        """Seconds that it took; None where it was not so in time."""
+        began = time.monotonic()
+        while (took_s := time.monotonic() - began) < limit_s:
+            if is_so():
+                return took_s
+            time.sleep(0.1)
+        return None
+
+
+@dataclass(slots=True)
+class Sending:
+    """Uploads on their way."""
+
+    ledger: Ledger
+    senders: Senders
+
+    def wait(self, *, until: int | None = None) -> None:
+        """Until so many uploads are accepted, or all."""
+        wanted = self.ledger.uploads if until is None else until
+        while len(self.ledger.accepted) < wanted and not self.senders.are_done:
+            time.sleep(0.05)
+
+    def since(self, at_s: float) -> list[Answered]:
+        return [answer for answer in self.ledger.answered if answer.at_s >= at_s]
+
+
+@contextlib.contextmanager
+def own_ground(
+    say: Say,
+    *,
+    variables: Mapping[str, str] | None = None,
+    disk_bytes: int | None = None,
+) -> Iterator[Ground]:
+    """A site of its own, on a disk of so many bytes where this user may mount one.
+
+    Raises SiteDidNotStart.
+    """
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(open_folder("loadsheet-promises-"))
+        disk = stack.enter_context(small_disk(folder, disk_bytes)) if disk_bytes else None
+        site = SupervisedSite((disk or folder) / "data", free_port(), variables)
+        stack.callback(site.stop)
+        site.wait()
+        yield Ground(site, disk, say)
+
+
+@contextlib.contextmanager
+def beside(task: Callable[[], object], *, threads: int = 1) -> Iterator[None]:
+    """Calls the task again and again in threads while the block runs."""
+    stopping = threading.Event()
+
+    def repeat() -> None:
+        while not stopping.is_set():
+            task()
+
+    running = [threading.Thread(target=repeat, daemon=True) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        for thread in running:
+            thread.join(2 * ANSWER_TIMEOUT_S)
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """As in "200 × 31, 503 × 2"."""
+    return ", ".join(f"{name} × {count}" for name, count in sorted(counts.items())) or "none"
+
+
+def spread(values_s: list[float]) -> str:
+    """As in "p50 3 ms, p99 20 ms, max 31 ms, n 900"."""
+    ordered = sorted(values_s)
+    if not ordered:
+        return "none"
+    shares = {"p50": at_share(ordered, 0.5), "p99": at_share(ordered, 0.99), "max": ordered[-1]}
+    figures = ", ".join(f"{name} {1000 * value:.0f} ms" for name, value in shares.items())
+    return f"{figures}, n {len(ordered)}"
+
+
+def at_share(ordered: list[float], share: float) -> float:
+    """The smallest value that `share` of the values do not exceed."""
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]

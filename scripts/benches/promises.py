@@ -1,0 +1,58 @@
+"""scripts/bench promises [NAME ...]: promises of docs/operations.md, tried on sites of their own.
+
+Everything happens on loopback. Prints its progress on stderr, and what each trial measured. The
+exit status is 1 where a promise does not hold. All together take about an hour, mostly of waiting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from backend.testing.promises import alarms, bombs, deploys, parsers, services, viewers
+from backend.testing.promises.ground import Finding, Say
+
+# By the rows of the table: what each is called there, and what is done.
+PROMISES: dict[str, Callable[[Say], Finding]] = {
+    "A3-broker": services.broker,
+    "A5-database": services.database,
+    "A6-bucket": services.bucket,
+    "A7-disk": services.disk,
+    "A12-deploys": deploys.deploys,
+    "A14-read-again": deploys.read_again,
+    "B1-bombs": bombs.bombs,
+    "B2-parser-faults": parsers.parser_faults,
+    "C2-foreign-ids": viewers.foreign_ids,
+    "G1-alarms": alarms.alarms,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/bench promises", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=PROMISES, metavar="NAME")
+    names = parser.parse_args().names or list(PROMISES)
+    broken = [name for name in names if not _try(name)]
+    print(f"broken: {', '.join(broken) or 'none'}")
+    return 1 if broken else 0
+
+
+def _try(name: str) -> bool:
+    """Whether it holds."""
+    began = time.monotonic()
+    finding = PROMISES[name](_say)
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    print(f"{name} ({time.monotonic() - began:.0f} s, {load})")
+    print(*(f"  {figure}" for figure in finding.figures), sep="\n")
+    print(*(f"  BROKEN: {sentence}" for sentence in finding.broken), sep="\n", flush=True)
+    return not finding.broken
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
