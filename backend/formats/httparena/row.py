@@ -54,7 +54,7 @@ class Figures:
 
     def contradictions(self) -> Iterator[str]:
         """What the row contradicts itself in, as sentences."""
-        if self.rate_rps and not self.is_rate_of_responses:
+        if (self.rate_rps or self.counted) and not self.is_rate_of_responses:
             yield (
                 f"{self.counted} responses in {self.duration_s:g} s are "
                 f"{self.counted / self.duration_s:.6g} requests/s, but the printed rate is "

@@ -45,6 +45,11 @@ def test_a_rate_that_counts_no_responses_is_unknown_and_told():
     )
 
 
+def test_a_rate_of_zero_beside_responses_is_told():
+    (trial,) = read([row(rps=0)])
+    assert "but the printed rate is 0: it does not count responses." in trial.disagreements[0]
+
+
 def test_a_rate_that_counts_failed_responses_too_is_no_contradiction():
     (trial,) = read([row(rps=294864, status_2xx=11817, status_5xx=1462506)])
     assert (trial.reported_rps, trial.requests_ok) == (294864, 11817)
