@@ -40,10 +40,11 @@ def broker(say: Say) -> Finding:
             began = time.monotonic()
             _freeze_broker(ground, BROKER_AWAY_S / 2)
             _keep_broker_dead(ground, BROKER_AWAY_S / 2)
-            during = sending.since(began)
+            during, ended = sending.since(began), time.monotonic()
             sending.wait()
         took_s = sorted(answer.took_s for answer in during if answer.is_accepted)
         ground.finding.note(f"answers while the broker was away: {spread(took_s)}")
+        ground.finding.note(f"after: {spread([each.took_s for each in sending.since(ended)])}")
         is_quick = bool(took_s) and at_share(took_s, 0.99) < ACCEPTED_WITHIN_S
         ground.finding.expect(is_quick, f"p99 is not below {ACCEPTED_WITHIN_S:g} s")
         refused = [answer.status for answer in during if not answer.is_accepted]
