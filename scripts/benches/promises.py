@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from backend.testing.promises import alarms, bombs, deploys, parsers, services, viewers
+from backend.testing.promises import again, alarms, bombs, deploys, parsers, services, viewers
 from backend.testing.promises.ground import Finding, Say
 
 # By the rows of the table: what each is called there, and what is done.
@@ -21,6 +21,7 @@ PROMISES: dict[str, Callable[[Say], Finding]] = {
     "A5-database": services.database,
     "A6-bucket": services.bucket,
     "A7-disk": services.disk,
+    "A10-again": again.again,
     "A12-deploys": deploys.deploys,
     "A14-read-again": deploys.read_again,
     "B1-bombs": bombs.bombs,
