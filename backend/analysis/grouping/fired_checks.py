@@ -46,14 +46,15 @@ class Fired:
 
 def find_check(id_: str) -> Check:
     """The check, or a stand-in for one that an older version stored and is gone since."""
-    gone = Check(
+    if (check := CHECKS.get(id_)) is not None:
+        return check
+    return Check(
         id=id_,
         severity="info",
         title=id_,
         explanation="This version of Loadsheet no longer has this check.",
         remedy="",
     )
-    return CHECKS.get(id_, gone)
 
 
 def describe_check(check: Check) -> dict[str, Any]:
@@ -132,7 +133,9 @@ class _Collection:
             fired.trials.append(str(trial.id))
 
     def fired(self, id_: str) -> Fired:
-        return self.by_id.setdefault(id_, Fired(find_check(id_)))
+        if id_ not in self.by_id:
+            self.by_id[id_] = Fired(find_check(id_))
+        return self.by_id[id_]
 
     def undismissed(self, id_: str, runs: set[uuid.UUID]) -> Fired | None:
         """The check to count; None where it is dismissed in every run, which is listed then."""
