@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import expm1, log, log1p
 from typing import Literal
+
+from msgspec import Struct
 
 from backend.stats.comparison import Comparison, Page, Rule
 from backend.stats.replicates import Observation, Sample
@@ -26,8 +27,7 @@ from backend.stats.thresholds import LEAST_LOADS, LEAST_TRIALS, RELEVANT_SHARE
 Outcome = Literal["found", "few", "rising", "unsure"]
 
 
-@dataclass(frozen=True)
-class Load:
+class Load(Struct, frozen=True, gc=False):
     """A measured load (connections or offered rate) and the throughput of each trial there.
 
     `measured`: the same trials with their runs and rounds; without it, all are of one run.
@@ -42,7 +42,7 @@ class Load:
         """Whether there are enough trials (3), each with a throughput above 0."""
         return len(self.throughput) >= LEAST_TRIALS and min(self.throughput) > 0
 
-    @cached_property
+    @property
     def sample(self) -> Sample:
         """The trials as the statistics see them."""
         if self.measured is not None:

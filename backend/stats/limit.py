@@ -6,9 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Bounded:
+
+# A comparison makes hundreds, and a frozen dataclass takes ten times as long to make.
+class Bounded(Struct, frozen=True, gc=False):
     """A figure at a load with its interval; None where it is not known."""
 
     x: float
