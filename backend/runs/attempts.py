@@ -26,6 +26,9 @@ def attempts(
     """
     if completed is None or ok is None:
         return None
+    # Most trials: nothing failed.
+    if completed == ok and not any(errors.values()):
+        return 0, completed
     unanswered = sum([errors.get(name) or 0 for name in UNANSWERED_CLASSES])
     failed_completed = max(completed - ok, 0)
     status = errors.get("status") or 0
