@@ -66,21 +66,30 @@ def trial_values(measure: Measure) -> list[float]:
 
 
 class Trials(Struct, frozen=True, gc=False):
-    """The counted trials of a point, and the run of each."""
+    """The counted trials of a point, and what each of its figures reads of them.
+
+    `are_computed`: whether all latencies are computed from the requests. `latency_step_us`: the
+    largest step that the load tool prints latencies in.
+    """
 
     trials: tuple[LoadedTrial, ...]
     runs: tuple[int, ...]
     rounds: tuple[int | None, ...]
+    are_computed: bool
+    latency_step_us: float | None
 
     @classmethod
     def of(cls, cells: Sequence[LoadedCell]) -> Trials:
         """The trials of `cells`, in their order."""
-        trials = tuple(trial for cell in cells for trial in cell.trials)
+        trials = tuple([trial for cell in cells for trial in cell.trials])
+        steps = [trial.latency_step_us for trial in trials if trial.latency_step_us]
         return cls(
             trials=trials,
             rounds=tuple([trial.repeat for trial in trials]),
             # As integers: a UUID takes a call to be hashed.
             runs=tuple([cell.run.id.int for cell in cells for _ in cell.trials]),
+            are_computed={trial.origin for trial in trials} <= {"computed"},
+            latency_step_us=max(steps, default=None),
         )
 
 
@@ -90,7 +99,7 @@ def measure_of(metric: Metric, trials: Trials, merged_us: Mapping[str, float | N
     if metric.group == "errors":
         return _failures(metric, each, trials.trials)
     if metric.id == "max":
-        return _largest(each, trials.trials)
+        return _largest(each, trials)
     if metric.group == "latency":
         return _latency(metric, each, trials, merged_us)
     return _centre(each, trials, origin=_rate_origin(metric, trials.trials))
@@ -106,14 +115,16 @@ def _rate_origin(metric: Metric, trials: Sequence[LoadedTrial]) -> figures.Origi
 def _latency(
     metric: Metric, each: Values, trials: Trials, merged_us: Mapping[str, float | None]
 ) -> Measure:
-    is_computed = all(trial.origin == "computed" for trial in trials.trials)
     if metric.percentile is None:
-        pooled = _mean_of_requests(each, trials.trials) if is_computed else None
+        pooled = _mean_of_requests(each, trials.trials) if trials.are_computed else None
     else:
         pooled = merged_us.get(metric.percentile)
-    steps = [trial.latency_step_us for trial in trials.trials if trial.latency_step_us]
-    origin: figures.Origin = "computed" if is_computed else "reported"
-    return _centre(each, trials, origin=origin, step=max(steps, default=None), pooled=pooled)
+    step = trials.latency_step_us
+    return _centre(each, trials, origin=_latency_origin(trials), step=step, pooled=pooled)
+
+
+def _latency_origin(trials: Trials) -> figures.Origin:
+    return "computed" if trials.are_computed else "reported"
 
 
 def _centre(
@@ -217,14 +228,12 @@ def _mean_of_requests(each: Values, trials: Sequence[LoadedTrial]) -> float | No
     return weighted_us / total if total else None
 
 
-def _largest(each: Values, trials: Sequence[LoadedTrial]) -> Measure:
+def _largest(each: Values, trials: Trials) -> Measure:
     """The largest of all requests. It grows with their number, so it has no interval or ratio."""
     values = [value for value in each if value is not None]
     if not values:
         return Measure(None, None, None, each, None, None)
-    is_computed = all(trial.origin == "computed" for trial in trials)
-    origin: figures.Origin = "computed" if is_computed else "reported"
-    return Measure(max(values), None, None, each, origin, None)
+    return Measure(max(values), None, None, each, _latency_origin(trials), None)
 
 
 def _failures(metric: Metric, each: Values, trials: Sequence[LoadedTrial]) -> Measure:

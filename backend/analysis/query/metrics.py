@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from operator import attrgetter
 from typing import TypeGuard
 
 from backend.analysis import figures
@@ -97,7 +98,7 @@ METRICS = {
             "req/s",
             "higher",
             "rate",
-            lambda trial: trial.throughput_rps,
+            attrgetter("throughput_rps"),
         ),
         Metric(
             "goodput",
@@ -151,7 +152,7 @@ METRICS = {
             "ratio",
             "lower",
             "errors",
-            lambda trial: trial.error_rate,
+            attrgetter("error_rate"),
         ),
         *(_error_class(name) for name in ERROR_CLASSES),
         Metric(
