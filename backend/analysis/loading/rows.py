@@ -35,7 +35,8 @@ from backend.runs.attempts import attempts
 from backend.runs.dismissals import dismissals_of
 from backend.runs.evidence import response_bytes
 from backend.runs.measured import throughput_origin
-from backend.runs.models import Cell, Trial
+from backend.runs.models import Cell
+from backend.runs.read_router import reading_connection
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
@@ -151,13 +152,23 @@ def _loads(cells: Iterable[LoadedCell]) -> set[Load]:
     return {(cell.connections, cell.rate_rps) for cell in cells}
 
 
-_TRIAL = (
-    *("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed", "requests_ok"),
-    *("output_sha256", "bytes_received"),
-)
-# As the agent asked for them.
-_THREADS = KeyTextTransform("threads", "load")
-# Of the rest, these are JSON, which comes as text.
+# The statements that need no filter of the query are text: Django takes as long to compose them as
+# PostgreSQL to answer. The threads are those that the agent asked for.
+_TRIALS = """
+    SELECT cell_id, id, throughput_rps, error_rate, requests_completed, requests_ok,
+           output_sha256, bytes_received, percentiles_us::text, percentiles_origin, errors::text,
+           jsonb_path_query_array(checks, '$[*].id')::text, repeat, latency_resolution_us,
+           elapsed_s, ordinal, load ->> 'threads', printed::text {more}
+    FROM runs_trial
+    WHERE cell_id = ANY(%s::uuid[]) AND NOT warmup
+    ORDER BY cell_id, ordinal
+    LIMIT %s
+    """
+# The columns of metrics that are not spelled like their names. JSON comes as text.
+_COLUMNS = {
+    "cell__rate_rps": "(SELECT rate_rps FROM runs_cell WHERE runs_cell.id = cell_id)",
+    "resources": "resources::text",
+}
 _JSON = frozenset({"resources"})
 
 
@@ -201,26 +212,19 @@ def fetch_trials(cells: Sequence[LoadedCell], metrics: Iterable[str] = ()) -> Lo
 
 def _trial_rows(
     cells: Sequence[LoadedCell], metrics: Iterable[str]
-) -> tuple[list[Sequence[Any]], tuple[str, ...]]:
+) -> tuple[list[tuple[Any, ...]], tuple[str, ...]]:
     """The trials of the cells, one more than are counted; and the columns that `metrics` add."""
     more = tuple(dict.fromkeys(name for metric in metrics for name in METRICS[metric].columns))
-    rows = Trial.objects.filter(among("cell_id", (cell.id for cell in cells)), warmup=False)
-    columns = rows.order_by("cell_id", "ordinal").values_list(
-        *_TRIAL,
-        as_text("percentiles_us"),
-        "percentiles_origin",
-        as_text("errors"),
-        _check_ids("checks"),
-        "repeat",
-        "latency_resolution_us",
-        # Beside `more`, which may have the same column.
-        F("elapsed_s"),
-        F("ordinal"),
-        _THREADS,
-        as_text("printed"),
-        *(as_text(name) if name in _JSON else name for name in more),
-    )
-    return list(columns[: MAX_TRIALS + 1]), more
+    further = "".join([f", {_COLUMNS.get(name, name)}" for name in more])
+    cell_ids = [cell.id for cell in cells]
+    return _rows(_TRIALS.format(more=further), [cell_ids, MAX_TRIALS + 1]), more
+
+
+def _rows(statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    with reading_connection().cursor() as cursor:
+        cursor.execute(statement, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
@@ -278,12 +282,16 @@ def fetch_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
     return {pk: bytes(stored) for pk, stored in rows if stored is not None}
 
 
+_CURVES = """
+    SELECT id, curve::text FROM runs_cell WHERE id = ANY(%s::uuid[]) AND curve <> 'null'
+    """
+
+
 def fetch_curves(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, dict[str, Any]]:
     """The stored percentile curves: {"count": n, "points": [[percent, µs], …]}."""
     if not cell_ids:
         return {}
-    rows = Cell.objects.filter(among("pk", cell_ids)).exclude(curve=None)
-    return {pk: orjson.loads(text) for pk, text in rows.values_list("pk", as_text("curve"))}
+    return {pk: orjson.loads(text) for pk, text in _rows(_CURVES, [list(cell_ids)])}
 
 
 @lru_cache(maxsize=4096)
