@@ -46,13 +46,14 @@ def fill_groups(
 
     Cells that are not among `cells`, and points and series without any, drop out.
     """
-    by_id = {cell.id: cell for cell in cells}
+    # By integers: a UUID takes a call to be hashed.
+    by_id = {cell.id.int: cell for cell in cells}
     filled = []
     for group in groups:
         points = {
             place: measured
             for place, own in group.points.items()
-            if (measured := tuple(by_id[cell.id] for cell in own if cell.id in by_id))
+            if (measured := tuple([by_id[cell.id.int] for cell in own if cell.id.int in by_id]))
         }
         if points:
             filled.append(_group(points, grouping))

@@ -51,6 +51,8 @@ def find_unread_series(
 
     `labels`: of the series that are shown, by id. `unread`: the trials without a figure by cell.
     """
+    if not unread:
+        return []
     reasons = fetch_reasons(trial for trials in unread.values() for trial in trials)
     return [
         UnreadSeries(group.id, labels.get(group.id) or group.label, place, count, reason)

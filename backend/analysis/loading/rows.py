@@ -145,7 +145,8 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[Lo
         # A series that came after the catalogue was read comes with the next answer.
         if series_id in selection.series
     ]
-    return sorted(cells, key=lambda cell: (cell.run.recorded_at, cell.id))
+    # By integers, the order of UUIDs: comparing these takes a call each.
+    return sorted(cells, key=lambda cell: (cell.run.recorded_at, cell.id.int))
 
 
 def _loads(cells: Iterable[LoadedCell]) -> set[Load]:
@@ -195,7 +196,7 @@ def fetch_trials(cells: Sequence[LoadedCell], metrics: Iterable[str] = ()) -> Lo
     trials: dict[int, list[LoadedTrial]] = defaultdict(list)
     unread: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
     for row in rows[:MAX_TRIALS]:
-        trial = _trial(row[1:], more)
+        trial = _trial(row, more)
         if trial.has_figure:
             trials[row[0].int].append(trial)
         else:
@@ -228,9 +229,9 @@ def _rows(statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
-    (id_, throughput_rps, error_rate, completed, ok, output, received_bytes) = row[:7]
-    (percentiles, origin, errors_text, checks, repeat, latency_step_us) = row[7:13]
-    (elapsed_s, ordinal, threads, printed_text) = row[13:17]
+    (_, id_, throughput_rps, error_rate, completed, ok, output, received_bytes) = row[:8]
+    (percentiles, origin, errors_text, checks, repeat, latency_step_us) = row[8:14]
+    (elapsed_s, ordinal, threads, printed_text) = row[14:18]
     errors, printed = _read_object(errors_text), _read_object(printed_text)
     # Without an error rate, it is unknown how many attempts got no answer.
     counts = None if error_rate is None else attempts(completed, ok, errors)
@@ -252,7 +253,7 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         printed=printed,
         more={
             name: _read_object(value) if name in _JSON else value
-            for name, value in zip(more, row[17:], strict=True)
+            for name, value in zip(more, row[18:], strict=True)
         },
         output=None if output is None else bytes(output),
         response_bytes=response_bytes(received_bytes, completed),
