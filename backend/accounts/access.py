@@ -24,13 +24,16 @@ def name_of_sender(actor: User | Token) -> str:
 def workspaces_of(actor: Actor) -> QuerySet[Workspace]:
     """The workspaces whose private results `actor` may read."""
     if isinstance(actor, Token):
-        readable = [actor.workspace_id] if Scope.RUNS_READ in actor.scopes else []
-        return Workspace.objects.filter(pk__in=readable)
+        return Workspace.objects.filter(pk__in=_ids_for_token(actor))
     if not isinstance(actor, User):
         return Workspace.objects.none()
     if actor.is_staff:
         return Workspace.objects.filter(pk__in=_ids_for_staff(actor))
     return Workspace.objects.filter(memberships__user=actor)
+
+
+def _ids_for_token(token: Token) -> list[UUID]:
+    return [token.workspace_id] if Scope.RUNS_READ in token.scopes else []
 
 
 def _ids_for_staff(user: User) -> list[UUID]:
@@ -41,6 +44,9 @@ def _ids_for_staff(user: User) -> list[UUID]:
 
 
 def workspace_ids_of(actor: Actor) -> list[UUID]:
+    """The ids of `workspaces_of`; of a token without a statement."""
+    if isinstance(actor, Token):
+        return _ids_for_token(actor)
     return list(workspaces_of(actor).values_list("pk", flat=True))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET
@@ -137,15 +137,16 @@ def _series(sweep: Sweep, run_places: Mapping[uuid.UUID, int]) -> figures.Series
 
 def _runs(gathered: Gathered) -> list[figures.SourceRun]:
     """The runs whose trials are shown, the newest first."""
-    trials: Counter[uuid.UUID] = Counter()
-    servers: dict[uuid.UUID, set[str]] = {}
+    # By integers: a UUID takes a call to be hashed.
+    trials: Counter[int] = Counter()
+    servers: dict[int, set[str]] = defaultdict(set)
     for cell in (cell for point in gathered.points for cell in point.cells):
-        trials[cell.run.id] += len(cell.trials)
-        servers.setdefault(cell.run.id, set()).add(cell.server.name)
+        trials[cell.run.id.int] += len(cell.trials)
+        servers[cell.run.id.int].add(cell.server.name)
     return [
-        _run(run, sorted(servers[run.id]), trials[run.id])
+        _run(run, sorted(servers[run.id.int]), trials[run.id.int])
         for run in gathered.runs
-        if trials[run.id]
+        if trials[run.id.int]
     ]
 
 

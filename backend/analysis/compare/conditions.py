@@ -24,15 +24,17 @@ def conditions_of(points: Sequence[Point]) -> str:
     cells = [cell for point in points for cell in point.cells]
     if not cells:
         return ""
+    # Many cells are of one series, which tells these of all.
+    of_series = list({cell.series.id.int: cell for cell in cells}.values())
     parts = [
-        _each(cells, _tool, "tools"),
-        _each(cells, lambda cell: cell.workload.name, "workloads"),
+        _each(of_series, _tool, "tools"),
+        _each(of_series, lambda cell: cell.workload.name, "workloads"),
         _payloads(cells),
         _keepalives(cells),
-        _each(cells, _loop, "loops"),
+        _each(of_series, _loop, "loops"),
         _trials(points),
         _runs(cells),
-        _hosts(cells),
+        _hosts(of_series),
     ]
     return " · ".join(part for part in parts if part)
 
@@ -108,7 +110,7 @@ def _trials(points: Sequence[Point]) -> str:
 
 
 def _runs(cells: Iterable[LoadedCell]) -> str:
-    count = len({cell.run.id for cell in cells})
+    count = len({cell.run.id.int for cell in cells})
     return f"{count} run{'' if count == 1 else 's'}"
 
 

@@ -201,7 +201,9 @@ def _baseline_name(
 def _noises(
     cells: Iterable[LoadedCell], workspace_ids: Sequence[uuid.UUID]
 ) -> tuple[HostNoise, ...]:
-    hosts = {cell.series.server_host or cell.series.client_host for cell in cells}
+    # Many cells are of one series. By integers: a UUID takes a call to be hashed.
+    all_series = {cell.series.id.int: cell.series for cell in cells}.values()
+    hosts = [series.server_host or series.client_host for series in all_series]
     host_ids = {host.id for host in hosts if host is not None}
     return tuple(noise_of_hosts(workspace_ids, host_ids).values()) if host_ids else ()
 

@@ -39,7 +39,8 @@ def run_share_text(comparison: Comparison) -> str:
 def _runs_text(points: Iterable[Point]) -> str | None:
     # Of fewer trials no interval is shown.
     runs_of_points = [
-        frozenset(cell.run.id for cell in point.cells)
+        # By integers: a UUID takes a call to be hashed.
+        frozenset([cell.run.id.int for cell in point.cells])
         for point in points
         if len(point.trials) >= LEAST_TRIALS
     ]

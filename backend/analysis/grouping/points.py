@@ -39,10 +39,11 @@ class Point(Struct, frozen=True, gc=False):
     def to_record(self, run_places: Mapping[uuid.UUID, int]) -> figures.Point:
         """The record. `run_places`: of each run among the runs of the answer."""
         measures = self.metrics.items()
+        cell_ids = [str(cell.id) for cell in self.cells]
         return figures.Point(
             x=place_of(self.x),
-            cell=str(self.cells[0].id),
-            cells=[str(cell.id) for cell in self.cells],
+            cell=cell_ids[0],
+            cells=cell_ids,
             trials=len(self.trials),
             overload=self.overload,
             metrics={id_: measure.to_record() for id_, measure in measures},
