@@ -193,21 +193,21 @@ class Page:
         """The difference of two series; None where a side has too few trials for its noise."""
         first, second = self.series[base], self.series[other]
         noises = self.noise.between(base, other)
-        if noises is None or min(first.n, second.n) < LEAST_TRIALS:
+        if noises is None or first.n < LEAST_TRIALS or second.n < LEAST_TRIALS:
             return None
         if self.floor.is_one_history and first.of_runs and not second.of_runs:
             return next_run(first, second, noises)
-        exposure = _run_exposure(first, second)
         parts: Sequence[Noise] = noises
+        variance = noises[0].variance + noises[1].variance
         run_sd = None
-        if exposure:
+        if exposure := _run_exposure(first, second):
             run_sd = RUN_VARIATION if self.floor.run_sd is None else self.floor.run_sd
-            freedom = self.floor.run_freedom or inf
-            parts = (*noises, Noise(run_sd * run_sd * exposure, freedom, inf))
+            of_runs = Noise(run_sd * run_sd * exposure, self.floor.run_freedom or inf, inf)
+            parts, variance = (*noises, of_runs), variance + of_runs.variance
         return Contrast(
             value=second.centre - first.centre,
             parts=parts,
-            variance=sum([part.variance for part in parts]),
+            variance=variance,
             rounding=first.rounding + second.rounding,
             run_sd=run_sd,
         )
