@@ -15,12 +15,17 @@ from typing import Any
 import orjson
 
 from backend.analysis.loading.rows import as_text
-from backend.analysis.loading.selection import Selection, require_recorded, select
+from backend.analysis.loading.selection import (
+    Selection,
+    load_condition,
+    require_recorded,
+    select,
+)
 from backend.analysis.loading.series_cache import Catalogue
 from backend.analysis.loading.validation import load_spelling, require_loads
 from backend.analysis.query.compare_query import MAX_LENGTH, CompareQuery
-from backend.analysis.query.field import UNKNOWN, Field
-from backend.analysis.query.fields import FIELDS, FILTERS, LOADS
+from backend.analysis.query.field import Field
+from backend.analysis.query.fields import FIELDS, FILTERS
 from backend.analysis.query.natural_order import natural
 from backend.runs.read_router import reading_connection
 from backend.runs.transactions import repeatable_read
@@ -133,7 +138,7 @@ def _count(query: CompareQuery, selection: Selection, run_ids: list[str]) -> Cou
         else None
     )
     chosen = list(selection.series) if selection.is_narrowed else None
-    load, values = _load_condition(query)
+    load, values = load_condition(query)
     statement = _COUNT.format(
         run="TRUE" if labelled is None else "run_id = ANY(%(labelled)s)",
         series="TRUE" if chosen is None else "series_id = ANY(%(chosen)s)",
@@ -145,17 +150,6 @@ def _count(query: CompareQuery, selection: Selection, run_ids: list[str]) -> Cou
         given = {"runs": run_ids, "labelled": labelled, "chosen": chosen, **values}
         cursor.execute(statement, given)
         return _counts(cursor.fetchall())
-
-
-def _load_condition(query: CompareQuery) -> tuple[str, dict[str, list[float]]]:
-    """The filters on the loads as SQL, out of our own names; the values as parameters."""
-    conditions, values = ["TRUE"], {}
-    for name, column in LOADS.items():
-        if wanted := query.wanted(name):
-            values[name] = [float(value) for value in wanted if value != UNKNOWN]
-            unknown = f" OR {column} IS NULL" if UNKNOWN in wanted else ""
-            conditions.append(f"({column} = ANY(%({name})s){unknown})")
-    return " AND ".join(conditions), values
 
 
 def _counts(rows: Iterable[Sequence[Any]]) -> Counts:

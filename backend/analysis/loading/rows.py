@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
-from django.db.models import Exists, F, Func, OuterRef, TextField, Value
+from django.db.models import Exists, OuterRef, TextField
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 from msgspec.structs import replace
@@ -115,22 +115,22 @@ def _governor(role: str) -> KeyTextTransform:
     return KeyTextTransform("cpu_governor", KeyTransform(role, "facts"))
 
 
-def _check_ids(column: str) -> Func:
-    """The ids of the findings in a JSON column, as the text of a list."""
-    path = Value("$[*].id")
-    return Func(F(column), path, function="jsonb_path_query_array", output_field=TextField())
-
-
-_CELL = ("pk", "run_id", "series_id", "connections", "rate_rps")
+# The statements of a comparison are text: Django takes as long to compose them as PostgreSQL to
+# answer.
+_CELLS = """
+    SELECT id, run_id, series_id, connections, rate_rps, percentiles_us::text,
+           jsonb_path_query_array(checks, '$[*].id')::text
+    FROM runs_cell
+    WHERE run_id = ANY(%(runs)s::uuid[]) AND {condition}
+    LIMIT %(most)s
+    """
 
 
 def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[LoadedCell]:
     """The cells in one statement, those of the oldest run first."""
-    rows = (
-        selection.cells()
-        .filter(among("run_id", runs))
-        .values_list(*_CELL, as_text("percentiles_us"), _check_ids("checks"))[: MAX_CELLS + 1]
-    )
+    condition, values = selection.cells_where()
+    statement = _CELLS.format(condition=condition)
+    rows = _rows(statement, {**values, "runs": list(runs), "most": MAX_CELLS + 1})
     cells = [
         LoadedCell(
             id=pk,
@@ -153,8 +153,7 @@ def _loads(cells: Iterable[LoadedCell]) -> set[Load]:
     return {(cell.connections, cell.rate_rps) for cell in cells}
 
 
-# The statements that need no filter of the query are text: Django takes as long to compose them as
-# PostgreSQL to answer. The threads are those that the agent asked for.
+# The threads are those that the agent asked for.
 _TRIALS = """
     SELECT cell_id, id, throughput_rps, error_rate, requests_completed, requests_ok,
            output_sha256, bytes_received, percentiles_us::text, percentiles_origin, errors::text,
@@ -221,7 +220,7 @@ def _trial_rows(
     return _rows(_TRIALS.format(more=further), [cell_ids, MAX_TRIALS + 1]), more
 
 
-def _rows(statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+def _rows(statement: str, values: Sequence[object] | Mapping[str, object]) -> list[tuple[Any, ...]]:
     with reading_connection().cursor() as cursor:
         cursor.execute(statement, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()

@@ -64,6 +64,16 @@ class Selection:
         rows = Cell.objects.filter(self.load)
         return rows.filter(among("series_id", self.series)) if self.is_narrowed else rows
 
+    def cells_where(self) -> tuple[str, dict[str, Sequence[object]]]:
+        """The condition of `cells` as SQL, and its parameters."""
+        condition, values = load_condition(self.query)
+        if not self.is_narrowed:
+            return condition, {**values}
+        return f"{condition} AND series_id = ANY(%(series)s::uuid[])", {
+            **values,
+            "series": list(self.series),
+        }
+
     def chosen_runs(self, *, with_labels: bool = True) -> QuerySet[Run]:
         """The runs the conditions on runs leave, whether or not they have a selected cell.
 
@@ -168,6 +178,17 @@ def _load_filter(query: CompareQuery) -> Q:
             unknown = Q(**{f"{column}__isnull": True}) if UNKNOWN in values else Q()
             condition &= Q(**{f"{column}__in": numbers}) | unknown if numbers else unknown
     return condition
+
+
+def load_condition(query: CompareQuery) -> tuple[str, dict[str, list[float]]]:
+    """The filters on the loads as SQL, out of our own names; the values as parameters."""
+    conditions, values = ["TRUE"], {}
+    for name, column in LOADS.items():
+        if wanted := query.wanted(name):
+            values[name] = [float(value) for value in wanted if value != UNKNOWN]
+            unknown = f" OR {column} IS NULL" if UNKNOWN in wanted else ""
+            conditions.append(f"({column} = ANY(%({name})s){unknown})")
+    return " AND ".join(conditions), values
 
 
 def _run_filter(query: CompareQuery) -> Q:
