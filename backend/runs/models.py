@@ -253,6 +253,8 @@ class Cell(models.Model):
                 name="cell_of_run",
             ),
             models.Index(fields=["series", "run"], name="cell_by_series"),
+            # The best load point of a run is the last entry.
+            models.Index(fields=["run", "throughput_rps"], name="cell_by_throughput"),
         ]
 
     def __str__(self) -> str:
