@@ -9,10 +9,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
-from backend.runs.models import Cell, Run, Series, Trial
+from backend.runs.models import Run, Trial
 from backend.runs.naming import run_name, trial_count_text
+from backend.runs.read_router import reading_connection
 from backend.runs.run_order import EVERY_CELL, RunOrder, best_throughput_of
 from backend.runs.run_states import STATE_WORDS, partial_runs, state_of
 from backend.runs.search import RunSearch
@@ -94,14 +95,21 @@ def run_page(
     order: RunOrder = NEWEST_FIRST,
 ) -> RunPage:
     """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor."""
-    rows = search.applied(Run.objects.filter(workspace__in=list(workspace_ids)))
-    rows = order.applied(rows.select_related("workspace", "server_host"), after, search.cells())
-    runs = list(rows.defer("plan", "facts")[: limit + 1])
+    rows = Run.objects.filter(workspace__in=list(workspace_ids))
+    runs = _first_rows(rows, search, order, after, limit + 1)
     page = runs[:limit]
     return RunPage(
         runs=tuple(rows_of(page, search.cells())),
         next=order.cursor(page[-1]) if len(runs) > limit else None,
     )
+
+
+def _first_rows(
+    rows: QuerySet[Run], search: RunSearch, order: RunOrder, after: str, most: int
+) -> list[Run]:
+    """The first of `rows` that the search selects, after the cursor, with what a list shows."""
+    shown = rows.select_related("workspace", "server_host").only(*_SHOWN)
+    return list(order.applied(search.applied(shown), after, search.cells())[:most])
 
 
 def run_count(workspace_ids: Iterable[UUID], search: RunSearch = EVERY_RUN) -> int:
@@ -123,12 +131,21 @@ class _Measured:
     is_partial: bool = False
 
 
-_NAMES = (
-    "server__name",
-    "server__version",
-    "workload__name",
-    "tool",
+# The columns that `_row` reads: a run has many more, and large ones.
+_SHOWN = (
+    *("started_at", "recorded_at", "interrupted", "is_open", "labels"),
+    *("workspace__slug", "server_host__name", "server_host__cpu_model"),
 )
+# What runs measured, in the order of names. Each series is counted once for a run before it is
+# joined: a run has several load points of it.
+_NAMES = """
+SELECT measured.run_id, server.name, server.version, workload.name, series.tool
+FROM (SELECT DISTINCT run_id, series_id FROM runs_cell WHERE run_id = ANY(%s)) measured
+JOIN runs_series series ON series.id = measured.series_id
+JOIN runs_server server ON server.id = series.server_id
+JOIN runs_workload workload ON workload.id = series.workload_id
+ORDER BY server.name, server.version, workload.name, series.tool
+"""
 
 
 def rows_of(runs: Sequence[Run], cells: Q = EVERY_CELL) -> list[RunRow]:
@@ -140,13 +157,9 @@ def rows_of(runs: Sequence[Run], cells: Q = EVERY_CELL) -> list[RunRow]:
 
 def _measured_in(runs: Sequence[Run]) -> dict[UUID, _Measured]:
     by_run: dict[UUID, _Measured] = defaultdict(_Measured)
-    measured = list(Cell.objects.filter(run__in=runs).values_list("series", "run").distinct())
-    runs_of: dict[UUID, list[UUID]] = defaultdict(list)
-    for series_id, run_id in measured:
-        runs_of[series_id].append(run_id)
-    names = Series.objects.filter(pk__in=runs_of).order_by(*_NAMES).values_list("pk", *_NAMES)
-    for series_id, server, version, workload, tool in names:
-        for run_id in runs_of[series_id]:
+    with reading_connection().cursor() as cursor:
+        cursor.execute(_NAMES, [[run.pk for run in runs]])
+        for run_id, server, version, workload, tool in cursor.fetchall():
             own = by_run[run_id]
             own.servers[server] = own.workloads[workload] = own.tools[tool] = None
             own.labels[f"{server} {version or ''}".strip()] = None

@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from backend.analysis.pages.run import describe_run
@@ -148,6 +150,19 @@ def test_a_search_for_a_server_gives_its_own_throughput_and_order(workspace):
     assert [(run.id, run.throughput_rps) for run in page.runs] == [(alone.pk, 40), (both.pk, 30)]
     whole = run_page([workspace.pk], order=RunOrder("throughput"))
     assert [run.throughput_rps for run in whole.runs] == [900, 40]
+
+
+def test_more_runs_and_load_points_take_no_more_statements(workspace, runs):
+    def count_statements():
+        with CaptureQueriesContext(connection) as captured:
+            run_page([workspace.pk])
+        return len(captured)
+
+    before = count_statements()
+    points = [CellSpec("many", connections=connections) for connections in (1, 2, 4)]
+    for _ in range(5):
+        make_run(workspace, *points)
+    assert count_statements() == before
 
 
 def test_the_page_of_a_server_or_workload_gives_its_own_throughput(client, scene):
