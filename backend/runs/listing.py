@@ -109,6 +109,14 @@ def _first_rows(
 ) -> list[Run]:
     """The first of `rows` that the search selects, after the cursor, with what a list shows."""
     shown = rows.select_related("workspace", "server_host").only(*_SHOWN)
+    if search.q and order.is_by_time:
+        # PostgreSQL believes that looking for a word costs little, so it looks in every run before
+        # it sorts. Mostly the first runs have enough, so they are looked at by themselves.
+        first = list(order.applied(rows, after).values_list("pk", flat=True)[: 2 * most])
+        among_first = search.applied(shown.filter(pk__in=first))
+        selected = list(order.applied(among_first, "")[:most])
+        if len(selected) == most or len(first) < 2 * most:
+            return selected
     return list(order.applied(search.applied(shown), after, search.cells())[:most])
 
 

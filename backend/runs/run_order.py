@@ -92,6 +92,11 @@ class RunOrder:
             raise BadOrder("direction", order.direction, DIRECTIONS)
         return order
 
+    @property
+    def is_by_time(self) -> bool:
+        """Whether nothing but the run itself is read to order it."""
+        return self.sort in ("received", "started")
+
     def query(self) -> dict[str, str]:
         """The fields of a link that are not usual."""
         usual = RunOrder()
@@ -126,7 +131,7 @@ class RunOrder:
         return self._value(value), read_id(run_id)
 
     def _value(self, value: Any) -> Any:
-        if self.sort in ("received", "started"):
+        if self.is_by_time:
             return read_instant(value)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise BadCursor

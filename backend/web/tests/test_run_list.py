@@ -152,6 +152,30 @@ def test_a_search_for_a_server_gives_its_own_throughput_and_order(workspace):
     assert [run.throughput_rps for run in whole.runs] == [900, 40]
 
 
+@pytest.mark.parametrize("sort", ["received", "throughput"])
+def test_words_are_found_in_the_last_runs_too(workspace, sort):
+    """A search looks at the first few runs by themselves, then at all: no run is left out."""
+    wanted = {4, 5, 11, 17}
+    for number in range(18):
+        server = "wanted" if number in wanted else "other"
+        run = make_run(workspace, CellSpec(server, rates=(1000.0 - number,)))
+        recorded_at = STARTED - timedelta(hours=number)
+        Run.objects.filter(pk=run.pk).update(recorded_at=recorded_at, labels={"number": number})
+    for limit in (1, 2, 3, 50):
+        after, listed = "", []
+        while after is not None:
+            page = run_page(
+                [workspace.pk],
+                search=RunSearch(q="wanted"),
+                order=RunOrder(sort),
+                limit=limit,
+                after=after,
+            )
+            listed += [run.labels["number"] for run in page.runs]
+            after = page.next
+        assert listed == sorted(wanted), limit
+
+
 def test_more_runs_and_load_points_take_no_more_statements(workspace, runs):
     def count_statements():
         with CaptureQueriesContext(connection) as captured:
