@@ -38,7 +38,7 @@ def link_to(route: str, *args: object, query: Query = "", fragment: str = "") ->
     return path + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
 
 
-def links_by_id(route: str) -> Callable[[UUID], str]:
+def links_by_id(route: str) -> Callable[[UUID | str], str]:
     """`link_to` of a route that takes an id, for many ids: the route is looked up once."""
     before, _, after = link_to(route, _ANY_ID).partition(str(_ANY_ID))
     return lambda id_: f"{before}{id_}{after}"

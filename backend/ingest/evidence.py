@@ -19,7 +19,7 @@ RAW, RAW_FOR_PROGRAMS = "artefact-raw", "artefact"
 # Of an artefact and its upload: an object of each row would cost more than the statement.
 _COLUMNS = ("id", "name", "size_bytes", "sha256", "upload__raw_removed_at", "upload__raw_kept_days")
 
-Linker = Callable[[UUID], str]
+Linker = Callable[[UUID | str], str]
 
 
 class Link(NamedTuple):
@@ -89,8 +89,10 @@ def artefacts_of_upload(upload_id: UUID) -> list[dict[str, Any]]:
 def _listed(row: Sequence[Any], page_of: Linker, raw_of: Linker) -> dict[str, Any]:
     """An artefact as pages and answers list it, of the values of `_COLUMNS`."""
     id_, name, size_bytes, sha256, removed_at, kept_days = row
+    # Written once: a run has hundreds of artefacts, each in two links.
+    id_ = str(id_)
     return {
-        "id": str(id_),
+        "id": id_,
         "name": name,
         "url": page_of(id_),
         "raw_url": raw_of(id_),

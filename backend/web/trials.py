@@ -11,9 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.pages.resource_use import list_resource_figures
-from backend.analysis.pages.run import describe_hosts, describe_trial
+from backend.analysis.pages.run import describe_hosts, describe_single_trial
 from backend.analysis.pages.trial import list_reading_notes, list_trial_figures
 from backend.ingest.evidence import artefacts_of_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
@@ -40,7 +39,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         raise Http404
     workspace, groups = trial.run.workspace, list_trial_figures(trial)
     provenance = _provenance(trial)
-    view = describe_trial(trial, find_repeated_outputs([trial], workspace.pk).get(trial.pk))
+    view = describe_single_trial(trial_id, workspace_ids=visible.workspaces(request))
     context = {
         "workspace": workspace,
         "nav": "runs",

@@ -6,6 +6,9 @@ import uuid
 from collections import defaultdict
 from collections.abc import Sequence
 
+from django.db.models import Count
+
+from backend.analysis.pages.run_trials import ShownTrial
 from backend.runs.checks import Finding
 from backend.runs.models import Trial
 
@@ -14,12 +17,9 @@ _NAME = ("cell__series_id", "cell__connections", "cell__rate_rps")
 
 
 def find_repeated_outputs(
-    trials: Sequence[Trial], workspace_id: uuid.UUID
+    trials: Sequence[ShownTrial], workspace_id: uuid.UUID
 ) -> dict[uuid.UUID, Finding]:
-    """By the id of a trial: what to say of the other trials that have its output, if there are any.
-
-    `trials` come with their cells.
-    """
+    """By the id of a trial: what to say of other trials that have its output, if there are any."""
     same_output = _with_same_output(trials, workspace_id)
     findings = {}
     for trial in (trial for trial in trials if not trial.warmup):
@@ -31,22 +31,30 @@ def find_repeated_outputs(
     return findings
 
 
-def _with_same_output(trials: Sequence[Trial], workspace_id: uuid.UUID) -> dict[bytes, list[Trial]]:
+def _with_same_output(
+    trials: Sequence[ShownTrial], workspace_id: uuid.UUID
+) -> dict[bytes, list[Trial]]:
     outputs = {bytes(trial.output_sha256) for trial in trials if trial.output_sha256 is not None}
+    by_output: dict[bytes, list[Trial]] = defaultdict(list)
+    if not outputs:
+        return by_output
+    counted = Trial.of_kept_runs.filter(
+        output_sha256__in=outputs, run__workspace=workspace_id, warmup=False
+    )
+    # Mostly no output is there twice: then no trial is read.
+    by_count = counted.order_by().values("output_sha256").annotate(count=Count("*"))
+    repeated = list(by_count.filter(count__gt=1).values_list("output_sha256", flat=True))
     rows = (
-        Trial.of_kept_runs.filter(
-            output_sha256__in=outputs, run__workspace=workspace_id, warmup=False
-        )
+        counted.filter(output_sha256__in=repeated)
         .select_related("run", "cell__series__server")
         .only(*_COLUMNS, *_NAME, "cell__series__server__name", "cell__series__server__version")
     )
-    by_output = defaultdict(list)
-    for row in rows.order_by("run__recorded_at", "ordinal") if outputs else ():
+    for row in rows.order_by("run__recorded_at", "ordinal") if repeated else ():
         by_output[bytes(row.output_sha256 or b"")].append(row)
     return by_output
 
 
-def _finding(trial: Trial, others: Sequence[Trial]) -> Finding:
+def _finding(trial: ShownTrial, others: Sequence[Trial]) -> Finding:
     contradicting = [other for other in others if _name(other) != _name(trial)]
     if contradicting:
         first = contradicting[0]
@@ -55,11 +63,11 @@ def _finding(trial: Trial, others: Sequence[Trial]) -> Finding:
     return Finding("duplicate", f"{_place(others[0], trial)} has the same output{_more(others)}.")
 
 
-def _name(trial: Trial) -> tuple[object, ...]:
+def _name(trial: Trial | ShownTrial) -> tuple[object, ...]:
     return trial.cell.series_id, trial.cell.connections, trial.cell.rate_rps
 
 
-def _place(other: Trial, trial: Trial) -> str:
+def _place(other: Trial, trial: ShownTrial) -> str:
     where = "this run" if other.run_id == trial.run_id else f"run {other.run_id}"
     return f"Trial {other.ordinal} of {where}"
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import shlex
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-from django.db.models import Prefetch, QuerySet
 
 from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.repeated_outputs import find_repeated_outputs
+from backend.analysis.pages.run_trials import ShownCell, ShownTrial, read_shown_trials
 from backend.analysis.query.timestamps import instant
 from backend.runs.checks import Finding
-from backend.runs.measured import throughput_origin_of
-from backend.runs.models import Cell, Host, Run, Series, Trial
+from backend.runs.measured import throughput_origin
+from backend.runs.models import Host, Run, Trial
 from backend.runs.naming import run_name
 from backend.runs.run_states import reasons_not_read, state_of
 from backend.runs.transactions import repeatable_read
 
-_UNSHOWN = (
-    *("histogram", "parsed", "printed", "glance", "tool_errors", "status_counts", "as_read"),
-)
 _HOST_FIELDS = (*("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel"),)
 
 
@@ -33,7 +29,7 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
     run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
     if run is None:
         raise NotVisible(f"There is no run {run_id}, or it is not shared with you.")
-    trials = list(_shown(Trial.objects.filter(run=run)))
+    trials = read_shown_trials(Trial.objects.filter(run=run))
     return {
         "id": str(run.pk),
         "name": _name(trials),
@@ -62,7 +58,7 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
     }
 
 
-def _describe_state(run: Run, trials: Sequence[Trial]) -> dict[str, Any]:
+def _describe_state(run: Run, trials: Sequence[ShownTrial]) -> dict[str, Any]:
     not_read = reasons_not_read([run.pk]).get(run.pk, "")
     state = state_of(
         is_open=run.is_open,
@@ -79,36 +75,31 @@ def describe_single_trial(
 ) -> dict[str, Any]:
     """One trial as its run has it, with the id of the run; raises as `describe_run`."""
     rows = Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=workspace_ids)
-    trial = _shown(rows).select_related("run").first()
-    if trial is None:
+    workspace_id = rows.values_list("run__workspace", flat=True).first()
+    if workspace_id is None:
         raise NotVisible(f"There is no trial {trial_id}, or it is not shared with you.")
-    (described,) = _describe_trials([trial], trial.run.workspace_id)
+    (trial,) = read_shown_trials(rows)
+    (described,) = _describe_trials([trial], workspace_id)
     return {**described, "run": str(trial.run_id)}
 
 
-def _shown(trials: QuerySet[Trial]) -> QuerySet[Trial]:
-    """With what is shown of them, and without what is large and is not.
-
-    Trials of a load point share their cell, and cells their series: joined to each row, they would
-    take most of the time.
-    """
-    cells = Prefetch("cell", Cell.objects.defer("histogram", "curve"))
-    series = Prefetch("cell__series", Series.objects.select_related("server", "workload"))
-    return trials.defer(*_UNSHOWN).prefetch_related(cells, series)
-
-
-def _name(trials: Sequence[Trial]) -> str:
+def _name(trials: Sequence[ShownTrial]) -> str:
     series = [trial.cell.series for trial in trials]
     return run_name(
-        (str(each.server) for each in series),
-        (each.workload.name for each in series),
+        (each.server for each in series),
+        (each.workload for each in series),
         (each.tool for each in series),
     )
 
 
-def _describe_trials(trials: Sequence[Trial], workspace_id: uuid.UUID) -> list[dict[str, Any]]:
+def _describe_trials(trials: Sequence[ShownTrial], workspace_id: uuid.UUID) -> list[dict[str, Any]]:
     repeated = find_repeated_outputs(trials, workspace_id)
-    return [describe_trial(trial, repeated.get(trial.pk)) for trial in trials]
+    cells = {trial.cell.pk: trial.cell for trial in trials}
+    load_points = {pk: _describe_load_point(cell) for pk, cell in cells.items()}
+    return [
+        _describe_trial(trial, load_points[trial.cell.pk], repeated.get(trial.pk))
+        for trial in trials
+    ]
 
 
 def describe_hosts(run: Run) -> list[dict[str, Any]]:
@@ -132,19 +123,23 @@ def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
     return {"id": str(host.pk), "role": role, **fields, "facts": facts}
 
 
-def describe_trial(trial: Trial, repeated: Finding | None = None) -> dict[str, Any]:
+def _describe_trial(
+    trial: ShownTrial, load_point: Mapping[str, Any], repeated: Finding | None
+) -> dict[str, Any]:
     """One trial as the run page lists it. `repeated`: what is said of others with its output."""
     return {
         "id": str(trial.pk),
         "ordinal": trial.ordinal,
-        **_describe_load_point(trial.cell),
+        **load_point,
         "repeat": trial.repeat,
         "warmup": trial.warmup,
         "phase": trial.phase,
         "started_at": instant(trial.started_at),
         "elapsed_s": trial.elapsed_s,
         "throughput": trial.throughput_rps,
-        "throughput_origin": throughput_origin_of(trial),
+        "throughput_origin": throughput_origin(
+            trial.throughput_rps, trial.requests_completed, trial.elapsed_s
+        ),
         "reported_rps": trial.reported_rps,
         "p50_us": trial.percentiles_us.get("50"),
         "p99_us": trial.percentiles_us.get("99"),
@@ -167,13 +162,13 @@ def describe_trial(trial: Trial, repeated: Finding | None = None) -> dict[str, A
     }
 
 
-def _describe_load_point(cell: Cell) -> dict[str, Any]:
+def _describe_load_point(cell: ShownCell) -> dict[str, Any]:
     series = cell.series
     return {
         "cell": str(cell.pk),
-        "server": str(series.server),
-        "slot": series.server.slot,
-        "workload": series.workload.name,
+        "server": series.server,
+        "slot": series.slot,
+        "workload": series.workload,
         "tool": f"{series.tool} {series.tool_version or ''}".strip(),
         "loop": series.loop,
         "connections": cell.connections,

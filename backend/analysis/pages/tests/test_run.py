@@ -3,9 +3,12 @@
 import uuid
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.run import describe_run
+from backend.runs.models import Trial
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +26,34 @@ def test_the_run_with_its_trials():
     assert first["origin"] == "computed"
     assert first["checks"][0]["title"] == "Client and server on one host"
     assert first["checks"][0]["detail"] == "same-host."
+
+
+def test_a_run_of_many_trials_takes_no_more_statements():
+    lab = make_workspace("lab")
+    counts = set()
+    for rates in ([1000.0], [1000.0] * 9):
+        run = make_run(lab, *(CellSpec(rates=rates, connections=each) for each in (1, 8, 64)))
+        with CaptureQueriesContext(connection) as captured:
+            assert len(describe_run(run.pk, workspace_ids=[lab.pk])["trials"]) > len(rates)
+        counts.add(len(captured))
+    assert len(counts) == 1
+
+
+def test_each_trial_has_what_was_recorded_of_it():
+    lab = make_workspace("lab")
+    point = CellSpec(resources={"server_cpu_s": 1.5}, errors={"read": 3}, error_rate=0.25)
+    run = make_run(lab, point, CellSpec("another", version=None, connections=8))
+    Trial.objects.filter(run=run, ordinal=2).update(load={"rate": 1e-7}, command=["ab", 7, None])
+    view = describe_run(run.pk, workspace_ids=[lab.pk])
+    stored = Trial.objects.filter(run=run).select_related("cell__series__server")
+    for described, trial in zip(view["trials"], stored, strict=True):
+        series = trial.cell.series
+        assert (described["id"], described["server"]) == (str(trial.pk), str(series.server))
+        for name in ("errors", "resources", "load", "repeat", "error_rate", "elapsed_s"):
+            assert described[name] == getattr(trial, name), name
+        assert described["p99_us"] == trial.percentiles_us.get("99")
+    assert view["trials"][2]["command"] == "ab 7 None"
+    assert view["name"] == "sync 23.0 and another · hello · wrk"
 
 
 def test_a_run_of_others_does_not_exist():
