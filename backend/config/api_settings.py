@@ -15,7 +15,7 @@ REST_FRAMEWORK: dict[str, Any] = {
         "backend.api.idempotency.RefuseUnusedKey",
         "backend.api.preconditions.RefuseUnusedCondition",
     ],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["backend.api.rendering.JsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["backend.api.parsing.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": ["backend.api.rates.RequestRate"],
