@@ -6,22 +6,27 @@ there are frozen result sets. Server time is the Server-Timing header. Lists are
 program reads them: pages of the usual length, each by the `next` of the page before, so that late
 pages count like early ones. Details are asked once each, so nothing comes from a cache of answers.
 
-Then it sends the same requests in turn and reads the resident memory of the web processes: the
-last quarter must not need more than the second, but for MOST_GROWTH. Figures of a shared machine:
-compare within one run.
+Then it sends 100,000 of the same requests over several connections and reads the resident memory of
+the web processes: the last quarter must not need more than the second, but for MOST_GROWTH. Most of
+them are for one trial, load point, upload or result set, and each of the others comes a thousand
+times: of all kinds alike they would take hours. Figures of a shared machine: compare within one
+run.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import http.client
 import itertools
 import json
 import os
 import platform
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
@@ -42,6 +47,11 @@ TARGET_MS = 50
 # Of the memory after the first half: fragmentation grows for longer than that, a leak without end.
 MOST_GROWTH = 1.05
 SAMPLES = 200
+PRINTED_EACH = 10_000
+CONNECTIONS = 4
+# Of the memory: a turn of these many times, then once of everything.
+QUICK = ("trial", "trials of a point", "upload", "result set")
+QUICK_TURNS = 20
 LISTS = {
     "runs": "/api/v1/runs",
     "runs by throughput": "/api/v1/runs?sort=throughput",
@@ -74,7 +84,7 @@ def main() -> None:
             print(f"{options.trials:,} trials in {len(store.runs):,} runs", flush=True)
             with httpx.Client(base_url=site.url, headers=headers, timeout=120) as client:
                 addresses = measure_lists(client) | measure_details(client, details)
-                measure_memory(client, addresses, site, options.requests)
+            measure_memory(addresses, site, headers, options.requests)
         finally:
             site.stop()
 
@@ -209,41 +219,90 @@ def show(name: str, taken: list[float], note: str) -> None:
 
 
 def measure_memory(
-    client: httpx.Client, addresses: Mapping[str, list[str]], site: Site, requests: int
+    addresses: Mapping[str, list[str]], site: Site, headers: Mapping[str, str], requests: int
 ) -> None:
     """Print the memory of the web processes together, over so many requests of all kinds."""
-    turn = itertools.cycle(list(_mixed(addresses)))
-    sizes = []
-    started = time.perf_counter()
-    for number in range(requests):
-        client.get(next(turn)).raise_for_status()
-        if number % max(1, requests // SAMPLES) == 0:
-            sizes.append(web_memory_mb(site.port))
-    rate = requests / (time.perf_counter() - started)
+    asking = Asking(addresses, site.port, headers, requests)
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        for connection in [pool.submit(asking.ask_until_end) for _ in range(CONNECTIONS)]:
+            connection.result()
+    sizes = asking.sizes
     parts = [sizes[at * len(sizes) // 4 : (at + 1) * len(sizes) // 4] for at in range(4)]
     quarters = [median(part) for part in parts]
     growth = quarters[3] / quarters[1]
     shown = ", ".join(f"{size:.0f}" for size in quarters)
     missed = "" if growth <= MOST_GROWTH else ", MISSED"
-    print(f"  {requests:,} requests at {rate:.0f}/s: {shown} MB in the quarters", end="; ")
+    print(f"  {shown} MB in the quarters", end="; ")
     print(f"last ÷ second {growth:.3f} (target {MOST_GROWTH}{missed})")
 
 
+class Asking:
+    """Requests that several connections take in turn, and the memory meanwhile."""
+
+    def __init__(
+        self,
+        addresses: Mapping[str, list[str]],
+        port: int,
+        headers: Mapping[str, str],
+        requests: int,
+    ) -> None:
+        self.sizes: list[float] = []
+        self._addresses = _mixed(addresses)
+        self._port, self._headers = port, dict(headers)
+        self._pids = web_processes(port)
+        self._requests, self._asked = requests, 0
+        self._started = time.perf_counter()
+        self._lock = threading.Lock()
+
+    def ask_until_end(self) -> None:
+        """Send requests over one connection. What goes wrong ends the other connections too."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
+        try:
+            while (address := self._next()) is not None:
+                connection.request("GET", address, headers=self._headers)
+                answer = connection.getresponse()
+                body = answer.read()
+                if answer.status != 200:
+                    raise SystemExit(f"{address} was answered {answer.status}: {body[:200]!r}")
+        finally:
+            self._requests = 0
+            connection.close()
+
+    def _next(self) -> str | None:
+        with self._lock:
+            if self._asked >= self._requests:
+                return None
+            self._asked += 1
+            if self._asked % max(1, self._requests // SAMPLES) == 0:
+                self.sizes.append(memory_mb(self._pids))
+            if self._asked % PRINTED_EACH == 0:
+                rate = self._asked / (time.perf_counter() - self._started)
+                size = memory_mb(self._pids)
+                print(f"  {self._asked:,} requests at {rate:.0f}/s: {size:.0f} MB", flush=True)
+            return next(self._addresses)
+
+
 def _mixed(addresses: Mapping[str, list[str]]) -> Iterator[str]:
-    """One of each kind after the other."""
-    for same_turn in zip(*addresses.values(), strict=False):
-        yield from same_turn
+    """Without an end: QUICK_TURNS turns of what is quick, then one of each kind."""
+    asked = {name: itertools.cycle(each) for name, each in addresses.items()}
+    while True:
+        for name in [*QUICK * QUICK_TURNS, *asked]:
+            yield next(asked[name])
 
 
-def web_memory_mb(port: int) -> float:
-    """The resident memory of the processes that listen on the port."""
+def web_processes(port: int) -> set[int]:
+    """The processes that listen on the port, without this one."""
     pids = {
         each.pid
         for each in psutil.net_connections(kind="tcp")
         if each.status == psutil.CONN_LISTEN and each.laddr.port == port and each.pid
     }
-    own = {os.getpid()}
-    return sum(psutil.Process(pid).memory_info().rss for pid in pids - own) / 1e6
+    return pids - {os.getpid()}
+
+
+def memory_mb(pids: Collection[int]) -> float:
+    """The resident memory of the processes together."""
+    return sum(psutil.Process(pid).memory_info().rss for pid in pids) / 1e6
 
 
 if __name__ == "__main__":
