@@ -68,10 +68,14 @@ def parse_amount(word: str, units: Mapping[str, float]) -> float | None:
 
 
 def step_us(word: str) -> float | None:
-    """The smallest step a printed time can show, in µs: 10 for "27.92ms", at least 1."""
+    """The smallest step a printed time can show, in µs: 10 for "27.92ms", at least 1.
+
+    None where the word is no time.
+    """
     digits, unit = split_unit(word)
     factor = TIME_UNITS_US.get(unit)
-    if factor is None:
+    # The power below takes long where there are too many digits for a number.
+    if factor is None or parse_number(digits) is None:
         return None
     decimals = len(digits.partition(".")[2])
     return max(1.0, round(factor / float(10**decimals), 6))

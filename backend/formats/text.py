@@ -9,7 +9,7 @@ import codecs
 import html
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import SEEK_END
@@ -24,6 +24,8 @@ from backend.formats.model import RawArtefact
 # Longer than any report: what is longer is a log, of which only the head is looked at as text.
 REPORT_BYTES = 16 << 20
 HEAD_BYTES = 64 << 10
+# Of more blank lines in a row, the rest are left out: a line costs more than its one byte.
+MOST_BLANKS = 100
 # At most so many broken documents are reported: each costs a search of the text before it.
 MOST_FAULTS = 50
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -247,19 +249,29 @@ def _after_code(piece: str) -> str:
 def clean_lines(text: str, first: int = 1) -> list[Line]:
     """Lines without mail quoting, HTML or surrounding space; a carriage return ends one too.
 
-    Localised separators of thousands (no-break and thin spaces, apostrophes) become commas.
+    Of blank lines in a row, those after MOST_BLANKS are left out. Localised separators of thousands
+    (no-break and thin spaces, apostrophes) become commas.
     """
     if any(mark in text for mark in HTML_MARKS):
         text = html.unescape(_without_tags(text))
     elif "&lt;" in text:
         text = html.unescape(text)
-    pieces = text.replace("\r\n", "\n").split("\n")
+    clean, lines, blanks = _cleaner(text), list[Line](), 0
+    for number, piece in enumerate(text.replace("\r\n", "\n").split("\n"), first):
+        for part in piece.split("\r"):
+            line = clean(part)
+            blanks = 0 if line else blanks + 1
+            if blanks <= MOST_BLANKS:
+                lines.append(Line(number, line))
+    return lines
+
+
+def _cleaner(text: str) -> Callable[[str], str]:
+    """Cleans a line of the text; of most texts, lines have nothing but spaces to lose."""
     separators = [mark for mark in SEPARATORS if mark in text]
-    return [
-        Line(number, _unquoted(_with_commas(part, separators)))
-        for number, piece in enumerate(pieces, first)
-        for part in piece.split("\r")
-    ]
+    if not separators and ">" not in text:
+        return str.strip
+    return lambda line: _unquoted(_with_commas(line, separators))
 
 
 def _with_commas(line: str, separators: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
 import pytest
 
 from backend.formats import RawArtefact
-from backend.formats.numbers import parse_count, parse_duration_us, parse_number
-from backend.formats.text import Source, clean_lines, is_prompt
+from backend.formats.numbers import parse_count, parse_duration_us, parse_number, step_us
+from backend.formats.text import MOST_BLANKS, Source, clean_lines, is_prompt
 from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 
 
@@ -24,6 +24,21 @@ from backend.formats.transport_errors import counted_classes, error_class, is_wh
 )
 def test_a_duration_of_go_is_read_whole_or_not_at_all(word, us):
     assert parse_duration_us(word) == us
+
+
+@pytest.mark.parametrize(
+    ("word", "us"),
+    [
+        ("27.92ms", 10.0),
+        ("1.5s", 1e5),
+        ("800us", 1.0),
+        ("fast", None),
+        ("0.ms.", None),
+        (f"0.{'7' * 400}ms", None),
+    ],
+)
+def test_a_printed_time_has_a_step_where_it_is_a_number(word, us):
+    assert step_us(word) == us
 
 
 @pytest.mark.parametrize(
@@ -103,3 +118,12 @@ def test_a_prompt_in_brackets_begins_no_document():
     text = '[root@host ~]# load\n{"a": 1}\n[root@host ~]# load again\n[1, 2]\n'
     documents = Source(RawArtefact.of("file", text.encode())).documents
     assert [document.value for document in documents] == [{"a": 1}, [1, 2]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_without_an_end_are_cut_and_the_numbers_stay(end):
+    text = "first\n" + end * (5 * MOST_BLANKS) + "\nlast"
+    lines = clean_lines(text)
+    assert [line.text for line in lines if line.text] == ["first", "last"]
+    assert len(lines) == MOST_BLANKS + 2
+    assert lines[-1].number == text.replace("\r\n", "\n").count("\n") + 1
