@@ -9,7 +9,7 @@ from backend.accounts.models import Token
 from backend.accounts.token_format import ALPHABET, RANDOM_LENGTH, is_well_formed, new_token
 from backend.testing.uploads import make_tenant
 
-TOKENS = 500
+TOKENS = 10_000
 
 
 @pytest.mark.parametrize("kind", ["agent", "api", "link", "invite"])
