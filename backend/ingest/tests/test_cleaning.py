@@ -6,6 +6,7 @@ import json
 import logging
 import string
 import uuid
+import zipfile
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -26,7 +27,10 @@ from backend.ingest.receive import UploadConflict, receive
 from backend.ingest.storage import open_artefact, storage
 from backend.ingest.worker import process
 from backend.testing.damage import captures
+from backend.testing.rows import let_a_minute_pass
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
+from backend.transfer.exporting import request_export, write_due
+from backend.transfer.models import Export
 
 MARK = redaction.MARK
 ROOT = Path(__file__).parents[3]
@@ -165,12 +169,28 @@ def everything_in_the_database():
 def everything_in_storage(folder):
     for path in folder.rglob("*"):
         if path.is_file():
-            data = path.read_bytes()
-            if data.startswith(b"\x1f\x8b"):
-                data = gzip.decompress(data)
-            elif data.startswith(b"\x28\xb5\x2f\xfd"):
-                data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
-            yield data.decode("latin-1")
+            yield unpacked(path.read_bytes())
+
+
+def unpacked(data):
+    if data.startswith(b"\x1f\x8b"):
+        data = gzip.decompress(data)
+    elif data.startswith(b"\x28\xb5\x2f\xfd"):
+        data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    return data.decode("latin-1")
+
+
+def everything_exported(tenant, client):
+    """The names and contents in the archive of the workspace, and the table of all trials."""
+    request_export(tenant.workspace, author=tenant.user)
+    assert write_due() == 1
+    with open_artefact(Export.objects.get().sha256) as stored:
+        archive = zipfile.ZipFile(io.BytesIO(stored.read()))
+    for name in archive.namelist():
+        yield name
+        yield unpacked(archive.read(name))
+    let_a_minute_pass()
+    yield client.get("/api/v1/trials.csv").content.decode()
 
 
 def everything_given_out(client, run):
@@ -224,6 +244,7 @@ def test_planted_secrets_of_all_tools_are_nowhere(folder, caplog):
     seen = {
         "database": list(everything_in_the_database()),
         "artefacts": list(everything_in_storage(folder)),
+        "exports": list(everything_exported(tenant, viewer)),
         "answers": [text for run in runs for text in everything_given_out(viewer, run)],
         "logs": [JsonFormatter().format(record) for record in caplog.records],
     }
