@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 
 from backend.testing.promises.ground import Finding, Ground, Say, own_ground
@@ -43,7 +44,7 @@ def _flood(ground: Ground) -> None:
         while not sending.senders.are_done:
             lines = _state(ground).splitlines()
             ages_s += [float(line.split()[1]) for line in lines if line.startswith("canary: ")]
-    ground.expect_all_read(sending)
+            time.sleep(0.2)
     ground.finding.note(
         f"canary's age under a flood of {FLOOD_UPLOADS} uploads: at most {max(ages_s):.0f} s"
     )
