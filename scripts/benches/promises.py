@@ -12,15 +12,15 @@ import sys
 import time
 from collections.abc import Callable
 
-from backend.testing.promises import again, alarms, bombs, deploys, parsers, services, viewers
+from backend.testing.promises import again, alarms, bombs, deploys, outages, parsers, viewers
 from backend.testing.promises.ground import Finding, Say
 
 # By the rows of the table: what each is called there, and what is done.
 PROMISES: dict[str, Callable[[Say], Finding]] = {
-    "A3-broker": services.broker,
-    "A5-database": services.database,
-    "A6-bucket": services.bucket,
-    "A7-disk": services.disk,
+    "A3-broker": outages.broker,
+    "A5-database": outages.database,
+    "A6-bucket": outages.bucket,
+    "A7-disk": outages.disk,
     "A10-again": again.again,
     "A12-deploys": deploys.deploys,
     "A14-read-again": deploys.read_again,
