@@ -220,7 +220,7 @@ def _trial_rows(
     return _rows(_TRIALS.format(more=further), [cell_ids, MAX_TRIALS + 1]), more
 
 
-def _rows(statement: str, values: Sequence[object] | Mapping[str, object]) -> list[tuple[Any, ...]]:
+def _rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with reading_connection().cursor() as cursor:
         cursor.execute(statement, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
