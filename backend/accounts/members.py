@@ -63,11 +63,21 @@ def check_may_give(actor: User | Token, workspace: Workspace, role: str) -> None
     roles = roles_to_give(actor, workspace)
     if role in roles:
         return
-    hint = "A token gives only roles whose scopes it has." if isinstance(actor, Token) else ""
     raise MemberRefused(
         f"The role is “{role[:20]}”, which you cannot give. You can give: "
         f"{', '.join(roles) or 'none'}.",
-        hint=hint,
+        hint=_hint_for_token(actor, role) if isinstance(actor, Token) else "",
+    )
+
+
+def _hint_for_token(token: Token, role: str) -> str:
+    """Which scopes the token lacks to give `role`."""
+    if role == Role.OWNER:
+        return "No token makes an owner: an owner who is signed in does."
+    missing = [scope for scope in scopes_of_role(role) if scope not in token.scopes]
+    return (
+        "A token gives only roles whose scopes it has. "
+        f"For “{role[:20]}”, this token lacks {', '.join(missing)}."
     )
 
 
