@@ -150,7 +150,8 @@ class WorkspaceDetail(APIView):
                 400,
                 "Not confirmed",
                 f"confirm: got {given[:60]!r}, expected {workspace.slug!r}. Nothing was deleted.",
-                hint="To delete the workspace for good, send its slug in confirm.",
+                hint="To delete the workspace for good, end the address with "
+                f"?confirm={workspace.slug}.",
                 field="confirm",
             )
         delete_workspace(workspace)

@@ -129,6 +129,7 @@ def test_a_workspace_is_deleted_by_an_owner_who_confirms(scene, owner, admin):
     for path in (MINE, f"{MINE}?confirm=own"):
         refused = owner.delete(path)
         assert (refused.status_code, refused.json()["field"]) == (400, "confirm")
+        assert "?confirm=own-lab" in refused.json()["hint"]
     assert owner.delete(f"{MINE}?confirm=own-lab").status_code == 204
     assert owner.get(MINE).status_code == 404
     assert Workspace.objects.get(pk=scene.own.workspace.pk).deleted_at is not None
