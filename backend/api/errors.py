@@ -137,7 +137,10 @@ def _of_framework(error: exceptions.APIException) -> Problem:
 
 _WORDS = {
     400: ("Bad request", SCHEMA_HINT),
-    403: ("Not allowed", "A browser session must send its CSRF token; a program sends a token."),
+    403: (
+        "Not allowed",
+        "Send a token. With the cookies of a session, send the CSRF cookie as X-CSRFToken too.",
+    ),
     404: ("Not found", NOT_FOUND_HINT),
     405: ("Method not allowed", SCHEMA_HINT),
     406: ("Not acceptable", "Ask with Accept: application/json or */*."),
