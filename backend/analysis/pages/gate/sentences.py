@@ -99,7 +99,8 @@ def finding_text(verdict: GateVerdict, rows: Sequence[Judged], axis: str, reason
     if not alike:
         return f"{_WORDS[verdict]}: {reason}"
     if verdict == "unchanged":
-        return f"Unchanged: all {_counted(len(rows))} kept."
+        kept = "1 requirement is" if len(rows) == 1 else f"all {len(rows)} requirements are"
+        return f"Unchanged: {kept} kept."
     named = "; ".join(_name(row, axis) for row in alike[:MOST_NAMED])
     more = f"; and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
     return f"{_WORDS[verdict]}: {named}{more} ({len(alike)} of {_counted(len(rows))})."

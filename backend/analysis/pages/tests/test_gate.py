@@ -72,9 +72,12 @@ def test_a_build_that_serves_a_third_less_is_regressed(workspace):
 
 def test_a_build_without_a_change_is_unchanged(workspace):
     add_history(workspace, noise=0.005)
-    answer = gate(workspace, of(add_run(workspace, 20, 1002, branch="topic")))
+    candidate = of(add_run(workspace, 20, 1002, branch="topic"))
+    answer = gate(workspace, candidate)
     assert answer.verdict == "unchanged"
-    assert answer.finding == "Unchanged: all 1 requirement kept."
+    assert answer.finding == "Unchanged: 1 requirement is kept."
+    twice = gate(workspace, candidate, "p99 < +50%", "p99 < +60%")
+    assert twice.finding == "Unchanged: all 2 requirements are kept."
     assert answer.rows[0].baseline_runs == 8
 
 
