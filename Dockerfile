@@ -26,6 +26,7 @@ COPY backend/ backend/
 # The image is read-only where it runs.
 RUN python -m compileall -q backend
 COPY docs/ docs/
+COPY integrations/ integrations/
 COPY frontend/templates/ frontend/templates/
 COPY --from=frontend /app/frontend/dist/ frontend/dist/
 COPY --from=agent /app/agents/dist/ agents/dist/

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 from backend.accounts import access
 from backend.links import link_to
-from backend.web import visible
+from backend.web import integration_files, visible
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 FIRST = "getting-started"
@@ -41,6 +41,7 @@ ORDER = (
 )
 _NAME = re.compile(r"(?:decisions/)?[a-z0-9-]{1,80}", re.ASCII)
 _LINK = re.compile(r'href="(?!https?:|#|/)(\.\./)?([a-z0-9/-]{1,90})\.md(#[^"]{0,80})?"')
+_INTEGRATION = re.compile(r'href="\.\./integrations/([a-z./]{1,60})"')
 # Files of the repository without a page here: their link becomes their name.
 _ELSEWHERE = re.compile(r'<a href="\.\./[^"]{0,200}"[^>]{0,40}>([^<]{0,200})</a>')
 _ATTRIBUTES = {
@@ -86,6 +87,7 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
     )
     folder = "" if path.parent == FOLDER else f"{path.parent.name}/"
     linked = _LINK.sub(partial(_page_of, folder=folder), cleaned)
+    linked = _INTEGRATION.sub(_integration_of, linked)
     return title, _ELSEWHERE.sub(r"<code>\1</code>", linked)
 
 
@@ -94,6 +96,13 @@ def _page_of(link: re.Match[str], *, folder: str) -> str:
     name = link[2] if link[1] else f"{folder}{link[2]}"
     section = (link[3] or "").removeprefix("#")
     return f'href="{link_to("guide-page", name, fragment=section)}"'
+
+
+def _integration_of(link: re.Match[str]) -> str:
+    """The link to a file for builds, as a link to where the service offers it."""
+    if link[1] not in integration_files.NAMES:
+        return link[0]
+    return f'href="{link_to("integration-file", link[1])}"'
 
 
 def document_titles() -> list[tuple[str, str]]:

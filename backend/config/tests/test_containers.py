@@ -22,6 +22,7 @@ from backend.config.body_gate import FORM_BYTES, largest_body
 from backend.config.environment import VARIABLES
 from backend.config.web_server import IDLE_S
 from backend.sharing import drawing
+from backend.web import integration_files
 
 ROOT = settings.BASE_DIR
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -324,6 +325,11 @@ class TestDockerfile:
         assert f"{program}/" in copied
         assert {f"frontend/node_modules/{name}/" for name in packages} <= copied
         assert "/usr/local/bin/node" in copied
+
+    def test_has_the_files_that_builds_download(self):
+        copied = {rest.split()[-1] for stage, _, rest in instructions() if stage == "service"}
+
+        assert f"{integration_files.FOLDER.name}/" in copied
 
     def test_installs_what_the_requirements_pin(self):
         runs = [rest for stage, word, rest in instructions() if (stage, word) == ("service", "RUN")]

@@ -22,6 +22,7 @@ WITHOUT_DATABASE = {
     "leaked-token-list": 400,
     "openapi": 200,
     "guide-without-slash": 302,
+    "integration-file": 200,
     "workspace-without-slash": 302,
 }
 # Files that were made before the service began; a test runs with them or without.

@@ -178,6 +178,7 @@ ROWS = {
     "agent-pyz": Row("/loadsheet.pyz", NOBODY),
     "agent-pyz-sha256": Row("/loadsheet.pyz.sha256", NOBODY),
     "agent-wheel": Row("/agent/loadsheet_agent-0.1.0-py3-none-any.whl", NOBODY),
+    "integration-file": Row("/integrations/gitlab/loadsheet.yml", EVERYONE),
     "make-token": Row("/w/own-lab/first-token", expected(404, 404, 404, 200, 404, 404), "post"),
     "tokens-page": Row("/w/own-lab/tokens", MEMBERS_PAGE),
     # The token of the test is an agent's, without the scope admin.

@@ -1,0 +1,23 @@
+"""What builds at GitHub and GitLab are made of, for download. These files hold no secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+FOLDER = Path(settings.BASE_DIR) / "integrations"
+NAMES = ("github/action.yml", "gitlab/loadsheet.yml")
+
+
+@require_safe
+def integration_file(request: HttpRequest, name: str) -> HttpResponse:
+    """The action for GitHub, or the template that GitLab includes from here."""
+    if name not in NAMES:
+        raise Http404
+    text = (FOLDER / name).read_text()
+    answer = HttpResponse(text, content_type="text/plain; charset=utf-8")
+    answer["Cache-Control"] = "public, no-cache"
+    return answer
