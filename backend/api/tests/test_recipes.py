@@ -27,6 +27,7 @@ GUIDE = (ROOT / "docs/api.md").read_text()
 BLOCK = re.compile(r"^```(sh|python|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HERE = f"{platform.system()}-{platform.machine()}".lower()
 STEP_S = 300
+PASSWORD = "swept & shared, 26 benches?"
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -104,7 +105,7 @@ def write_program(path, text):
 
 @pytest.fixture
 def service(live_server, settings, tmp_path, reader, monkeypatch):
-    """The environment of a shell with the agent, python3 and a token, in a folder of its own."""
+    """The environment of a shell with the agent, a token and a password, in its own folder."""
     settings.PUBLIC_URL = live_server.url
     settings.AGENT_FILES = tmp_path / "agent"
     settings.AGENT_FILES.mkdir()
@@ -124,13 +125,18 @@ def service(live_server, settings, tmp_path, reader, monkeypatch):
     write_program(
         programs / "fake-wrk", FAKE_WRK.format(python=programs / "python3", report=REPORT)
     )
+    tenant = make_tenant()
+    tenant.user.set_password(PASSWORD)
+    tenant.user.save()
     environ = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     return {
         **environ,
         "PATH": f"{programs}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
         "LOADSHEET_URL": live_server.url,
-        "LOADSHEET_TOKEN": make_tenant().token,
+        "LOADSHEET_TOKEN": tenant.token,
+        "LOADSHEET_USER": tenant.user.username,
+        "LOADSHEET_PASSWORD": PASSWORD,
         "LOADSHEET_WRK": str(programs / "fake-wrk"),
         "RUNNER_TEMP": str(tmp_path),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "step-summary.md"),
@@ -182,7 +188,9 @@ def test_every_command_of_the_guide_works(service, tmp_path):
     everything = "\n".join(printed)
     assert "exit code 0" in everything
     assert "### Loadsheet: unchanged" in everything
+    assert '"role":"member"' in everything
     assert "nginx" in (tmp_path / "trials-0000.csv").read_text()
+    assert not Workspace.objects.filter(slug="nightly").exists()
     assert set(Upload.objects.values_list("state", flat=True)) == {State.PARSED}
 
 

@@ -18,3 +18,9 @@ def test_a_build_gets_the_file_of_the_repository_without_signing_in(name):
 @pytest.mark.parametrize("name", ["gitlab", "gitlab/../../manage.py", "..%2Fmanage.py", ""])
 def test_no_other_file_is_offered(client, db, name):
     assert client.get(f"/integrations/{name}").status_code == 404
+
+
+def test_the_guide_leads_to_them(client, db):
+    text = client.get("/docs/api").content.decode()
+    for name in ("github/action.yml", "gitlab/loadsheet.yml"):
+        assert f'href="/integrations/{name}"' in text
