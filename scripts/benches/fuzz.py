@@ -2,7 +2,8 @@
 
 Holds that a reading raises FormatError and nothing else, that none takes more than 2 s of CPU
 time, and that each refusal is a sentence for the person who sent the file. Readings run in child
-processes with a watchdog. What fails is made as small as it gets and saved; then the exit status is 1.
+processes with a watchdog. What fails is made as small as it gets and saved; then the exit status
+is 1.
 """
 
 from __future__ import annotations
