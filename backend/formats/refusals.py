@@ -17,7 +17,8 @@ def read_or_refuse(read: Callable[..., ParsedTrial], *arguments: Any) -> Entry:
     try:
         return read(*arguments)
     except FormatError as refused:
-        return refused
+        # Its traceback would keep all that was read for it: an input may have 100,000 of them.
+        return refused.with_traceback(None)
 
 
 def read_figures(
@@ -35,7 +36,7 @@ def read_figures(
     try:
         return read(*arguments)
     except FormatError as refused:
-        return refused
+        return refused.with_traceback(None)
     except FAULTS as fault:
         return FormatError(
             f"The {title} has a missing or invalid figure.",

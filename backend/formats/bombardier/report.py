@@ -69,7 +69,7 @@ def read_report(report: FoundReport) -> Entry:
     try:
         return _Report(report).trial()
     except FormatError as refused:
-        return refused
+        return refused.with_traceback(None)
 
 
 class _Report:

@@ -46,7 +46,7 @@ def _read_or_refuse(block: Sequence[Line], ended: bool) -> Entry:
         # A last line without its line feed may have been cut off in a number.
         return _Report(block if ended or len(block) < 2 else block[:-1]).trial()
     except FormatError as refused:
-        return refused
+        return refused.with_traceback(None)
 
 
 class _Report:

@@ -66,7 +66,7 @@ def read_run(block: Sequence[Line]) -> Entry:
             return _read_global(last)
         return _read_live(last)
     except FormatError as refused:
-        return refused
+        return refused.with_traceback(None)
 
 
 def _read_global(lines: Sequence[Line]) -> ParsedTrial:

@@ -59,7 +59,7 @@ def _distribution(stating: Sequence[Line], block: Sequence[Line]) -> Entry:
     try:
         return _trial(read_spectrum(block, tool=NAME), stated_unit_us(stating))
     except FormatError as refused:
-        return refused
+        return refused.with_traceback(None)
 
 
 def _trial(spectrum: Spectrum, unit_us: float | None) -> ParsedTrial:

@@ -74,7 +74,7 @@ def _text_or_refuse(block: Sequence[Line]) -> Entry:
     try:
         return _trial(_stats_of(block))
     except FormatError as refused:
-        return refused
+        return refused.with_traceback(None)
 
 
 def _stats_of(block: Sequence[Line]) -> Stats:

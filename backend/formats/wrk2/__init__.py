@@ -51,7 +51,7 @@ def _read_or_refuse(block: Sequence[Line]) -> Entry:
         return _trial(block)
     except FormatError as refused:
         refused.tool = NAME
-        return refused
+        return refused.with_traceback(None)
 
 
 def _trial(block: Sequence[Line]) -> ParsedTrial:
