@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -48,12 +49,16 @@ class Gathering:
         self._span: tuple[int, int] | None = None
         # What was counted in each second: a part of each chunk that has many requests of it,
         # packed in a thread beside the counting …
-        self._packer = ThreadPoolExecutor(1)
         self._parts: list[Future[list[tuple[int, _Part]]]] = []
         # … and the keys of chunks that have few, as those in no order of time.
         self._keys: list[Integers] = []
         self._counts: list[Integers] = []
         self._kept = 0
+
+    @cached_property
+    def _packer(self) -> ThreadPoolExecutor:
+        # Made when it is needed: a file may have 50,000 runs without requests.
+        return ThreadPoolExecutor(1)
 
     def add(
         self,
