@@ -195,6 +195,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "backend.config.disk.RefuseUploadsOnShortDisk",
+    "backend.web.middleware.HideWhoHasAnAccount",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 
 from django.conf import settings
@@ -18,6 +19,10 @@ from backend.web.errors import error_page, message
 from backend.web.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
+# These forms do other work for an address that has an account than for one that has none.
+HIDING_ACCOUNTS = ("account_reset_password", "account_signup")
+# Several times as long as that work takes.
+ACCOUNT_ANSWER_S = 0.5
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -78,6 +83,26 @@ def _redirect_to_slug(request: HttpRequest, slug: str) -> HttpResponseBase:
     return HttpResponseRedirect(
         f"{path}?{query}" if query else path, preserve_request=request.method == "POST"
     )
+
+
+class HideWhoHasAnAccount:
+    """Answers the forms of HIDING_ACCOUNTS after ACCOUNT_ANSWER_S, or the next multiple of it.
+
+    So nobody can measure whether there was an account.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        began_s = time.monotonic()
+        response = self.get_response(request)
+        match = request.resolver_match
+        is_hiding = match is not None and match.url_name in HIDING_ACCOUNTS
+        # Who is refused for asking too often shall not keep a thread waiting.
+        if is_hiding and request.method == "POST" and response.status_code != 429:
+            time.sleep(ACCOUNT_ANSWER_S - (time.monotonic() - began_s) % ACCOUNT_ANSWER_S)
+        return response
 
 
 class LimitFailedSignIns:

@@ -3,6 +3,7 @@ from django.test import Client
 
 from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
+from backend.web import middleware
 
 
 @pytest.fixture(autouse=True)
@@ -11,6 +12,11 @@ def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
     storage.cache_clear()
     yield
     storage.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _answers_about_accounts_at_once(monkeypatch):
+    monkeypatch.setattr(middleware, "ACCOUNT_ANSWER_S", 0.001)
 
 
 @pytest.fixture

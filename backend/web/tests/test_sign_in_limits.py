@@ -3,6 +3,7 @@
 import itertools
 import re
 import uuid
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
@@ -14,6 +15,7 @@ from backend.accounts.models import Role, User
 from backend.accounts.token_format import new_token
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_result_set, make_shared_run
+from backend.web import middleware
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a long right password"
@@ -177,6 +179,17 @@ class TestNobodyLearnsWhoHasAnAccount:
         assert answers[0] == answers[1]
         assert work[0] == work[1] > 0
         assert mails == [1, 1]
+
+    @pytest.mark.parametrize("form", ["/accounts/password/reset/", "/accounts/signup/"])
+    @pytest.mark.parametrize("work_s", [0.01, 0.07, 0.6])
+    def test_by_how_long_a_form_takes(self, form, work_s, monkeypatch):
+        clock = iter((100.0, 100.0 + work_s))
+        slept_s = []
+        fake = SimpleNamespace(monotonic=lambda: next(clock), sleep=slept_s.append)
+        monkeypatch.setattr(middleware, "time", fake)
+        monkeypatch.setattr(middleware, "ACCOUNT_ANSWER_S", 0.5)
+        Client(REMOTE_ADDR=next(ADDRESSES)).post(form, {"email": "any@example.org"})
+        assert [work_s + each for each in slept_s] == [pytest.approx(0.5 if work_s < 0.5 else 1)]
 
     def test_by_an_invitation(self, scene):
         """Only who has the link learns that it ended, and why."""
