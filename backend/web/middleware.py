@@ -97,12 +97,17 @@ class HideWhoHasAnAccount:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         began_s = time.monotonic()
         response = self.get_response(request)
-        match = request.resolver_match
-        is_hiding = match is not None and match.url_name in HIDING_ACCOUNTS
-        # Who is refused for asking too often shall not keep a thread waiting.
-        if is_hiding and request.method == "POST" and response.status_code != 429:
+        # What is refused tells nothing of accounts and is not limited: it shall keep no thread
+        # waiting.
+        if response.status_code == 302 and _hides_accounts(request):
             time.sleep(ACCOUNT_ANSWER_S - (time.monotonic() - began_s) % ACCOUNT_ANSWER_S)
         return response
+
+
+def _hides_accounts(request: HttpRequest) -> bool:
+    match = request.resolver_match
+    is_form = match is not None and match.url_name in HIDING_ACCOUNTS
+    return is_form and request.method == "POST" and not request.user.is_authenticated
 
 
 class LimitFailedSignIns:

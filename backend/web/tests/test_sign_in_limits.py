@@ -180,16 +180,31 @@ class TestNobodyLearnsWhoHasAnAccount:
         assert work[0] == work[1] > 0
         assert mails == [1, 1]
 
-    @pytest.mark.parametrize("form", ["/accounts/password/reset/", "/accounts/signup/"])
     @pytest.mark.parametrize("work_s", [0.01, 0.07, 0.6])
-    def test_by_how_long_a_form_takes(self, form, work_s, monkeypatch):
+    def test_by_how_long_a_form_takes(self, work_s, monkeypatch):
+        slept_s = self.sleeps(monkeypatch, work_s)
+        Client(REMOTE_ADDR=next(ADDRESSES)).post(
+            "/accounts/password/reset/", {"email": "any@example.org"}
+        )
+        assert [work_s + each for each in slept_s] == [pytest.approx(0.5 if work_s < 0.5 else 1)]
+
+    @pytest.mark.parametrize("form", ["/accounts/password/reset/", "/accounts/signup/"])
+    @pytest.mark.parametrize("is_checking", [True, False])
+    def test_what_is_refused_keeps_no_thread_waiting(self, form, is_checking, monkeypatch):
+        slept_s = self.sleeps(monkeypatch, 0.01)
+        stranger = Client(REMOTE_ADDR=next(ADDRESSES), enforce_csrf_checks=is_checking)
+        assert stranger.post(form, {"email": "no address"}).status_code != 302
+        assert slept_s == []
+
+    @staticmethod
+    def sleeps(monkeypatch, work_s):
+        """What the middleware sleeps, where a form takes `work_s` seconds."""
         clock = iter((100.0, 100.0 + work_s))
         slept_s = []
         fake = SimpleNamespace(monotonic=lambda: next(clock), sleep=slept_s.append)
         monkeypatch.setattr(middleware, "time", fake)
         monkeypatch.setattr(middleware, "ACCOUNT_ANSWER_S", 0.5)
-        Client(REMOTE_ADDR=next(ADDRESSES)).post(form, {"email": "any@example.org"})
-        assert [work_s + each for each in slept_s] == [pytest.approx(0.5 if work_s < 0.5 else 1)]
+        return slept_s
 
     def test_by_an_invitation(self, scene):
         """Only who has the link learns that it ended, and why."""
