@@ -97,7 +97,7 @@ def _publication(lines: Sequence[Line]) -> Publication:
 
 
 def _columns(line: Line) -> list[str]:
-    columns = [name.strip() for name in next(csv.reader([line.text]))]
+    columns = [name.strip() for name in _fields(line)]
     unknown = [name for name in columns if not _is_column(name)]
     if unknown or "server" not in columns or len(set(columns)) < len(columns):
         raise FormatError(
@@ -116,20 +116,39 @@ def _is_column(name: str) -> bool:
     return name in COLUMNS or is_setting or PERCENTILE.fullmatch(name) is not None
 
 
+def _fields(line: Line) -> list[str]:
+    try:
+        return next(csv.reader([line.text]))
+    except csv.Error as fault:
+        raise FormatError(
+            "A field of the published table is too long.",
+            tool=NAME,
+            line=line.number,
+            found=line.text[:100],
+            expected=f"at most {csv.field_size_limit():,} characters",
+        ) from fault
+
+
 def _rows(columns: Sequence[str], lines: Sequence[Line]) -> Iterator[Row | FormatError]:
     for line in lines:
-        fields = next(csv.reader([line.text]))
-        if len(fields) != len(columns):
-            yield FormatError(
-                "A row of the published table has another number of fields than the header.",
-                tool=NAME,
-                line=line.number,
-                found=f"{len(fields)} fields",
-                expected=f"{len(columns)} fields, empty where a figure is unknown",
-            )
-            continue
-        pairs = zip(columns, fields, strict=True)
-        yield Row(line.number, {name: field.strip() for name, field in pairs if field.strip()})
+        try:
+            yield _row(columns, line)
+        except FormatError as refused:
+            yield refused.with_traceback(None)
+
+
+def _row(columns: Sequence[str], line: Line) -> Row:
+    fields = _fields(line)
+    if len(fields) != len(columns):
+        raise FormatError(
+            "A row of the published table has another number of fields than the header.",
+            tool=NAME,
+            line=line.number,
+            found=f"{len(fields)} fields",
+            expected=f"{len(columns)} fields, empty where a figure is unknown",
+        )
+    pairs = zip(columns, fields, strict=True)
+    return Row(line.number, {name: field.strip() for name, field in pairs if field.strip()})
 
 
 def _trial(row: Row | FormatError, publication: Publication) -> Entry:

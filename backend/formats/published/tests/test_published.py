@@ -26,6 +26,8 @@ def read(text):
         (HEAD + "server,loop,throughput_rps\na,round,1\n", "the loop round, not open or closed"),
         (HEAD + "server,connections,throughput_rps\na,2147483648,1\n", "above 2147483647"),
         (HEAD + f"server,throughput_rps\n{'a' * 201},1\n", "more than 200 characters"),
+        (HEAD + f"server,throughput_rps\n{'a' * 200_000},1\n", "field of the published table is"),
+        (HEAD + f"server,{'a' * 200_000}\na,1\n", "at most 131,072 characters"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused_with_what_is_expected(text, message):
