@@ -17,7 +17,4 @@ def integration_file(request: HttpRequest, name: str) -> HttpResponse:
     """The action for GitHub, or the template that GitLab includes from here."""
     if name not in NAMES:
         raise Http404
-    text = (FOLDER / name).read_text()
-    answer = HttpResponse(text, content_type="text/plain; charset=utf-8")
-    answer["Cache-Control"] = "public, no-cache"
-    return answer
+    return HttpResponse((FOLDER / name).read_text(), content_type="text/plain; charset=utf-8")

@@ -370,4 +370,5 @@ class TestDockerfile:
 
         assert patterns[0] == "*"
         sent = {pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")}
-        assert sent == {*("agents", "backend", "docs", "frontend", "manage.py", "requirements.txt")}
+        folders = {"agents", "backend", "docs", "frontend", "integrations"}
+        assert sent == {*folders, "manage.py", "requirements.txt"}
