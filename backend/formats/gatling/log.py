@@ -149,12 +149,14 @@ def _pieces(number: int, data: bytes) -> Iterator[tuple[int, bytes]]:
     begin, at = 0, data.find(RUN_CELL, 1)
     while at >= 0:
         first = data.rfind(b"\n", 0, at) + 1
-        line = data[first : data.find(b"\n", at)].decode(errors="replace")
+        end = data.find(b"\n", at)
+        line = data[first:end].decode(errors="replace")
         if first > begin and is_run(line.split("\t")):
             yield number, data[begin:first]
             number += data.count(b"\n", begin, first)
             begin = first
-        at = data.find(RUN_CELL, at + 1)
+        # One look at a line, however often it has the cell.
+        at = data.find(RUN_CELL, end) if end >= 0 else -1
     yield number, data[begin:]
 
 

@@ -97,9 +97,10 @@ def _starts_another(run: _Run, line: Line) -> bool:
     has_results = bool(run.metrics) or run.in_sections
     if line.text.startswith((TOTAL, THRESHOLDS)):
         return has_results
+    if not line.text.startswith(BANNER):
+        return False
     # A run that was cut off has a banner and no results.
-    banners = any(before.text.startswith(BANNER) for before in run.before)
-    return line.text.startswith(BANNER) and (has_results or banners)
+    return has_results or any(before.text.startswith(BANNER) for before in run.before)
 
 
 def _add(run: _Run, line: Line) -> None:
