@@ -88,6 +88,12 @@ class Visitor:
     failed: Counter[str] = field(default_factory=Counter)
     again: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    # A connection for each request: one that is kept ends with its process.
+    _client: httpx.Client = field(
+        default_factory=lambda: httpx.Client(
+            timeout=30, limits=httpx.Limits(max_keepalive_connections=0)
+        )
+    )
 
     def ask(self) -> None:
         """One request, and a pause that keeps the rate."""
@@ -107,7 +113,7 @@ class Visitor:
     def _outcome(self, url: str) -> str:
         """Empty for an answer of success."""
         try:
-            answer = httpx.get(f"{url}/accounts/login/", timeout=30)
+            answer = self._client.get(f"{url}/accounts/login/")
         except httpx.HTTPError as error:
             return type(error).__name__
         return "" if answer.is_success else str(answer.status_code)
