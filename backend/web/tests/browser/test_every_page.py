@@ -106,6 +106,7 @@ OTHER_ARGUMENTS = {
     "library-server": {"slug": "tornado"},
     "guide-page": {"name": "checks"},
     "session-page": {"name": "big"},
+    "integration-file": {"name": "gitlab/loadsheet.yml"},
     "agent-wheel": {"name": "loadsheet_agent-0.1.0-py3-none-any.whl"},
 }
 
