@@ -24,7 +24,7 @@ FORM_BYTES = 16 << 20
 # What Django takes.
 FORM_FIELDS = 1_000
 ENVELOPE_BYTES = 4 << 20
-# The worst JSON of this size keeps the other threads of a process waiting for less than 50 ms.
+# The worst JSON of this size keeps the other threads of a process waiting for 50 ms at most.
 JSON_BYTES = ENVELOPE_BYTES
 ENVELOPE_TRIALS = 5_000
 LABELS = MAX_LABELS
