@@ -29,6 +29,28 @@ def find_program() -> str | None:
     return shutil.which("versitygw", path=searched)
 
 
+def variables_of(url: str) -> dict[str, str]:
+    """What makes a site store its artefacts in the bucket of the server at `url`."""
+    return {
+        "S3_BUCKET": BUCKET,
+        "S3_ENDPOINT_URL": url,
+        "AWS_ACCESS_KEY_ID": KEY_ID,
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+
+
+def make_bucket(url: str) -> None:
+    """Make the bucket of the server at `url`."""
+    boto3.client(
+        "s3",
+        endpoint_url=url,
+        aws_access_key_id=KEY_ID,
+        aws_secret_access_key=SECRET,
+        region_name="us-east-1",
+    ).create_bucket(Bucket=BUCKET)
+
+
 class S3Server:
     """versitygw on a free loopback port, with one empty bucket."""
 
@@ -44,14 +66,7 @@ class S3Server:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What makes a site store its artefacts here."""
-        return {
-            "S3_BUCKET": BUCKET,
-            "S3_ENDPOINT_URL": self.url,
-            "AWS_ACCESS_KEY_ID": KEY_ID,
-            "AWS_SECRET_ACCESS_KEY": SECRET,
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }
+        return variables_of(self.url)
 
     def start(self) -> None:
         """Start the server and make the bucket; raises EmbeddedFailed."""
@@ -69,13 +84,7 @@ class S3Server:
                 preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  exec follows at once
             )
         self._wait()
-        boto3.client(
-            "s3",
-            endpoint_url=self.url,
-            aws_access_key_id=KEY_ID,
-            aws_secret_access_key=SECRET,
-            region_name="us-east-1",
-        ).create_bucket(Bucket=BUCKET)
+        make_bucket(self.url)
 
     def _wait(self) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
-import boto3
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-from backend.testing.s3_server import BUCKET, KEY_ID, SECRET
+from backend.testing.s3_server import make_bucket, variables_of
 
 SLOW_DOWN = (
     b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
@@ -41,24 +40,11 @@ class FaultyBucket:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What makes a site store its artefacts here."""
-        return {
-            "S3_BUCKET": BUCKET,
-            "S3_ENDPOINT_URL": self.url,
-            "AWS_ACCESS_KEY_ID": KEY_ID,
-            "AWS_SECRET_ACCESS_KEY": SECRET,
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }
+        return variables_of(self.url)
 
     def __enter__(self) -> FaultyBucket:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        boto3.client(
-            "s3",
-            endpoint_url=self.url,
-            aws_access_key_id=KEY_ID,
-            aws_secret_access_key=SECRET,
-            region_name="us-east-1",
-        ).create_bucket(Bucket=BUCKET)
+        make_bucket(self.url)
         return self
 
     def __exit__(
