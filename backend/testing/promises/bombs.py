@@ -24,6 +24,7 @@ from backend.testing.promises.ground import (
 )
 from backend.testing.reports import WRK
 from backend.testing.service.processes import program_of
+from backend.testing.strangers.hour import quantile
 
 MIB = 1 << 20
 REFUSED_WITHIN_S, REFUSALS = 2.0, {400, 413, 422}
@@ -96,7 +97,7 @@ def _compare_with_bombs(ground: Ground, stranger: str, made: list[bytes]) -> Non
     with beside(throw, threads=BOMBS_AT_ONCE):
         time.sleep(2)
         beside_s = _honest_s(ground)
-    factor = _median(beside_s) / _median(alone_s)
+    factor = quantile(beside_s, 0.5) / quantile(alone_s, 0.5)
     ground.finding.note(f"an upload of another workspace alone: {spread(alone_s)}")
     ground.finding.note(
         f"beside {BOMBS_AT_ONCE} senders of bombs: {spread(beside_s)}; {factor:.1f} times"
@@ -117,10 +118,6 @@ def _honest_s(ground: Ground) -> list[float]:
             _final_state(client, answer.json()["id"])
             took_s.append(time.monotonic() - began)
     return took_s
-
-
-def _median(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
 
 
 def _memory(ground: Ground) -> Counter[str]:

@@ -15,6 +15,7 @@ import httpx
 from backend.config.embedded import Postgres, free_port
 from backend.testing.chaos.outcome import WAITING, Outcome, Tables, count_outcome
 from backend.testing.chaos.senders import Answered, Ledger, Senders
+from backend.testing.strangers.hour import quantile
 from backend.testing.supervised import SupervisedSite, open_folder, small_disk
 
 READ_WITHIN_S = 300.0
@@ -167,14 +168,10 @@ def counted(counts: Mapping[str, int]) -> str:
 
 def spread(values_s: list[float]) -> str:
     """As in "p50 3 ms, p99 20 ms, max 31 ms, n 900"."""
-    ordered = sorted(values_s)
-    if not ordered:
+    if not values_s:
         return "none"
-    shares = {"p50": at_share(ordered, 0.5), "p99": at_share(ordered, 0.99), "max": ordered[-1]}
-    figures = ", ".join(f"{name} {1000 * value:.0f} ms" for name, value in shares.items())
-    return f"{figures}, n {len(ordered)}"
-
-
-def at_share(ordered: list[float], share: float) -> float:
-    """The smallest value that `share` of the values do not exceed."""
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+    shares = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+    figures = (
+        f"{name} {1000 * quantile(values_s, share):.0f} ms" for name, share in shares.items()
+    )
+    return f"{', '.join(figures)}, n {len(values_s)}"

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import psutil
 
 from backend.testing.promises.faulty_bucket import FaultyBucket
-from backend.testing.promises.ground import Finding, Ground, Say, at_share, own_ground, spread
+from backend.testing.promises.ground import Finding, Ground, Say, own_ground, spread
+from backend.testing.strangers.hour import quantile
 from backend.testing.supervised import fill
 
 BROKER_AWAY_S = 300.0
@@ -45,7 +46,7 @@ def broker(say: Say) -> Finding:
         took_s = sorted(answer.took_s for answer in during if answer.is_accepted)
         ground.finding.note(f"answers while the broker was away: {spread(took_s)}")
         ground.finding.note(f"after: {spread([each.took_s for each in sending.since(ended)])}")
-        is_quick = bool(took_s) and at_share(took_s, 0.99) < ACCEPTED_WITHIN_S
+        is_quick = bool(took_s) and quantile(took_s, 0.99) < ACCEPTED_WITHIN_S
         ground.finding.expect(is_quick, f"p99 is not below {ACCEPTED_WITHIN_S:g} s")
         refused = [answer.status for answer in during if not answer.is_accepted]
         ground.finding.expect(not refused, f"{len(refused)} uploads were refused")

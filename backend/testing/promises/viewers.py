@@ -8,6 +8,7 @@ import uuid
 import httpx
 
 from backend.testing.promises.ground import Finding, Ground, Say, own_ground, spread
+from backend.testing.strangers.hour import quantile
 
 IDS = 1000
 ADDRESSES = ("/api/v1/runs/{}", "/api/v1/uploads/{}", "/u/{}")
@@ -42,7 +43,7 @@ def _compare_foreign(
             took_s[kind].append(time.perf_counter() - began)
             bodies.append((answer.status_code, answer.text.replace(id_, "ID")))
         different += bodies[0] != bodies[1] or bodies[0][0] != 404
-    median_s = {kind: sorted(values)[len(values) // 2] for kind, values in took_s.items()}
+    median_s = {kind: quantile(values, 0.5) for kind, values in took_s.items()}
     apart = abs(median_s["foreign"] / median_s["missing"] - 1)
     ground.finding.note(
         f"{address}: {different} of {len(foreign_ids)} answers differ; medians are "
