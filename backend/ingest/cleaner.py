@@ -119,8 +119,8 @@ _lock = threading.Lock()
 @contextmanager
 def cleaner(work: Work = Work()) -> Iterator[Cleaner]:
     """A child for the thread that asks, while it has a turn. Raises Busy and OwnerBusy."""
-    long_owner = NOBODYS if work.workspace_id is None else work.workspace_id
-    with short_or_long(work.workspace_id) if work.is_short else LONG_WORK.take(long_owner):
+    owner = work.workspace_id or NOBODYS
+    with short_or_long(owner) if work.is_short else LONG_WORK.take(owner):
         idle = _idle[work.is_short]
         with _lock:
             taken = idle.pop() if idle else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.ingest.child import Limits
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox, current_limits, sandbox
-from backend.ingest.slots import LONG_WORK, Busy
+from backend.ingest.slots import LONG_WORK, PAGES, Busy, OwnerBusy
 
 # The worker reads one upload at a time; the threads of the web server take turns.
 _turns = threading.Lock()
@@ -54,8 +54,8 @@ def quick_sandbox(quick: QuickLimits = QUICK) -> Iterator[QuickSandbox]:
     busy = ParserFailed("The parser is busy. Try again in a minute.")
     with contextlib.ExitStack() as turn:
         try:
-            turn.enter_context(LONG_WORK.take())
-        except Busy:
+            turn.enter_context(LONG_WORK.take(PAGES))
+        except (Busy, OwnerBusy):
             raise busy from None
         if not _turns.acquire(timeout=TURN_S):
             raise busy

@@ -226,7 +226,8 @@ def _as_row(chunks: Iterable[bytes], rows: dict[str, bytes]) -> Stored:
 
 
 def _store_whole(upload: Upload, whole: Whole, cleaning: Cleaning) -> Stored:
-    with LONG_WORK.take(), put_together(upload.workspace_id, upload.pk, whole) as file:
+    owner = upload.workspace_id
+    with LONG_WORK.take(owner), put_together(owner, upload.pk, whole) as file:
         return storage().put(cleaning.cleaned(file))
 
 

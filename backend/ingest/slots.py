@@ -20,6 +20,8 @@ PATIENCE_S = 5.0
 RETRY_AFTER_S = 10
 # The owner of work that no limit of an owner is for.
 NOBODYS = object()
+# The owner of what pages read anew, whoever looks at them.
+PAGES = object()
 
 
 class Busy(Away):
@@ -36,11 +38,12 @@ class OwnerBusy(TooMany):
         super().__init__("Other files of yours are being searched here.", wait_s=RETRY_AFTER_S)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Ticket:
     """One request in the queue of those that want a slot."""
 
     owner: Hashable
+    has_given_way: bool = False
 
 
 class Slots:
@@ -48,7 +51,8 @@ class Slots:
 
     An owner, such as a workspace, runs in at most `running_of_owner` of them, and holds at most
     `of_owner` of the places that run and wait, where these are given. So another owner finds a
-    place, however much the first one sends. Work that is `NOBODYS` has no such limit.
+    place, however much the first one sends. Work that is `NOBODYS` has no such limit. Where all
+    places to wait are taken, an owner that runs work gives one up to an owner that runs none.
     """
 
     def __init__(
@@ -100,9 +104,21 @@ class Slots:
 
     def _wait(self, ticket: _Ticket) -> None:
         if len(self._queue) > self._most_waiting:
+            self._make_room_for(ticket)
+        self._changed.wait_for(lambda: ticket.has_given_way or self._next() is ticket, PATIENCE_S)
+        if ticket.has_given_way or self._next() is not ticket:
             raise Busy
-        if not self._changed.wait_for(lambda: self._next() is ticket, PATIENCE_S):
+
+    def _make_room_for(self, ticket: _Ticket) -> None:
+        """Send away one whose owner runs work already. Raises Busy where none waits."""
+        if ticket.owner in self._running:
             raise Busy
+        for other in self._queue:
+            if other is not ticket and other.owner in self._running and not other.has_given_way:
+                other.has_given_way = True
+                self._changed.notify_all()
+                return
+        raise Busy
 
     def _next(self) -> _Ticket | None:
         """The first in the queue who may run now."""
@@ -112,7 +128,8 @@ class Slots:
             (
                 ticket
                 for ticket in self._queue
-                if not self._is_beyond(self._running_of_owner, ticket, self._running)
+                if not ticket.has_given_way
+                and not self._is_beyond(self._running_of_owner, ticket, self._running)
             ),
             None,
         )
@@ -140,11 +157,11 @@ STRANGERS = Slots(running=1, waiting=1)
 @contextmanager
 def short_or_long(owner: Hashable) -> Iterator[None]:
     """A slot for work that cannot take long: of its own kind, or where those are taken one for long
-    work. Raises Busy.
+    work, in which the owner has no more than its share. Raises Busy and OwnerBusy.
     """
     with ExitStack() as slot:
         try:
             slot.enter_context(SHORT_WORK.take(owner))
         except (Busy, OwnerBusy):
-            slot.enter_context(LONG_WORK.take())
+            slot.enter_context(LONG_WORK.take(owner))
         yield

@@ -102,6 +102,38 @@ def test_who_waits_comes_next_though_another_owner_sends_on():
     assert order == ["other", "flood"]
 
 
+def test_who_runs_work_gives_its_place_to_wait_to_who_runs_none(monkeypatch):
+    monkeypatch.setattr(slots, "PATIENCE_S", 5.0)
+    places = Slots(running=2, waiting=1, of_owner=2, running_of_owner=1)
+    results = []
+
+    def work(owner):
+        try:
+            with places.take(owner):
+                results.append(f"{owner} ran")
+        except Busy:
+            results.append(f"{owner} was sent away")
+
+    flood = threading.Thread(target=work, args=["flood"])
+    other = threading.Thread(target=work, args=["other"])
+    with ExitStack() as stack:
+        assert hold(places, "flood", stack)
+        assert hold(places, "preview", stack)
+        flood.start()
+        while not places._queue:
+            time.sleep(0.001)
+        in_threads(lambda: work("preview"))
+        assert results == ["preview was sent away"], "it runs work, as the one that waits does"
+        other.start()
+        flood.join(5)
+        assert results[1:] == ["flood was sent away"]
+        in_threads(lambda: work("third"))
+        assert results[2:] == ["third was sent away"], "the one that waits runs no work either"
+    other.join()
+    assert results[3:] == ["other ran"]
+    assert (places._running, places._queue) == ([], [])
+
+
 def test_a_thread_keeps_its_slot_and_counts_once():
     places = Slots(running=1, waiting=0, of_owner=1)
     with places.take("mine"), places.take("mine"):
@@ -126,3 +158,15 @@ def test_short_work_takes_a_slot_of_long_work_where_its_own_are_taken(monkeypatc
         assert hold(slots.LONG_WORK, None, stack)
         with pytest.raises(Busy), short_or_long("mine"):
             pass
+
+
+def test_short_work_of_one_owner_takes_no_more_long_slots_than_its_long_work(monkeypatch):
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(slots, "SHORT_WORK", Slots(running=1, waiting=0))
+    monkeypatch.setattr(slots, "LONG_WORK", Slots(running=2, waiting=0, running_of_owner=1))
+    with ExitStack() as stack:
+        assert hold(slots.SHORT_WORK, "flood", stack)
+        assert hold(slots.LONG_WORK, "flood", stack)
+        with pytest.raises(Busy), short_or_long("flood"):
+            pass
+        assert hold(slots.LONG_WORK, "other", stack)
