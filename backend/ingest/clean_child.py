@@ -5,6 +5,8 @@ It holds no credentials and imports no Django. It writes one file alone: the rew
 
 from __future__ import annotations
 
+import argparse
+import os
 import traceback
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,11 @@ from backend.ingest.rewriting import REDACTOR, CannotClean, holds_secret, rewrit
 
 
 def main() -> None:
-    """Serve requests until stdin ends."""
+    """Serve requests until stdin ends, after other processes from the first request on."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nice", type=int, default=0)
+    # Not while it starts: somebody waits, and on a busy machine that would take ten seconds.
+    os.nice(parser.parse_args().nice)
     serve(_answer)
 
 

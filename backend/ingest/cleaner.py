@@ -60,7 +60,7 @@ class Cleaner:
     def __init__(self, *, is_short: bool = False) -> None:
         command = [sys.executable, "-m", "backend.ingest.clean_child"]
         if not is_short:
-            command = ["nice", "-n", str(NICENESS), *command]
+            command.append(f"--nice={NICENESS}")
         patience = USUAL_PATIENCE if is_short else NICE_PATIENCE
         self._child = Sandbox(command, patience=patience)
         self._pid = os.getpid()
