@@ -11,7 +11,7 @@ setting of the server. Columns of the load: `loop` (open or closed), `connection
 `rate_rps`, `duration_s`, `requests_asked`. Columns of the figures, of which a row needs one:
 `throughput_rps`, `mean_ms`, `min_ms`, `max_ms`, percentiles such as `p95_ms`, `requests`
 (answered), `errors` (failed, beside those answered), `elapsed_s`, `transfer_kib_s`. `place` is the
-page or line of the publication.
+page or line of the publication. A file has at most 20,000 lines.
 
 Loop: as the row says, else open with a rate and closed with connections. Latency unit: ms.
 Success: all of `requests`; unknown where a row has no `errors`. Percentiles: the publication's.
@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.formats.model import Entry
+from backend.formats.model import Entry, FormatError
 from backend.formats.published.row import NAME
-from backend.formats.published.table import FIRST_LINE, read_table
+from backend.formats.published.table import FIRST_LINE, MOST_LINES, read_table
 from backend.formats.text import Source, blocks
 
 __all__ = ["MARKS", "NAME", "claims", "read"]
@@ -46,5 +46,16 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 
 
 def _entries(source: Source) -> list[Entry]:
+    if len(source.lines) > MOST_LINES:
+        return [_too_long(source)]
     starts = [at for at, line in enumerate(source.lines) if line.text == FIRST_LINE]
     return [entry for block in blocks(source.lines, starts) for entry in read_table(block)]
+
+
+def _too_long(source: Source) -> FormatError:
+    return FormatError(
+        "The file of the published table is too long.",
+        tool=NAME,
+        found=f"{len(source.lines):,} lines",
+        expected=f"at most {MOST_LINES:,} lines; divide the table into several files",
+    )

@@ -23,6 +23,10 @@ def read(text):
         (HEAD + "server,throughput_rps\n,1\n", "no server"),
         (HEAD + "server,throughput_rps\na,\n", "no figure in the row"),
         (HEAD + "server,keepalive,throughput_rps\na,true,1\n", "keepalive is true, not yes or no"),
+        (
+            HEAD + "server,throughput_rps\n" + "a,1\n" * 20_000,
+            "divide the table into several files",
+        ),
         (HEAD + "server,loop,throughput_rps\na,round,1\n", "the loop round, not open or closed"),
         (HEAD + "server,connections,throughput_rps\na,2147483648,1\n", "above 2147483647"),
         (HEAD + f"server,throughput_rps\n{'a' * 201},1\n", "more than 200 characters"),
@@ -41,6 +45,10 @@ def test_a_wrong_row_leaves_the_others_readable():
     assert isinstance(first, FormatError)
     assert first.line == 5
     assert second.server == {"name": "b"}
+
+
+def test_the_longest_table_is_read_whole():
+    assert len(read(HEAD + "server,throughput_rps\n" + "a,1\n" * (20_000 - 5))) == 20_000 - 5
 
 
 def test_a_quoted_field_may_hold_a_comma():
