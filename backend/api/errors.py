@@ -116,7 +116,7 @@ def _of_table(error: LoadsheetError) -> Problem | None:
 
 def _of_form(error: Exception) -> Problem:
     if isinstance(error, RequestDataTooBig):
-        sentence = f"The fields beside the files have more than {FORM_BYTES} bytes, the limit."
+        sentence = f"The fields beside the files have more than {FORM_BYTES:,} bytes, the limit."
         return Problem(413, "Too large", sentence, hint=_WORDS[400][1])
     are_files = isinstance(error, TooManyFilesSent)
     limit = f"{FILES} files" if are_files else f"{FORM_FIELDS} fields"

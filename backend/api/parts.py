@@ -150,7 +150,7 @@ def _size(request: Request) -> int:
         raise Problem(
             413,
             "Too large",
-            f"This part has {size} bytes; at most {MAX_PART_BYTES} are accepted.",
+            f"This part has {size:,} bytes; at most {MAX_PART_BYTES:,} are accepted.",
             hint="Send more and smaller parts.",
         )
     return size

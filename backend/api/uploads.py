@@ -288,7 +288,8 @@ def _refuse_oversize(request: Request) -> None:
         raise Problem(
             413,
             "Too large",
-            f"This request has {length} bytes; at most {settings.UPLOAD_MAX_BYTES} are accepted.",
+            f"This request has {length:,} bytes; "
+            f"at most {settings.UPLOAD_MAX_BYTES:,} are accepted.",
             hint="Compress the files with gzip or zstd, or send them as several uploads.",
         )
 

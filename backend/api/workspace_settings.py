@@ -194,7 +194,7 @@ def _refuse_unconfirmed(workspace: Workspace, days: int | None) -> None:
     raise Problem(
         409,
         "Raw output would go",
-        f"{due.files} files of {due.uploads} uploads ({due.size_bytes} bytes) came more than "
+        f"{due.files} files of {due.uploads} uploads ({due.size_bytes:,} bytes) came more than "
         f"{days} days ago; they would be removed for good. Nothing was changed.",
         hint="If they may go, send the request once more with is_confirmed: true.",
         field="raw_kept_days",

@@ -59,7 +59,7 @@ def line_chunks(source: Source, *, size: int = CHUNK_BYTES) -> Iterator[tuple[in
                     "A line of this log is too long.",
                     line=number,
                     found=rest[:80].decode(errors="replace"),
-                    expected=f"lines of at most {LONGEST_LINE_BYTES} bytes",
+                    expected=f"lines of at most {LONGEST_LINE_BYTES:,} bytes",
                 )
     if rest:
         yield number, rest

@@ -54,7 +54,7 @@ def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> Binary
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)
     if size > limit_bytes:
-        raise BeyondLimit(f"The file has {size} bytes, more than {limit_bytes}.")
+        raise BeyondLimit(f"The file has {size:,} bytes, more than {limit_bytes:,}.")
     if not is_compressed(magic):
         return packed
     pieces = _gzip(packed) if magic.startswith(GZIP_MAGIC) else _zstd(packed)
@@ -101,12 +101,12 @@ class _Unpacked(io.RawIOBase):
 def check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
     if unpacked > limit_bytes:
         raise BeyondLimit(
-            f"The file of {packed} bytes unpacks to more than {limit_bytes} bytes, the limit for "
-            "one upload. Send it as several files."
+            f"The file of {packed:,} bytes unpacks to more than {limit_bytes:,} bytes, the limit "
+            "for one upload. Send it as several files."
         )
     if unpacked > FREE_BYTES and unpacked > packed * MAX_RATIO:
         raise BeyondLimit(
-            f"The file of {packed} bytes unpacks to {unpacked} bytes or more, expected at most "
+            f"The file of {packed:,} bytes unpacks to {unpacked:,} bytes or more, expected at most "
             f"{MAX_RATIO} times its size. Send it uncompressed if it is the output of a load tool."
         )
 

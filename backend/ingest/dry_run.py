@@ -114,8 +114,8 @@ def dry_run(
     total = sum(file.size or 0 for file in files)
     if total > limits.total_bytes or len(files) > limits.files:
         raise UploadTooLarge(
-            f"These {len(files)} files have {total} bytes; at most {limits.files} files of "
-            f"{limits.total_bytes} bytes can be previewed.",
+            f"These {len(files)} files have {total:,} bytes; at most {limits.files} files of "
+            f"{limits.total_bytes:,} bytes can be previewed.",
             hint="Save it without a preview." if limits is OF_MEMBERS else SIGN_IN,
         )
     answers: list[DryFile] = []

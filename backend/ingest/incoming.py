@@ -78,7 +78,7 @@ def check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None:
     total = sum(file.size or 0 for file in files) + sum(whole.size_bytes for whole in wholes)
     if total > settings.UPLOAD_MAX_BYTES:
         raise UploadTooLarge(
-            f"This upload has {total} bytes; at most {settings.UPLOAD_MAX_BYTES} are accepted."
+            f"This upload has {total:,} bytes; at most {settings.UPLOAD_MAX_BYTES:,} are accepted."
         )
 
 

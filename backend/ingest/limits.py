@@ -176,7 +176,7 @@ def _of_settings() -> tuple[Limit, ...]:
 def as_markdown() -> str:
     """The table of docs/operations.md."""
     rows = [
-        f"| `{row.name}` | {row.value} {row.unit} | {row.bounds} | {row.status} |"
+        f"| `{row.name}` | {row.value:,} {row.unit} | {row.bounds} | {row.status} |"
         for row in limits()
     ]
     return "\n".join(["| limit | value | of | beyond it |", "|---|---|---|---|", *rows])

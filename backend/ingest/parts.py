@@ -127,8 +127,8 @@ def receive_part(
         stored = storage().put_part(str(part.pk), chunks)
         if stored.sha256 != sha256:
             raise PartDamaged(
-                f"{stored.size_bytes} bytes with the SHA-256 {stored.sha256} came; "
-                f"{size_bytes} with {sha256} were announced."
+                f"{stored.size_bytes:,} bytes with the SHA-256 {stored.sha256} came; "
+                f"{size_bytes:,} with {sha256} were announced."
             )
         with transaction.atomic():
             part.sha256, part.size_bytes = stored.sha256, stored.size_bytes
@@ -161,8 +161,8 @@ def _check_last(place: Place, size_bytes: int) -> None:
     is_small, is_later = Q(size_bytes__lt=LEAST_PART_BYTES), Q(number__gt=place.number)
     if artefact.filter(is_small | is_later).exists():
         raise PartTooSmall(
-            f"Part {place.number} has {size_bytes} bytes and is not the last; expected at least "
-            f"{LEAST_PART_BYTES}."
+            f"Part {place.number} has {size_bytes:,} bytes and is not the last; expected at least "
+            f"{LEAST_PART_BYTES:,}."
         )
 
 
@@ -176,14 +176,14 @@ def _check_room(place: Place, size_bytes: int) -> None:
     if waiting["upload"] + size_bytes > settings.UPLOAD_MAX_BYTES:
         raise PartsTooLarge(
             f"The parts of this upload have {waiting['upload'] + size_bytes} bytes; at most "
-            f"{settings.UPLOAD_MAX_BYTES} are accepted."
+            f"{settings.UPLOAD_MAX_BYTES:,} are accepted."
         )
     check_quota(place.workspace_id, waiting["here"] + size_bytes)
     if waiting["here"] + max(size_bytes, LEAST_PART_BYTES) > settings.PARTS_MAX_BYTES:
         raise NoRoom(
             f"{waiting['here']} bytes of parts wait in this workspace for the rest of their "
-            f"uploads, each counted as {LEAST_PART_BYTES} at least; at most "
-            f"{settings.PARTS_MAX_BYTES} are kept.",
+            f"uploads, each counted as {LEAST_PART_BYTES:,} at least; at most "
+            f"{settings.PARTS_MAX_BYTES:,} are kept.",
             wait_s=NO_ROOM_WAIT_S,
         )
 
@@ -201,8 +201,9 @@ def put_together(workspace_id: UUID, upload_id: UUID, whole: Whole) -> Iterator[
         if (file.tell(), digest.hexdigest()) != (whole.size_bytes, whole.sha256):
             _discard(parts)
             raise PartsDiffer(
-                f"The {whole.parts} parts of {whole.name!r} make {file.tell()} bytes with the "
-                f"SHA-256 {digest.hexdigest()}; {whole.size_bytes} with {whole.sha256} were named."
+                f"The {whole.parts} parts of {whole.name!r} make {file.tell():,} bytes with the "
+                f"SHA-256 {digest.hexdigest()}; "
+                f"{whole.size_bytes:,} with {whole.sha256} were named."
             )
         file.seek(0)
         yield file

@@ -59,7 +59,7 @@ def read_json(raw: bytes, *, limit_bytes: int, subject: str) -> Any:
 
 def _read_json(raw: bytes, limit_bytes: int) -> Any:
     if len(raw) > limit_bytes:
-        raise JsonTooLarge(f"It has more than {limit_bytes} bytes, the limit.")
+        raise JsonTooLarge(f"It has more than {limit_bytes:,} bytes, the limit.")
     # Before anything is built of it. Brackets in texts count too: they are few.
     if raw.count(b"[") + raw.count(b"{") > JSON_BRACKETS:
         raise JsonRefused(f"It has more than {JSON_BRACKETS} opening brackets, the limit.")

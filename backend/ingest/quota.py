@@ -93,8 +93,8 @@ def check_quota(workspace_id: UUID, size_bytes: int) -> None:
     stored, most = stored_bytes(workspace_id), limits_of(workspace_id).stored_bytes
     if stored + size_bytes > most:
         raise WorkspaceFull(
-            f"This workspace is full: it stores {stored} bytes, and {size_bytes} more came; "
-            f"at most {most} are kept."
+            f"This workspace is full: it stores {stored:,} bytes, and {size_bytes:,} more came; "
+            f"at most {most:,} are kept."
         )
 
 

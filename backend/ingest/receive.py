@@ -155,7 +155,7 @@ def _clean(sent: object, workspace_id: UUID) -> dict[str, Any]:
     size_bytes = check_plain(sent)
     if size_bytes > ENVELOPE_BYTES:
         raise UploadTooLarge(
-            f"The envelope has {size_bytes} bytes; at most {ENVELOPE_BYTES} are accepted."
+            f"The envelope has {size_bytes:,} bytes; at most {ENVELOPE_BYTES:,} are accepted."
         )
     if not isinstance(sent, dict):
         raise EnvelopeError("the envelope", sent, "an object")

@@ -132,7 +132,7 @@ def _size_problem(sha256: str, size_bytes: int, stored_bytes: int | None) -> str
         is_there = storage().has(sha256) or not named.exists()
         return "" if is_there else f"{sha256} is missing"
     if stored_bytes != size_bytes:
-        return f"{sha256} has {stored_bytes} bytes, its row says {size_bytes}"
+        return f"{sha256} has {stored_bytes:,} bytes, its row says {size_bytes:,}"
     return ""
 
 

@@ -205,6 +205,6 @@ def _files_of(kept: QuerySet[Artefact]) -> list[str]:
 def _check_line(table: Table, row: Any, line: bytes) -> None:
     if len(line) > MAX_LINE_BYTES:
         raise NotWritten(
-            f"The row {row.pk} of {table.name} has {len(line)} bytes; at most {MAX_LINE_BYTES} "
+            f"The row {row.pk} of {table.name} has {len(line):,} bytes; at most {MAX_LINE_BYTES:,} "
             "fit into an archive."
         )

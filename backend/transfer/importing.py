@@ -93,8 +93,8 @@ def _check_settings(reader: Reader) -> None:
         raise ImportRefused(f"must_match names {', '.join(sorted(unknown))[:80]}: no such fact.")
     if reader.size_bytes > settings.WORKSPACE_MAX_BYTES:
         raise ImportRefused(
-            f"It has {reader.size_bytes} bytes; a workspace may store "
-            f"{settings.WORKSPACE_MAX_BYTES} (WORKSPACE_MAX_BYTES)."
+            f"It has {reader.size_bytes:,} bytes; a workspace may store "
+            f"{settings.WORKSPACE_MAX_BYTES:,} (WORKSPACE_MAX_BYTES)."
         )
 
 
@@ -208,7 +208,7 @@ def _check_bytes(workspace: Workspace, sizes: Mapping[str, int]) -> None:
         for sha256, size_bytes in batch:
             if sizes.get(sha256) != size_bytes:
                 raise ImportRefused(
-                    f"The artefact {sha256} has {size_bytes} bytes, the archive has "
+                    f"The artefact {sha256} has {size_bytes:,} bytes, the archive has "
                     f"{sizes.get(sha256, 'none')} of it."
                 )
             if sha256 not in rows and not storage().has(sha256):

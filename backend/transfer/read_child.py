@@ -88,7 +88,7 @@ def _look(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     size_bytes = sum(sizes.values())
     if size_bytes > limits.decompressed_bytes:
         raise ArchiveRefused(
-            f"It has {size_bytes} bytes unpacked; at most {limits.decompressed_bytes} fit."
+            f"It has {size_bytes:,} bytes unpacked; at most {limits.decompressed_bytes:,} fit."
         )
     return {
         "manifest": _manifest(archive),
@@ -124,7 +124,7 @@ def _manifest(archive: zipfile.ZipFile) -> Any:
     with archive.open(MANIFEST) as member:
         raw = member.read(MAX_MANIFEST_BYTES + 1)
     if len(raw) > MAX_MANIFEST_BYTES:
-        raise ArchiveRefused(f"Its {MANIFEST} has more than {MAX_MANIFEST_BYTES} bytes.")
+        raise ArchiveRefused(f"Its {MANIFEST} has more than {MAX_MANIFEST_BYTES:,} bytes.")
     manifest = _json(raw, MANIFEST)
     check_plain(manifest)
     return manifest
@@ -150,7 +150,7 @@ def _lines(member: IO[bytes], name: str) -> Iterator[bytes]:
     while line := member.readline(MAX_LINE_BYTES + 1):
         if not line.endswith(b"\n"):
             raise ArchiveRefused(
-                f"{name} has a line without an end, or of more than {MAX_LINE_BYTES} bytes."
+                f"{name} has a line without an end, or of more than {MAX_LINE_BYTES:,} bytes."
             )
         yield line
 
@@ -183,7 +183,9 @@ def _check_packed(value: Any) -> None:
     unpacker = zlib.decompressobj()
     unpacked = unpacker.decompress(_bytes(value), MAX_UNPACKED_BYTES)
     if not unpacker.eof:
-        raise ValueError(f"packed: it is cut, or has more than {MAX_UNPACKED_BYTES} bytes unpacked")
+        raise ValueError(
+            f"packed: it is cut, or has more than {MAX_UNPACKED_BYTES:,} bytes unpacked"
+        )
     entries = _json(unpacked, "packed")
     check_plain(entries)
     if not isinstance(entries, list):

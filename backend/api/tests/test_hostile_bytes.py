@@ -181,7 +181,7 @@ def test_an_envelope_above_the_limit_is_refused(client, folder, as_file):
     text = json.dumps(envelope)
     part = SimpleUploadedFile("envelope", text.encode()) if as_file else text
     answer = client.post(UPLOADS, {"file": make_file(), "envelope": part})
-    assert str(limits.ENVELOPE_BYTES) in problem(answer, 413)["detail"]
+    assert f"{limits.ENVELOPE_BYTES:,}" in problem(answer, 413)["detail"]
     assert stored_files(folder) == []
 
 
@@ -241,7 +241,7 @@ BAD_JSON = {
     "infinity": ('{"a": 1e999}', "out of range"),
     "nul": ('{"a": {"b": "x\\u0000"}}', "NUL"),
     "surrogate": ('{"a": "\\ud800"}', "not JSON"),
-    "long": ('"' + "x" * limits.JSON_BYTES + '"', str(limits.JSON_BYTES)),
+    "long": ('"' + "x" * limits.JSON_BYTES + '"', f"{limits.JSON_BYTES:,}"),
 }
 
 

@@ -268,7 +268,7 @@ def test_only_the_last_part_may_be_small(sender):
     assert sender.put(small).status_code == 201
     refused = problem(sender.put(0, b"x"), 400)
     assert "is not the last" in refused["detail"]
-    assert str(PIECE) in refused["detail"]
+    assert f"{PIECE:,}" in refused["detail"]
     assert "is not the last" in problem(sender.put(small + 1, b"x"), 400)["detail"]
     assert Part.objects.count() == 1
     assert sender.put(0).status_code == 201
@@ -284,7 +284,7 @@ def test_small_parts_count_as_parts_of_the_least_size(tenant, settings):
     answers = [Sender(tenant, data=b"%d" % number).put(0) for number in range(4)]
 
     assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
-    assert f"counted as {PIECE} at least" in problem(answers[-1], 429)["detail"]
+    assert f"counted as {PIECE:,} at least" in problem(answers[-1], 429)["detail"]
 
 
 def test_an_upload_has_a_limit_of_files(sender, monkeypatch):
@@ -345,7 +345,7 @@ def test_a_lost_file_of_a_part_is_a_missing_part(sender, tmp_path):
 def test_limits(sender, settings, monkeypatch):
     with monkeypatch.context() as smaller:
         smaller.setattr("backend.api.parts.MAX_PART_BYTES", PIECE - 1)
-        assert str(PIECE) in problem(sender.put(0), 413)["detail"]
+        assert f"{PIECE:,}" in problem(sender.put(0), 413)["detail"]
     settings.PARTS_MAX_BYTES = 2 * PIECE - 1
     assert sender.put(0).status_code == 201
     full = sender.put(1)

@@ -62,7 +62,7 @@ def _unpacked(data: bytes) -> bytes:
     except zlib.error as wrong:
         raise ValueError(str(wrong)) from None
     if not stream.eof or stream.unused_data:
-        raise ValueError(f"unpacks to no whole histogram of at most {MOST_BYTES} bytes")
+        raise ValueError(f"unpacks to no whole histogram of at most {MOST_BYTES:,} bytes")
     return payload
 
 

@@ -99,7 +99,7 @@ class _Reader:
     def _bound(self, count: int) -> None:
         self.fed += count
         if self.fed - self.last_event > LONGEST_TAG_BYTES:
-            raise self._broken(f"a tag of more than {LONGEST_TAG_BYTES} bytes")
+            raise self._broken(f"a tag of more than {LONGEST_TAG_BYTES:,} bytes")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self.depth += 1

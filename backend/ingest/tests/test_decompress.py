@@ -38,7 +38,7 @@ def test_plain_bytes_stay_as_they_are():
 def test_a_bomb_of_one_gib_stops_at_the_ratio(bomb):
     packed = bomb(1 << 30)
     started = time.process_time()
-    refusal = f"of {len(packed)} bytes unpacks to .* at most 100 times its size. Send it"
+    refusal = f"of {len(packed):,} bytes unpacks to .* at most 100 times its size. Send it"
     with pytest.raises(DecompressionRefused, match=refusal):
         decompressed(packed, limit_bytes=LIMIT)
     assert time.process_time() - started < 10, "the bomb was unpacked whole"

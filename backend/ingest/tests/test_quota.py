@@ -148,8 +148,8 @@ def test_a_full_workspace_says_what_came_and_what_to_do(tenant, settings, tmp_pa
 
     assert refused.status_code == 507
     problem = refused.json()
-    assert f"it stores {stored} bytes" in problem["detail"]
-    assert f"{SIZE} more came; at most {stored + SIZE - 1}" in problem["detail"]
+    assert f"it stores {stored:,} bytes" in problem["detail"]
+    assert f"{SIZE:,} more came; at most {stored + SIZE - 1:,}" in problem["detail"]
     assert "Delete runs" in problem["hint"]
     assert int(refused["Retry-After"]) > 0
     assert Upload.objects.count() == Artefact.objects.count() == 1

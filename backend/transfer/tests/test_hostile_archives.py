@@ -282,7 +282,7 @@ def test_a_changed_frozen_document_is_refused(archive, before):
 
 def test_more_bytes_than_a_workspace_may_store_are_refused(archive, before, monkeypatch):
     monkeypatch.setattr(settings, "WORKSPACE_MAX_BYTES", 1000)
-    refused(archive, before, "bytes unpacked; at most 1000 fit")
+    refused(archive, before, "bytes unpacked; at most 1,000 fit")
 
 
 def test_the_child_imports_no_django():

@@ -136,7 +136,7 @@ def test_an_empty_form_says_what_to_do(owner, before, action):
 def test_what_is_too_long_is_not_read_before_it_is_saved(owner, before):
     response = owner.post(URL, {"file": make_file(b"x" * (OF_MEMBERS.total_bytes + 1))})
     assert response.status_code == 413
-    assert f"at most 50 files of {OF_MEMBERS.total_bytes} bytes" in response.content.decode()
+    assert f"at most 50 files of {OF_MEMBERS.total_bytes:,} bytes" in response.content.decode()
     assert now() == before
 
 

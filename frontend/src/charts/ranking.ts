@@ -14,7 +14,6 @@ import {
 } from "../api/figures";
 import {
   halfWidth,
-  interval,
   inUnit,
   type Kind,
   kindOf,
@@ -33,7 +32,6 @@ export interface RankingRow {
   readonly value: string;
   /** Of the value: that of the ranking, or a smaller one for a rate below one of it. */
   readonly unit: Unit;
-  readonly range: string;
   readonly exact: number | null;
   /** Shares of the axis, 0 to 1; null where nothing is known. */
   readonly dot: number | null;
@@ -136,7 +134,6 @@ function rankingRow(
     tier: row.tier ?? "–",
     value: inUnit(measure.value, own, halfWidth(measure.low, measure.high), measure.step),
     unit: own,
-    range: interval(measure.low, measure.high, own),
     exact: measure.value,
     dot: share(measure.value),
     from: share(measure.low),

@@ -82,7 +82,7 @@ def _page_problems(path: str, answer: Answer) -> Iterator[str]:
         yield f"it answers {path} with status {answer.status}; expected 200"
     size = SIZES.get(path)
     if size is not None and answer.body_bytes != size:
-        yield f"it answers {path} with {answer.body_bytes} bytes; expected {size}"
+        yield f"it answers {path} with {answer.body_bytes:,} bytes; expected {size:,}"
     is_other = path == HELLO_PATH and answer.body != HELLO
     if is_other or PARTS.get(path, b"") not in answer.body:
         yield f"it answers {path} with another page: {answer.body[:60]!r}"

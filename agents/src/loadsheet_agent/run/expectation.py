@@ -22,7 +22,7 @@ def _mismatches(workload: WorkloadSpec, answer: Answer) -> Iterator[str]:
         yield f"answers {path} with status {answer.status}, the plan says {expect.status}"
     planned = workload.payload_bytes
     if planned is not None and answer.body_bytes != planned:
-        yield f"answers {path} with {answer.body_bytes} bytes, the plan says {planned}"
+        yield f"answers {path} with {answer.body_bytes:,} bytes, the plan says {planned:,}"
     if expect.body is not None and answer.body != expect.body.encode():
         yield (
             f"answers {path} with {_shown(answer.body)}, the plan says "
