@@ -64,6 +64,15 @@ def test_the_readers_of_a_shared_run_get_the_count_without_names_of_files(scene,
     assert "1.txt" not in html
 
 
+def test_strangers_in_a_public_workspace_get_the_count_without_names_of_files(scene, upload):
+    scene.own.workspace.is_public = True
+    scene.own.workspace.save()
+    html = html_of(Client().get(f"/r/{upload.run_id}"))
+    assert HEAD in html
+    assert "1.txt" not in html
+    assert f"/u/{upload.pk}" not in html
+
+
 def test_an_upload_that_was_partly_read_has_that_state_and_a_filter(owner, scene, upload):
     html = html_of(owner.get("/w/own-lab/uploads?state=partial"))
     assert "Partly read uploads" in html
