@@ -277,6 +277,12 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 MFA_ADAPTER = "backend.accounts.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Loadsheet"
+MFA_FORMS = {
+    "authenticate": "backend.web.second_factors.CodeForm",
+    "reauthenticate": "backend.web.second_factors.CodeAgainForm",
+}
+# Failed sign-ins are limited by FAILED_SIGN_INS_*, in one place for all processes.
+ACCOUNT_RATE_LIMITS = {"login_failed": None}
 # An account may have no address at all.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 # Browsers allow security keys on http://localhost only.

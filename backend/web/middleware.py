@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
+from allauth.mfa.signals import authentication_failed
 from django.conf import settings
 from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
@@ -14,8 +15,10 @@ from django.urls import reverse
 
 from backend.accounts import audit, throttle
 from backend.accounts.addresses import sender_address
+from backend.accounts.models import User
 from backend.errors import LoadsheetError
 from backend.web.errors import error_page, message
+from backend.web.second_factors import account_of_codes
 from backend.web.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
@@ -151,6 +154,12 @@ def count_wrong_password(*, request: HttpRequest | None = None, **_: object) -> 
     if request is not None:
         address = throttle.address_of(request.META)
         throttle.count_failed_sign_in(address, _typed_account(request))
+
+
+@receiver(authentication_failed)
+def count_wrong_code(*, request: HttpRequest, user: User, **_: object) -> None:
+    """Count a wrong code of a second factor."""
+    throttle.count_failed_sign_in(throttle.address_of(request.META), account_of_codes(user))
 
 
 def _typed_account(request: HttpRequest) -> str:
