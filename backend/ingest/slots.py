@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from backend.errors import Away, TooMany
 
-# Of the eight threads of a web process two are always free of such work.
+# Of the eight threads of a web process one is always free of such work: three hold or await a slot
+# for long work, three one for short work, and one a preview without an account.
 RUNNING, WAITING = 2, 1
 SHORT_RUNNING, SHORT_WAITING = 1, 2
-PATIENCE_S = 5.0
+PATIENCE_S = 10.0
 RETRY_AFTER_S = 10
 # The owner of work that no limit of an owner is for.
 NOBODYS = object()
@@ -111,14 +112,17 @@ class Slots:
 
     def _make_room_for(self, ticket: _Ticket) -> None:
         """Send away one whose owner runs work already. Raises Busy where none waits."""
-        if ticket.owner in self._running:
+        if self._runs_work(ticket):
             raise Busy
         for other in self._queue:
-            if other is not ticket and other.owner in self._running and not other.has_given_way:
+            if other is not ticket and self._runs_work(other) and not other.has_given_way:
                 other.has_given_way = True
                 self._changed.notify_all()
                 return
         raise Busy
+
+    def _runs_work(self, ticket: _Ticket) -> bool:
+        return ticket.owner is not NOBODYS and ticket.owner in self._running
 
     def _next(self) -> _Ticket | None:
         """The first in the queue who may run now."""

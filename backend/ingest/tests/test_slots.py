@@ -134,6 +134,26 @@ def test_who_runs_work_gives_its_place_to_wait_to_who_runs_none(monkeypatch):
     assert (places._running, places._queue) == ([], [])
 
 
+def test_what_is_nobodys_does_not_give_way_for_what_is_nobodys_too(monkeypatch):
+    places = Slots(running=1, waiting=1)
+    results = []
+
+    def work(name):
+        with places.take():
+            results.append(name)
+
+    waiting = threading.Thread(target=work, args=["first"])
+    with ExitStack() as stack:
+        assert hold(places, slots.NOBODYS, stack)
+        waiting.start()
+        while not places._queue:
+            time.sleep(0.001)
+        with pytest.raises(Busy), places.take():
+            pass
+    waiting.join()
+    assert results == ["first"]
+
+
 def test_a_thread_keeps_its_slot_and_counts_once():
     places = Slots(running=1, waiting=0, of_owner=1)
     with places.take("mine"), places.take("mine"):
