@@ -27,6 +27,7 @@ PROGRAMS = {
     "web": re.compile(r"^backend\.config\.web_server$"),
     "worker": re.compile(r"^worker$"),
     "parser": re.compile(r"^backend\.ingest\.parse_child$"),
+    "cleaner": re.compile(r"^backend\.ingest\.clean_child$"),
     "beat": re.compile(r"^beat$"),
     "postgres": re.compile(r"/postgres$|^postgres:"),
     "valkey": re.compile(r"valkey"),

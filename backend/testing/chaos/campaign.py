@@ -26,6 +26,8 @@ LEAST_FREE_BYTES = 128 << 20
 # No fault waits for longer than this for its moment: uploads may have come to a stop.
 LONGEST_CALM_S = 20.0
 LOOK_EVERY_S = 0.1
+# Among what struck: a fault of the site's own.
+GAVE_UP = "supervisor gave up"
 SAY_EVERY_S = 10.0
 
 
@@ -160,10 +162,9 @@ class Campaign:
 
     def _wait_until_read(self) -> float | None:
         """Seconds from the last fault until nothing waits; None where that does not come."""
-        last_accepted_at = time.monotonic()
-        since = max(self._last_fault_at, last_accepted_at)
         self._tend_until(lambda: self.tables.number(WAITING) == 0)
-        return time.monotonic() - since if self.tables.number(WAITING) == 0 else None
+        has_ended = self.tables.number(WAITING) == 0
+        return time.monotonic() - self._last_fault_at if has_ended else None
 
     def _tend_until(self, is_done: Callable[[], bool]) -> None:
         for _ in self._looks():
@@ -180,7 +181,7 @@ class Campaign:
             self._say_progress()
             if self.site.process.poll() is not None:
                 last_line = self.site.output.read_text().strip().rpartition("\n")[2]
-                self.striker.struck[f"supervisor gave up ({last_line[-120:]})"] += 1
+                self.striker.struck[f"{GAVE_UP} ({last_line[-120:]})"] += 1
                 self.site.start()
             time.sleep(LOOK_EVERY_S)
 
@@ -241,6 +242,7 @@ def broken_promises(report: Report) -> list[str]:
         broken.append(f"{len(report.refused)} good uploads were refused")
     if report.verification.returncode:
         broken.append("manage.py verify found problems")
+    broken += [kind for kind in report.struck if kind.startswith(GAVE_UP)]
     if report.left_behind:
         broken.append("outlived the site: " + "; ".join(report.left_behind))
     return broken

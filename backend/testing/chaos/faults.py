@@ -20,7 +20,7 @@ from backend.testing.supervised import SupervisedSite, fill
 FIND_WITHIN_S = 60.0
 FULL_FOR_S = 3.0
 WRONG_BY_S = 600
-KILLED = ("web", "worker", "reader", "parser", "beat", "postgres", "backend", "valkey")
+KILLED = ("web", "cleaner", "worker", "reader", "parser", "beat", "postgres", "backend", "valkey")
 SUPERVISOR = "supervisor"
 FLUSH, FULL_DISK = "flush", "full disk"
 CLOCKS = {
@@ -94,7 +94,7 @@ class Striker:
         parents = {"reader": "worker", "backend": "postgres"}
         program = parents.get(kind, kind)
         processes = self.site.processes(program)
-        if program == "parser" or not processes:
+        if program in ("parser", "cleaner") or not processes:
             return processes
         with contextlib.suppress(psutil.Error):
             mains = {child.pid for child in self.site.children()}

@@ -34,8 +34,8 @@ class Outcome:
     again: int = 0
     most_attempts: int = 0
     passing_faults: int = 0
-    # Seconds from the last fault, or the last accepted upload if that came later; None where
-    # some were not read in time.
+    # Seconds from the last fault, with what was sent after it; None where some were not read in
+    # time.
     last_read_s: float | None = None
     problems: list[str] = field(default_factory=list)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import random
 import socket
@@ -16,8 +17,9 @@ import uuid
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from multiprocessing import Queue
 from urllib.parse import urlsplit
 
@@ -25,11 +27,14 @@ import httpx
 import zstandard
 
 from backend.testing.reports import WRK, make_envelope
+from backend.testing.worst_texts import WORST_TEXTS, worst_text
 
 TIMEOUT_S = 30.0
 TRICKLE_S = 0.5
 BOMB_BYTES = 1 << 30
 TEXT_BYTES = 1 << 20
+ARCHIVED_BYTES = 256 << 10
+SMALL_BYTES = 60 << 10
 MEMBERS = 200_000
 ARCHIVE_FILES = 50
 
@@ -102,37 +107,28 @@ def zstd_bomb(stranger: Stranger) -> None:
     _upload(stranger, packed.getvalue())
 
 
-WORST_TEXTS = (
-    b'"sid":[',
-    b"-----BEGIN RSA PRIVATE KEY-----\n",
-    b"password\\\\\\\\",
-    b"eyJaaaaaaaa.eyJ",
-    b"http://a:",
-    b"-u a",
-)
-
-
-def worst_text(stranger: Stranger) -> None:
-    """What costs most to search for secrets, whole and in pieces below the limit of a child."""
-    piece = WORST_TEXTS[stranger.number % len(WORST_TEXTS)]
-    _upload(stranger, piece * (TEXT_BYTES // len(piece)))
+def worst_texts(stranger: Stranger) -> None:
+    """What costs most to search for secrets, one rule after the other: a child's work."""
+    _upload_each(stranger, [worst_text(name, TEXT_BYTES) for name in WORST_TEXTS])
 
 
 def archives(stranger: Stranger) -> None:
-    """Zips of reports beside the worst text: each is unpacked, searched and packed again."""
+    """Zips of reports beside a worst text: each is unpacked, searched and packed again."""
+    _upload_each(stranger, [_archive(name) for name in WORST_TEXTS])
+
+
+def _archive(name: str) -> bytes:
     packed = io.BytesIO()
-    worst = WORST_TEXTS[0] * ((256 << 10) // len(WORST_TEXTS[0]))
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
-        zipped.writestr("worst.txt", worst)
+        zipped.writestr("worst.txt", worst_text(name, ARCHIVED_BYTES))
         for number in range(ARCHIVE_FILES):
             zipped.writestr(f"{number}.txt", WRK)
-    _upload(stranger, packed.getvalue())
+    return packed.getvalue()
 
 
-def worst_small_text(stranger: Stranger) -> None:
-    """Searched in the web process itself, because it is small."""
-    piece = WORST_TEXTS[0]
-    _upload(stranger, piece * ((60 << 10) // len(piece)))
+def worst_small_texts(stranger: Stranger) -> None:
+    """Searched in the web process itself, because they are small."""
+    _upload_each(stranger, [worst_text(name, SMALL_BYTES) for name in WORST_TEXTS])
 
 
 def large_label(stranger: Stranger) -> None:
@@ -167,11 +163,19 @@ def previews(stranger: Stranger) -> None:
 
 
 def comparisons(stranger: Stranger) -> None:
+    """Of everything since another day each, so that no answer was kept before."""
+    days = itertools.count()
     stranger.repeat(
         lambda client: client.get(
-            "/api/v1/compare", headers=stranger.headers, params={"workspace": "strangers"}
+            "/api/v1/compare",
+            headers=stranger.headers,
+            params={"workspace": "strangers", "since": _day(next(days))},
         )
     )
+
+
+def _day(number: int) -> str:
+    return (date(1970, 1, 1) + timedelta(number % 20_000)).isoformat()
 
 
 def deep_json(stranger: Stranger) -> None:
@@ -217,7 +221,7 @@ def flood_of_pages(stranger: Stranger) -> None:
 ATTACKS: tuple[Callable[[Stranger], None], ...] = (
     *(slow_headers, slow_body, slow_body),
     *(gzip_bomb, gzip_of_many_members, zstd_bomb),
-    *(worst_text, archives, worst_small_text, large_label),
+    *(worst_texts, archives, worst_small_texts, large_label),
     *(flood_of_uploads, previews, comparisons),
     *(deep_json, odd_ids, wrong_tokens),
 )
@@ -244,9 +248,15 @@ def attack(url: str, token: str, seconds: float, answers: Queue[dict[str, dict[s
 
 
 def _upload(stranger: Stranger, data: bytes) -> None:
+    _upload_each(stranger, [data])
+
+
+def _upload_each(stranger: Stranger, files: Sequence[bytes]) -> None:
+    """One after the other, and from the first again."""
+    data = itertools.cycle(files)
     stranger.repeat(
         lambda client: client.post(
-            "/api/v1/uploads", headers=stranger.headers, files={"file": ("0.txt", data)}
+            "/api/v1/uploads", headers=stranger.headers, files={"file": ("0.txt", next(data))}
         )
     )
 
