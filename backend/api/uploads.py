@@ -283,13 +283,12 @@ class UploadDetail(APIView):
 
 def _refuse_oversize(request: Request) -> None:
     # Before the body is read: the header alone is enough to say no.
-    length = int(request.META.get("CONTENT_LENGTH") or 0)
-    if length > settings.UPLOAD_MAX_BYTES + (1 << 20):
+    length, most = int(request.META.get("CONTENT_LENGTH") or 0), settings.UPLOAD_MAX_BYTES
+    if length > most + (1 << 20):
         raise Problem(
             413,
             "Too large",
-            f"This request has {length:,} bytes; "
-            f"at most {settings.UPLOAD_MAX_BYTES:,} are accepted.",
+            f"This request has {length:,} bytes; at most {most:,} are accepted.",
             hint="Compress the files with gzip or zstd, or send them as several uploads.",
         )
 

@@ -262,12 +262,8 @@ OPEN_SIGN_UP = env.flag(
     "OPEN_SIGN_UP", "anyone may make an account; else an invitation is needed", default=False
 )
 ACCOUNT_ADAPTER = "backend.accounts.adapter.AccountAdapter"
-ACCOUNT_SIGNUP_FIELDS = [
-    "username*",
-    "email*" if OPEN_SIGN_UP else "email",
-    "password1*",
-    "password2*",
-]
+_email_field = "email*" if OPEN_SIGN_UP else "email"
+ACCOUNT_SIGNUP_FIELDS = ["username*", _email_field, "password1*", "password2*"]
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
