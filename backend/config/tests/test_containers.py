@@ -21,6 +21,8 @@ from backend.config import commands, heartbeat
 from backend.config.body_gate import FORM_BYTES, largest_body
 from backend.config.environment import VARIABLES
 from backend.config.web_server import IDLE_S
+from backend.ingest.cleaner import NICE_PATIENCE
+from backend.ingest.sandbox import GRACE_S
 from backend.sharing import drawing
 from backend.web import integration_files
 
@@ -231,6 +233,11 @@ class TestProxy:
         idle_s = int(re.search(r"keepalive (\d+)s", CADDYFILE)[1])
 
         assert idle_s < IDLE_S
+
+    def test_waits_as_long_as_a_search_for_secrets_may_take(self):
+        waits_s = 60 * int(re.search(r"response_header_timeout (\d+)m", CADDYFILE)[1])
+
+        assert waits_s > NICE_PATIENCE * int(VARIABLES["PARSE_CPU_S"].default) + GRACE_S
 
     def test_answers_as_the_service_does_where_the_service_cannot(self):
         problems = [json.loads(text) for text in re.findall(r"respond `(.*)`", CADDYFILE)]
