@@ -56,7 +56,7 @@ class _ChildEnded(WorkFailed):
     """The child ended before it answered."""
 
     def __init__(self, death: Death) -> None:
-        super().__init__(death.sentence)
+        super().__init__()
         self.death = death
 
 
@@ -358,8 +358,9 @@ def _fatal_reason(kind: str, limits: Limits) -> str:
 def failure_of(death: Death, limits: Limits) -> ParserFailed:
     if death.code == -signal.SIGXCPU:
         return ParserFailed(f"Reading this upload took more than {limits.cpu_s} s of CPU time.")
-    kind = ParserInterrupted if death.is_from_outside else ParserDied
-    return kind(death.sentence)
+    is_from_outside = death.is_from_outside(limits.memory_bytes)
+    kind = ParserInterrupted if is_from_outside else ParserDied
+    return kind(death.sentence(limits.memory_bytes))
 
 
 _sandbox: Sandbox | None = None

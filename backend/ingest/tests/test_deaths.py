@@ -5,20 +5,16 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
 from backend.ingest import deaths
-from backend.ingest.cleaner import CleanerInterrupted, cleaner
+from backend.ingest.cleaner import Cleaner, CleanerInterrupted
 from backend.ingest.deaths import Death, count_memory_kills, death_of
 from backend.ingest.sandbox import Sandbox
 
 LIMIT_BYTES = 2 << 30
-
-
-@pytest.fixture(autouse=True)
-def _limit(settings):
-    settings.PARSE_MEMORY_BYTES = LIMIT_BYTES
 
 
 @pytest.mark.parametrize(
@@ -28,13 +24,28 @@ def _limit(settings):
         (Death(-signal.SIGTERM, LIMIT_BYTES), True),
         (Death(-signal.SIGKILL, LIMIT_BYTES - 1), False),
         (Death(-signal.SIGKILL, 80 << 20, memory_kills=1), False),
+        (Death(-signal.SIGKILL, LIMIT_BYTES, parent_bytes=LIMIT_BYTES), True),
+        (Death(-signal.SIGKILL, LIMIT_BYTES, parent_bytes=LIMIT_BYTES // 2), False),
         (Death(-signal.SIGSEGV, 80 << 20), False),
         (Death(1, 80 << 20), False),
     ],
 )
 def test_a_kill_without_a_sign_of_exhausted_memory_is_from_outside(death, is_from_outside):
-    assert death.is_from_outside == is_from_outside
-    assert ("lack of memory" in death.sentence) == death.is_for_memory
+    assert death.is_from_outside(LIMIT_BYTES) == is_from_outside
+    said = "lack of memory" in death.sentence(LIMIT_BYTES)
+    assert said == death.is_for_memory(LIMIT_BYTES)
+
+
+def test_a_kill_is_judged_by_the_limit_of_what_was_asked():
+    death = Death(-signal.SIGKILL, 600 << 20)
+    assert death.is_for_memory(1 << 30)
+    assert not death.is_for_memory(2 << 30)
+    assert "had used 600 MiB of memory, the limit is 1024 MiB." in death.sentence(1 << 30)
+
+
+def test_memory_that_may_be_the_parents_is_said_so():
+    death = Death(-signal.SIGSEGV, 600 << 20, parent_bytes=600 << 20)
+    assert "had used at most 600 MiB of memory" in death.sentence(1 << 30)
 
 
 def test_the_kernel_is_asked_for_its_kills(tmp_path, monkeypatch):
@@ -68,8 +79,9 @@ def test_the_kernel_ends_a_child_before_its_worker():
 @pytest.mark.processes
 def test_a_killed_cleaner_refuses_nothing_for_good(monkeypatch, settings):
     """The sender is told to send the same again, not that its file is at fault."""
-    # Linux counts what this process had as the child's: after other tests, more than half a limit.
-    settings.PARSE_MEMORY_BYTES = 1 << 40
+    # Linux counts what this process had as the child's: more than half of the limit.
+    settings.PARSE_MEMORY_BYTES = 512 << 20
+    assert len(b"x" * (300 << 20)) > 0.5 * settings.PARSE_MEMORY_BYTES
     start = Sandbox._running_child
 
     def killed(box):
@@ -77,7 +89,8 @@ def test_a_killed_cleaner_refuses_nothing_for_good(monkeypatch, settings):
         os.kill(child.pid, signal.SIGKILL)
         return child
 
-    with cleaner() as child:
+    child = Cleaner()
+    with closing(child):
         monkeypatch.setattr(Sandbox, "_running_child", killed)
         with pytest.raises(CleanerInterrupted):
             child.clean_json({"run": 1})
