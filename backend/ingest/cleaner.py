@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import sys
 import threading
@@ -16,16 +17,25 @@ from uuid import UUID
 from django.conf import settings
 
 from backend.errors import Away
+from backend.ingest.child import Limits
+from backend.ingest.deaths import Death
 from backend.ingest.limits import search_memory_bytes
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
 from backend.ingest.sandbox import (
     USUAL_PATIENCE,
+    CpuUsedUp,
+    MemoryUsedUp,
+    ParserDied,
     ParserFailed,
+    ParserFaulty,
     ParserInterrupted,
+    ParserSlow,
     Sandbox,
     current_limits,
 )
 from backend.ingest.slots import LONG_WORK, NOBODYS, short_or_long
+
+log = logging.getLogger(__name__)
 
 # A mark may be longer than the secret it stands for.
 GROWTH = 3
@@ -34,6 +44,9 @@ SHORT_CPU_S = 10
 NICENESS = 10
 # As USUAL_PATIENCE, of a child that others go before.
 NICE_PATIENCE = 4
+# Of one request, where its child crashes or is killed for lack of memory: that may be our fault.
+ATTEMPTS = 3
+SEARCH = "The search for secrets in a file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +58,10 @@ class Work:
 
 
 class CleanerInterrupted(Away):
-    """The child was ended from outside. The same request works later."""
+    """The child was ended from outside, or had no processor. The same request works later."""
 
-    def __init__(self) -> None:
-        super().__init__("The search for secrets was interrupted.")
+    def __init__(self, sentence: str = "The search for secrets was interrupted.") -> None:
+        super().__init__(sentence)
 
 
 class Cleaner:
@@ -93,22 +106,54 @@ class Cleaner:
             file_bytes=GROWTH * settings.UPLOAD_MAX_BYTES,
         )
         try:
-            answer = self._child.request([], request, limits)
-        except ParserInterrupted:
-            raise CleanerInterrupted from None
-        except ParserFailed:
-            raise TooLargeToClean(
-                "The search for secrets in a file stopped: it needed more than "
-                f"{limits.cpu_s} s of CPU time or {limits.memory_bytes >> 20} MiB of memory."
-            ) from None
+            answer = self._answer(request, limits)
+        except ParserFailed as failed:
+            raise _refusal_of(failed, limits) from None
         if "refused" in answer:
             kind = TooLargeToClean if answer["is_too_large"] else CannotClean
             raise kind(answer["refused"])
         return answer
 
+    def _answer(self, request: dict[str, Any], limits: Limits, attempt: int = 1) -> dict[str, Any]:
+        try:
+            return self._child.request([], request, limits)
+        except ParserDied as died:
+            log.warning("cleaner_died", extra={"reason": _sentence_of(died.death, limits)})
+            if attempt == ATTEMPTS:
+                raise
+        return self._answer(request, limits, attempt + 1)
+
     def close(self) -> None:
         if self.is_ours:
             self._child.close()
+
+
+def _refusal_of(failed: ParserFailed, limits: Limits) -> CannotClean | CleanerInterrupted:
+    """What the sender is told: only what the file itself caused refuses it as too large."""
+    match failed:
+        case ParserInterrupted():
+            return CleanerInterrupted()
+        case ParserSlow():
+            return CleanerInterrupted("The search for secrets took too long on a busy machine.")
+        case ParserFaulty():
+            return CannotClean(
+                "The search for secrets has a fault, and could not look through a file.",
+                hint="Nothing was stored. Tell who runs this service: the fault is in its log.",
+            )
+        case ParserDied(death=death):
+            is_too_large = death.is_for_memory(limits.memory_bytes)
+            kind = TooLargeToClean if is_too_large else CannotClean
+            return kind(f"{_sentence_of(death, limits)} This happened {ATTEMPTS} times.")
+    needs = {
+        CpuUsedUp: f"needed more than {limits.cpu_s} s of CPU time.",
+        MemoryUsedUp: f"needed more than {limits.memory_bytes >> 20} MiB of memory.",
+    }
+    return TooLargeToClean(f"{SEARCH} {needs.get(type(failed), f'was stopped. {failed}')}")
+
+
+def _sentence_of(death: Death, limits: Limits) -> str:
+    limit_bytes = limits.memory_bytes
+    return f"{SEARCH} {death.how(limit_bytes)}; {death.memory(limit_bytes)}"
 
 
 # By whether they do short work.

@@ -44,8 +44,28 @@ class ParserFailed(WorkFailed):
     """The child hung, ran out of something or died: the reason is a sentence for a person."""
 
 
+class CpuUsedUp(ParserFailed):
+    """The request needed more CPU time than its limit."""
+
+
+class MemoryUsedUp(ParserFailed):
+    """The request needed more memory than its limit."""
+
+
+class ParserSlow(ParserFailed):
+    """The child used little CPU time, but much of the clock's: the machine is busy."""
+
+
+class ParserFaulty(ParserFailed):
+    """The child met a fault of ours, which is logged."""
+
+
 class ParserDied(ParserFailed):
     """The child crashed or was killed for its memory: another attempt may succeed."""
+
+    def __init__(self, death: Death, limit_bytes: int) -> None:
+        super().__init__(death.sentence(limit_bytes))
+        self.death = death
 
 
 class ParserInterrupted(ParserFailed):
@@ -210,7 +230,7 @@ class Sandbox:
         if "fatal" in answer:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
-            raise ParserFailed(_fatal_reason(answer["fatal"], limits))
+            raise _failure_told(answer["fatal"], limits)
         if "away" in answer:
             raise StorageAway(answer["away"])
         return answer
@@ -262,7 +282,7 @@ class Sandbox:
         while len(out) < count:
             left = deadline - time.monotonic()
             if left <= 0 or not _has_output(child.stdout, left):
-                raise ParserFailed("Reading this upload took too long and was stopped.")
+                raise ParserSlow("Reading this upload took too long and was stopped.")
             piece = os.read(child.stdout.fileno(), min(count - len(out), 1 << 20))
             if not piece:
                 raise EOFError
@@ -347,20 +367,23 @@ def current_limits() -> Limits:
     )
 
 
-def _fatal_reason(kind: str, limits: Limits) -> str:
+def _failure_told(kind: str, limits: Limits) -> ParserFailed:
+    """The failure that the child itself told."""
     if kind == "out_of_memory":
-        return f"Reading this upload needed more than {limits.memory_bytes >> 20} MiB of memory."
-    if kind == "fault":
-        return "The parser has a fault, and could not read this upload. The raw files are kept."
-    return "The results in this upload are too large to store."
+        memory = f"{limits.memory_bytes >> 20} MiB of memory"
+        return MemoryUsedUp(f"Reading this upload needed more than {memory}.")
+    if kind == "too_much_output":
+        return ParserFailed("The results in this upload are too large to store.")
+    fault = "The parser has a fault, and could not read this upload."
+    return ParserFaulty(f"{fault} The raw files are kept.")
 
 
 def failure_of(death: Death, limits: Limits) -> ParserFailed:
     if death.code == -signal.SIGXCPU:
-        return ParserFailed(f"Reading this upload took more than {limits.cpu_s} s of CPU time.")
-    is_from_outside = death.is_from_outside(limits.memory_bytes)
-    kind = ParserInterrupted if is_from_outside else ParserDied
-    return kind(death.sentence(limits.memory_bytes))
+        return CpuUsedUp(f"Reading this upload took more than {limits.cpu_s} s of CPU time.")
+    if death.is_from_outside(limits.memory_bytes):
+        return ParserInterrupted(death.sentence(limits.memory_bytes))
+    return ParserDied(death, limits.memory_bytes)
 
 
 _sandbox: Sandbox | None = None

@@ -11,6 +11,7 @@ import json
 import tarfile
 import uuid
 import zipfile
+from functools import partial
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -20,7 +21,7 @@ from backend.accounts.models import Token
 from backend.fleet.models import Agent
 from backend.ingest import limits
 from backend.ingest.models import Upload
-from backend.ingest.sandbox import ParserFailed, Sandbox
+from backend.ingest.sandbox import CpuUsedUp, MemoryUsedUp, Sandbox
 from backend.ingest.storage import storage
 from backend.testing.uploads import WRK, gzip_of_zeros, make_envelope, make_tenant, make_trial
 
@@ -163,8 +164,8 @@ SENTENCES = {
     "unpacked_bytes": "unpacks to more than {} bytes the limit for one upload.",
     "waiting_part_bytes": "of parts wait in this workspace for the rest of their uploads each "
     "counted as 262144 at least; at most {} are kept.",
-    "search_cpu_s": "The search for secrets in a file stopped: it needed more than {} s of CPU",
-    "search_memory_mib": "of CPU time or {} MiB of memory.",
+    "search_cpu_s": "The search for secrets in a file needed more than {} s of CPU time.",
+    "search_memory_mib": "The search for secrets in a file needed more than {} MiB of memory.",
     "unpacked_ratio": "expected at most {} times its size.",
     "compressed_members": "The file has more than {} compressed members.",
     "archive_files": "The zip archive has more than {} files.",
@@ -198,6 +199,9 @@ SENTENCES = {
 }
 
 
+USED_UP = {"search_cpu_s": CpuUsedUp(), "search_memory_mib": MemoryUsedUp()}
+
+
 def test_each_limit_has_what_goes_beyond_it():
     assert {row.name for row in limits.limits()} == set(BEYOND) | OF_A_WORKSPACE
 
@@ -210,8 +214,8 @@ def test_beyond_a_limit_the_answer_names_it(client, settings, monkeypatch, name)
         settings.DECOMPRESSED_MAX_BYTES = 100_000
     if name == "waiting_part_bytes":
         settings.PARTS_MAX_BYTES = 100_000
-    if name in ("search_cpu_s", "search_memory_mib"):
-        monkeypatch.setattr(Sandbox, "request", out_of_time)
+    if name in USED_UP:
+        monkeypatch.setattr(Sandbox, "request", partial(fail, USED_UP[name]))
     limit = next(row for row in limits.limits() if row.name == name)
     answer = BEYOND[name](client)
     assert answer.status_code == limit.status, answer.content
@@ -220,5 +224,5 @@ def test_beyond_a_limit_the_answer_names_it(client, settings, monkeypatch, name)
     assert not Upload.objects.exists()
 
 
-def out_of_time(*_):
-    raise ParserFailed("Reading this upload took more than 300 s of CPU time.")
+def fail(failed, *_):
+    raise failed

@@ -1,0 +1,33 @@
+"""A child that searches for secrets and misbehaves as the JSON asks: {"do": …, "path": …}."""
+
+import ctypes
+import os
+import signal
+from pathlib import Path
+
+from backend.ingest import clean_child
+
+
+class Planted:
+    def value(self, asked):
+        order, path = asked["do"], Path(asked["path"])
+        if order == "ALLOCATE":
+            bytearray(1 << 40)
+        if order == "SPIN":
+            while True:
+                pass
+        if order == "FAULT":
+            raise KeyError("a fault")
+        with path.open("a") as deaths:
+            deaths.write("died\n")
+        if order == "CRASH" or (order == "CRASH ONCE" and path.stat().st_size == len("died\n")):
+            ctypes.string_at(0)
+        if order == "OUT OF MEMORY":
+            kills = path.read_text().count("died")
+            path.with_name("vmstat").write_text(f"oom_kill {kills}\n")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return asked
+
+
+clean_child.REDACTOR = Planted()
+clean_child.main()
