@@ -225,7 +225,7 @@ def test_a_body_above_the_limit_of_strangers_is_refused_unread(stranger):
 def test_a_file_that_unpacks_to_more_than_a_visitor_may_read_is_refused(stranger):
     html = html_of(stranger.post("/try", {"file": make_file(GZIPPED_ZEROS, "zeros.gz")}))
     assert "notice-error" in html
-    assert f"more than {OF_STRANGERS.quick.unpacked_bytes} bytes" in html
+    assert f"more than {OF_STRANGERS.quick.unpacked_bytes:,} bytes" in html
 
 
 def test_an_empty_form_says_what_to_do(stranger):
