@@ -6,6 +6,7 @@ It holds no credentials and imports no Django. It writes one file alone: the rew
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import traceback
 from pathlib import Path
@@ -37,13 +38,23 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
             answer = _clean(Path(request["source"]), Path(request["target"]), limits)
     except (CannotClean, DecompressionRefused) as refused:
         answer = {"refused": str(refused), "is_too_large": isinstance(refused, BeyondLimit)}
-    except OSError as away:  # a fault of the disk, not of what is in the file
-        answer = {"away": away.strerror or str(away)}
+    except OSError as away:
+        answer = _answer_to(away, limits)
     except MemoryError:
         answer = {"fatal": "out_of_memory"}
     except Exception:  # a fault of ours: the parent logs it and refuses this upload alone
         answer = {"fatal": "fault", "traceback": traceback.format_exc()}
     return orjson.dumps(answer)
+
+
+def _answer_to(away: OSError, limits: Limits) -> dict[str, Any]:
+    if away.errno != errno.EFBIG:  # a fault of the disk, not of what is in the file
+        return {"away": away.strerror or str(away)}
+    sentence = (
+        "A file contains a secret that cannot be removed: without it the file would have more than "
+        f"{limits.file_bytes:,} bytes, the limit of a rewritten file."
+    )
+    return {"refused": sentence, "is_too_large": True}
 
 
 def _clean(source: Path, target: Path, limits: Limits) -> dict[str, Any]:

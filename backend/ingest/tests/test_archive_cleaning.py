@@ -6,6 +6,7 @@ import json
 import lzma
 import tarfile
 import zipfile
+from contextlib import closing
 from random import Random
 
 import pytest
@@ -13,11 +14,13 @@ import zstandard
 from django.test import Client
 
 from backend.ingest.archives import MAX_FILES
+from backend.ingest.cleaner import Cleaner
 from backend.ingest.cleaning import CannotClean, Cleaning
 from backend.ingest.decompress import FREE_BYTES
 from backend.ingest.limits import limits
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.redaction import MARK
+from backend.ingest.rewriting import TooLargeToClean
 from backend.ingest.storage import open_artefact, storage
 from backend.ingest.worker import process
 from backend.runs.models import Trial
@@ -274,3 +277,25 @@ def test_a_refused_archive_is_not_stored(folder, name, status):
 def test_the_number_of_files_is_among_the_limits():
     rows = {row.name: row for row in limits()}
     assert (rows["archive_files"].value, rows["archive_files"].status) == (MAX_FILES, 413)
+
+
+NOISE = Random(1).randbytes(200_000).hex().encode()
+GROWING = {
+    "plain": LINE + NOISE,
+    "gzip": gzip.compress(LINE + NOISE),
+    "zip": zipped({"a": LINE + NOISE, "b": NOISE}),
+    "tar": tarred({"a": LINE + NOISE, "b": NOISE}),
+}
+
+
+@pytest.mark.parametrize("form", GROWING)
+def test_a_file_that_grows_beyond_the_limit_names_it(form, settings, tmp_path):
+    """Were the storage said to be away, the sender would send it again for ever."""
+    settings.UPLOAD_MAX_BYTES = 100
+    source = tmp_path / "source"
+    source.write_bytes(GROWING[form])
+    with (
+        closing(Cleaner()) as child,
+        pytest.raises(TooLargeToClean, match="more than 300 bytes, the limit of"),
+    ):
+        child.clean_file(source, tmp_path / "target")
