@@ -29,6 +29,9 @@ WARNINGS = {
     BEAT: "beat does not run: leftovers are not swept",
     CANARY: "the broker or the workers take no tasks, or all workers are busy",
 }
+# How far ahead of the database's clock a heartbeat may lie. After the clock was set back, rows of
+# live processes are written anew within seconds; rows of dead ones stay ahead and would count.
+AHEAD_S = 5
 # Rows of machines that are gone.
 KEPT = "1 day"
 
@@ -52,11 +55,15 @@ def name_of(part: str) -> str:
 
 
 def ages() -> dict[str, float | None]:
-    """Seconds since each part was last heard of anywhere; None is never. Raises DatabaseError."""
+    """Seconds since each part was last heard of anywhere; None is never. Raises DatabaseError.
+
+    Rows that lie ahead do not count.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT split_part(name, '@', 1), extract(epoch FROM min(now() - at))::float8"
-            " FROM config_heartbeat GROUP BY 1"
+            " FROM config_heartbeat WHERE at <= now() + make_interval(secs => %s) GROUP BY 1",
+            [AHEAD_S],
         )
         heard: dict[str, float] = dict(cursor.fetchall())
     return {part: heard.get(part) for part in SILENT_AFTER_S}
@@ -131,4 +138,6 @@ def check(part: str, database_url: str) -> str | None:
     if row is None:
         return f"{name_of(part)} was never heard of"
     age_s: float = row[0]
+    if age_s < -AHEAD_S:
+        return f"{name_of(part)}: {-age_s:.0f} s ahead, before the database's clock was set back"
     return f"{name_of(part)}: {age_s:.0f} s ago" if age_s > SILENT_AFTER_S[part] else None

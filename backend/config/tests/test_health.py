@@ -95,6 +95,30 @@ class TestParts:
 
         assert readyz()[1][1] == "worker: 5 s ago"
 
+    @pytest.mark.parametrize("name", ["worker@a", "beat@a", "canary"])
+    def test_that_died_before_the_clock_was_set_back_are_a_warning(self, name):
+        everything_runs()
+        heard(name, -3600)
+
+        part = name.partition("@")[0]
+        assert f"{part}: never" in readyz()[1]
+        assert f"warning: {heartbeat.WARNINGS[part]}" in readyz()[1]
+
+    def test_that_lived_when_the_clock_was_set_back_are_heard_again(self):
+        everything_runs()
+        heard("worker@gone", -3600)
+        heard("worker@a", -3600)
+
+        heard("worker@a", 4)
+
+        assert "worker: 4 s ago" in readyz()[1]
+
+    def test_a_clock_may_be_a_little_behind(self):
+        everything_runs()
+        heard("worker@a", -2)
+
+        assert not any(line.startswith("warning: ") for line in readyz()[1])
+
 
 class TestHeartbeats:
     def test_are_one_row_for_each_part_and_machine(self):
@@ -147,6 +171,9 @@ def test_a_container_asks_for_its_own_heartbeat():
     assert heartbeat.check(heartbeat.WORKER, url) is None
     heard(heartbeat.name_of(heartbeat.WORKER), 100)
     assert re.search(r"1[0-9][0-9] s ago", heartbeat.check(heartbeat.WORKER, url))
+    heard(heartbeat.name_of(heartbeat.WORKER), -3600)
+    assert "s ahead" in heartbeat.check(heartbeat.WORKER, url)
+    heard(heartbeat.name_of(heartbeat.WORKER), 100)
 
     done = subprocess.run(
         [sys.executable, "-m", "backend.config.heartbeat_check", "worker"],
