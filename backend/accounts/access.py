@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from backend.accounts.models import Membership, Role, Token, User, Workspace
 from backend.accounts.scopes import Scope
+from backend.accounts.throttle import address_of
 from backend.accounts.workspaces import current_slug
 
 Actor = User | Token | None
@@ -19,6 +20,17 @@ def name_of_sender(actor: User | Token) -> str:
     """The key of what is counted or kept for each sender."""
     # A signed-in user may be a lazy object, whose type has another name.
     return f"{'token' if isinstance(actor, Token) else 'user'}:{actor.pk}"
+
+
+def name_of_viewer(actor: Actor, meta: Mapping[str, str]) -> str:
+    """The key of the share that each viewer has of slow work.
+
+    A user has one share, however many tokens the user made and whatever is asked for. Who has no
+    account shares with the same address only, for whoever reads a public workspace is a stranger.
+    """
+    if isinstance(actor, Token) and actor.user_id is not None:
+        return f"user:{actor.user_id}"
+    return f"address:{address_of(meta)}" if actor is None else name_of_sender(actor)
 
 
 def workspaces_of(actor: Actor) -> QuerySet[Workspace]:

@@ -78,6 +78,11 @@ def actor_of(request: Request) -> Token | User | None:
     return request.user if isinstance(request.user, User) else None
 
 
+def viewer_name(request: Request) -> str:
+    """The key of the sender's share of slow work."""
+    return access.name_of_viewer(actor_of(request), request.META)
+
+
 def required_actor(request: Request) -> Token | User:
     """As actor_of; raises Problem 401 for an anonymous request, whatever it asks for."""
     actor = actor_of(request)

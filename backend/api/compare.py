@@ -18,7 +18,7 @@ from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.analysis.query.field import Field
 from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
 from backend.analysis.query.metrics import METRICS
-from backend.api.auth import question_ids
+from backend.api.auth import question_ids, viewer_name
 from backend.api.parameters import names_of_arrays
 from backend.api.schema import documented
 from backend.sharing.export import csv_of
@@ -58,7 +58,7 @@ def _answer_json(request: Request) -> bytes:
     """The comparison that the request asks for, over what its sender may see, as JSON."""
     workspace_ids = question_ids(request)
     query = CompareQuery.parse(request.query_params)
-    return compare_as_json(query, workspace_ids=workspace_ids)
+    return compare_as_json(query, workspace_ids=workspace_ids, viewer=viewer_name(request))
 
 
 class AnyFormat(BaseContentNegotiation):

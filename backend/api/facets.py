@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from backend.analysis.loading.facets import FACETS, facets
 from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery, QueryError
-from backend.api.auth import question_ids
+from backend.api.auth import question_ids, viewer_name
 from backend.api.compare import QUERY, AnyFormat
 from backend.api.parameters import names_of_arrays
 from backend.api.schema import documented
@@ -77,5 +77,6 @@ class Facets(APIView):
             query,
             workspace_ids,
             lambda: orjson.dumps(facets(query, workspace_ids=workspace_ids, only=only)),
+            viewer=viewer_name(request),
         )
         return HttpResponse(counted, content_type="application/json")

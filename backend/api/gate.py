@@ -13,6 +13,7 @@ from backend.analysis.pages.gate.describe import GateQuery, judge_build
 from backend.analysis.pages.gate.requirements import FIELD, read_requirements
 from backend.analysis.pages.gate.sides import read_side
 from backend.analysis.query.compare_query import CompareQuery, UnknownField
+from backend.api.auth import viewer_name
 from backend.api.parameters import names_of_arrays
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
@@ -71,7 +72,10 @@ class GateCheck(APIView):
         in at most 5 % of answers.
         """
         workspace_ids = workspaces_asked(request)
-        return Response(to_builtins(judge_build(_asked(request), workspace_ids=workspace_ids)))
+        verdict = judge_build(
+            _asked(request), workspace_ids=workspace_ids, viewer=viewer_name(request)
+        )
+        return Response(to_builtins(verdict))
 
 
 def _asked(request: Request) -> GateQuery:

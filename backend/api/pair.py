@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from backend.analysis.pages.pair.answer import Pair
 from backend.analysis.pages.pair.describe import compare_pair
 from backend.analysis.pages.pair.sides import read_side_ids
-from backend.api.auth import readable_ids
+from backend.api.auth import readable_ids, viewer_name
 from backend.api.schema import documented
 
 
@@ -35,4 +35,5 @@ class ComparePair(APIView):
         """Ratios are b ÷ a, so a is the baseline: the older run, or the older version."""
         workspace_ids = readable_ids(request)
         a, b = read_side_ids(request.query_params)
-        return Response(to_builtins(compare_pair(a, b, workspace_ids=workspace_ids)))
+        pair = compare_pair(a, b, workspace_ids=workspace_ids, viewer=viewer_name(request))
+        return Response(to_builtins(pair))

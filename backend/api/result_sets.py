@@ -17,7 +17,7 @@ from backend.accounts import access, throttle
 from backend.accounts.models import Token, User, Workspace
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
-from backend.api.auth import actor_of, author_of, required_actor
+from backend.api.auth import actor_of, author_of, required_actor, viewer_name
 from backend.api.errors import NOT_FOUND, Problem, sign_in_needed
 from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.idempotency import idempotent
@@ -153,7 +153,7 @@ class ResultSetDetail(APIView):
         parts = asked_parts(request, FIGURES)
         shown = _shown(request, result_set)
         if FIGURES in parts:
-            shown[FIGURES] = Reading(result_set).document["figures"]
+            shown[FIGURES] = Reading(result_set, viewer_name(request)).document["figures"]
         response = Response(only_asked(request, [shown])[0])
         if result_set.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"

@@ -43,19 +43,21 @@ def saved_query(result_set: ResultSet) -> CompareQuery:
 
 @dataclass(frozen=True)
 class Reading:
-    """A result set as it reads now. Each property is evaluated once.
+    """A result set as it reads now. Each property is evaluated once, in a slot of `viewer`.
 
     For a live set the properties raise QueryError where its query is not understood any more, and
     NotVisible where its runs are gone.
     """
 
     result_set: ResultSet
+    viewer: str
 
     @cached_property
     def document(self) -> dict[str, Any]:
         """The content of /s/<id>.json."""
-        result_set = self.result_set
-        return result_set.frozen_snapshot() if result_set.is_frozen else _live_document(result_set)
+        if self.result_set.is_frozen:
+            return self.result_set.frozen_snapshot()
+        return _live_document(self.result_set, self.viewer)
 
     @cached_property
     def figures(self) -> Figures:
@@ -79,12 +81,12 @@ class Reading:
         return canonical_json(self.document) if snapshot is None else bytes(snapshot)
 
 
-def _live_document(result_set: ResultSet) -> dict[str, Any]:
-    figures = _current_figures(saved_query(result_set), result_set.workspace_id)
+def _live_document(result_set: ResultSet, viewer: str) -> dict[str, Any]:
+    figures = _current_figures(saved_query(result_set), result_set.workspace_id, viewer)
     return document_of(result_set, figures, id_=result_set.link)
 
 
-def _current_figures(query: CompareQuery, workspace_id: uuid.UUID) -> Figures:
+def _current_figures(query: CompareQuery, workspace_id: uuid.UUID, viewer: str) -> Figures:
     """The figures as the comparison page gets them, from its cache while nothing changed."""
-    cached = compare_as_json(query, workspace_ids=[workspace_id])
+    cached = compare_as_json(query, workspace_ids=[workspace_id], viewer=viewer)
     return msgspec.json.decode(cached, type=Figures)

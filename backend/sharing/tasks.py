@@ -23,6 +23,6 @@ def draw(result_set_id: str) -> None:
     if result_set is None or result_set.is_gone:
         return
     try:
-        image_of(Reading(result_set))
+        image_of(Reading(result_set, "worker"))
     except (CannotDraw, BusyDrawing, NotVisible, QueryError) as error:
         log.warning("not_drawn", extra={"result_set": result_set_id, "reason": str(error)})

@@ -74,7 +74,9 @@ def read_from(monkeypatch):
 
 def ask(lab, *, text=""):
     """How many trials a comparison over the workspace shows."""
-    answer = json.loads(compare_as_json(CompareQuery.parse(text), workspace_ids=[lab.pk]))
+    answer = json.loads(
+        compare_as_json(CompareQuery.parse(text), workspace_ids=[lab.pk], viewer="viewer")
+    )
     return sum(point["trials"] for series in answer["series"] for point in series["points"])
 
 
@@ -111,7 +113,7 @@ def test_the_replica_counts_as_the_primary_does(standby, read_from):
     def compute():
         return json.dumps(facets(query, workspace_ids=[lab.pk]), default=str).encode()
 
-    counted = get_or_compute_json("facets of a test", query, [lab.pk], compute)
+    counted = get_or_compute_json("facets of a test", query, [lab.pk], compute, viewer="viewer")
 
     assert read_from == [REPLICA]
     assert counted == compute()

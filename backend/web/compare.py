@@ -135,7 +135,7 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     """The chart of the query as an image, with the link of its page in it."""
     workspace, parsed = question
     here = replace(parsed, workspace=workspace.slug)
-    kept = compare_as_json(here, workspace_ids=[workspace.pk])
+    kept = compare_as_json(here, workspace_ids=[workspace.pk], viewer=visible.viewer_name(request))
     page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
     png = image_of_view(msgspec.json.decode(kept, type=Figures), page)
     return HttpResponse(png, content_type="image/png")

@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from backend.accounts import throttle
+from backend.accounts import access, throttle
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.figures import read_figures
 from backend.analysis.loading.selection import NotVisible
@@ -62,7 +62,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     except QueryError as error:
         title = "We don't understand this link"
         return guarded(result_set, plain_message(400, title, str(error), error.hint))
-    reading = Reading(result_set)
+    reading = Reading(result_set, access.name_of_viewer(None, request.META))
     try:
         figures = read_figures(reading.shown)
     except (NotVisible, QueryError) as error:

@@ -55,7 +55,7 @@ def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
     if ticked := request.GET.getlist("server"):
         return HttpResponseRedirect(pair_of_ticked(workspace, "server", ticked))
     a, b = read_side_ids(request.GET.dict())
-    pair = compare_pair(a, b, workspace_ids=[workspace.pk])
+    pair = compare_pair(a, b, workspace_ids=[workspace.pk], viewer=visible.viewer_name(request))
     intent = pair.outcome.intent or ""
     context = {
         "workspace": workspace,

@@ -134,7 +134,7 @@ def _answer(
     except QueryError as error:
         return not_taken(request, error)
     try:
-        return view(request, Reading(result_set))
+        return view(request, Reading(result_set, visible.viewer_name(request)))
     except (NotVisible, QueryError) as error:
         return no_answer(request, error)
     except (NoSuchSeries, drawing.CannotDraw, drawing.BusyDrawing) as error:

@@ -31,6 +31,11 @@ def viewer(request: HttpRequest) -> User | None:
     return request.user if isinstance(request.user, User) else None
 
 
+def viewer_name(request: HttpRequest) -> str:
+    """The key of the viewer's share of slow work."""
+    return access.name_of_viewer(viewer(request), request.META)
+
+
 def is_operator(request: HttpRequest) -> bool:
     """Whether the viewer runs the service."""
     user = viewer(request)

@@ -44,13 +44,19 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> Figur
     return _answer(gathered, panels, views)
 
 
-def compare_as_json(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> bytes:
-    """The JSON of `compare`, kept while nothing that it shows changes. Raises as `compare`."""
+def compare_as_json(
+    query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID], viewer: str
+) -> bytes:
+    """The JSON of `compare`, kept while nothing that it shows changes.
+
+    Raises as `compare`, and TooManyComparisons where `viewer` computes too many.
+    """
     return get_or_compute_json(
         "compare",
         query,
         workspace_ids,
         lambda: figures_json(compare(query, workspace_ids=workspace_ids)),
+        viewer=viewer,
     )
 
 

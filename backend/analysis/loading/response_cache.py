@@ -29,16 +29,18 @@ def get_or_compute_json(
     query: CompareQuery,
     workspace_ids: Sequence[uuid.UUID],
     compute: Callable[[], bytes],
+    *,
+    viewer: str,
 ) -> bytes:
     """The JSON that `compute()` gives for this query; the cached one while it is valid.
 
-    Raises TooManyComparisons.
+    It is computed in a slot of `viewer`. Raises TooManyComparisons.
     """
     versions = {each.id: each.data_version for each in load_settings(workspace_ids)}
     key = _key(kind, query, versions)
     if (cached := _get(key)) is not None:
         return zlib.decompress(cached)
-    with comparison_slot(workspace_ids):
+    with comparison_slot(viewer):
         fresh = compute_near(versions, compute)
     _put(key, zlib.compress(fresh, 1))
     return fresh

@@ -1,16 +1,15 @@
 """How many comparisons one viewer may compute at the same time in one web process.
 
-A viewer is known by the workspaces that the comparison is over. So one tenant that asks for many
-large comparisons leaves threads for the others. Cached answers need no slot.
+A viewer that asks for many large comparisons leaves threads for the others. Who is one viewer is
+decided above, where requests are known. Cached answers need no slot.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from uuid import UUID
 
 from backend.errors import TooMany
 
@@ -36,36 +35,35 @@ class _Viewer:
     waiting: int = 0
 
 
-_viewers: dict[frozenset[UUID], _Viewer] = {}
+_viewers: dict[str, _Viewer] = {}
 _changed = threading.Condition()
 
 
 @contextmanager
-def comparison_slot(workspace_ids: Sequence[UUID]) -> Iterator[None]:
+def comparison_slot(viewer: str) -> Iterator[None]:
     """A slot of this viewer until the block ends. Raises TooManyComparisons."""
-    key = frozenset(workspace_ids)
     with _changed:
-        viewer = _viewers.setdefault(key, _Viewer())
-        _wait_for_slot(viewer)
-        viewer.running += 1
+        counts = _viewers.setdefault(viewer, _Viewer())
+        _wait_for_slot(counts)
+        counts.running += 1
     try:
         yield
     finally:
         with _changed:
-            viewer.running -= 1
-            if not (viewer.running or viewer.waiting):
-                del _viewers[key]
+            counts.running -= 1
+            if not (counts.running or counts.waiting):
+                del _viewers[viewer]
             _changed.notify_all()
 
 
-def _wait_for_slot(viewer: _Viewer) -> None:
-    if viewer.running < RUNNING:
+def _wait_for_slot(counts: _Viewer) -> None:
+    if counts.running < RUNNING:
         return
-    if viewer.waiting >= WAITING:
+    if counts.waiting >= WAITING:
         raise TooManyComparisons
-    viewer.waiting += 1
+    counts.waiting += 1
     try:
-        if not _changed.wait_for(lambda: viewer.running < RUNNING, timeout=PATIENCE_S):
+        if not _changed.wait_for(lambda: counts.running < RUNNING, timeout=PATIENCE_S):
             raise TooManyComparisons
     finally:
-        viewer.waiting -= 1
+        counts.waiting -= 1

@@ -3,6 +3,7 @@
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from django.db import connections
@@ -56,31 +57,52 @@ def in_thread(pool, work, *arguments):
     return pool.submit(run)
 
 
-def compare(tenant, number):
+def compare(number, *, headers=None, slug=None, address="192.0.2.1"):
     """A question of its own, so that no kept answer is given."""
-    return Client().get(f"/api/v1/compare?limit={number + 1}", headers=tenant.headers)
+    asked = {"limit": number + 1} | ({} if slug is None else {"workspace": slug})
+    return Client(headers=headers, REMOTE_ADDR=address).get("/api/v1/compare", asked)
 
 
-def test_a_viewers_flood_of_comparisons_gets_429_and_another_viewer_an_answer(hold, monkeypatch):
-    scene = make_scene()
+@pytest.fixture
+def slow(hold, monkeypatch):
+    """The workspaces whose comparisons stand still."""
+    slow = set()
     monkeypatch.setattr(viewer_slots, "PATIENCE_S", PATIENCE_S)
     compute = comparison.compare
 
     def compare_slowly(query, *, workspace_ids):
-        if scene.own.workspace.pk in workspace_ids:
+        if slow.intersection(workspace_ids):
             hold.wait()
         return compute(query, workspace_ids=workspace_ids)
 
     monkeypatch.setattr(comparison, "compare", compare_slowly)
-    with ThreadPoolExecutor(RUNNING + WAITING) as pool:
-        held = [in_thread(pool, compare, scene.own, number) for number in range(RUNNING + WAITING)]
-        hold.wait_until_begun(RUNNING)
-        own = frozenset([scene.own.workspace.pk])
-        while viewer_slots._viewers[own].waiting < WAITING:
-            threading.Event().wait(0.01)
+    return slow
 
-        flood = [compare(scene.own, 100 + number) for number in range(20)]
-        other = compare(scene.foreign, 0)
+
+@contextmanager
+def flooded(hold, viewer, ask):
+    """A viewer has every slot of a viewer while the block runs; yields the answers to come."""
+    with ThreadPoolExecutor(RUNNING + WAITING) as pool:
+        try:
+            held = [in_thread(pool, ask, number) for number in range(RUNNING + WAITING)]
+            hold.wait_until_begun(RUNNING)
+            while viewer_slots._viewers[viewer].waiting < WAITING:
+                threading.Event().wait(0.01)
+            yield held
+        finally:
+            hold.released.set()
+
+
+def test_a_viewers_flood_of_comparisons_gets_429_and_another_viewer_an_answer(hold, slow):
+    scene = make_scene()
+    slow.add(scene.own.workspace.pk)
+
+    def ask(number):
+        return compare(number, headers=scene.own.headers)
+
+    with flooded(hold, f"user:{scene.own.user.pk}", ask) as held:
+        flood = [ask(100 + number) for number in range(20)]
+        other = compare(0, headers=scene.foreign.headers)
         hold.released.set()
         answered = [future.result(PATIENCE_S) for future in held]
 
@@ -89,7 +111,42 @@ def test_a_viewers_flood_of_comparisons_gets_429_and_another_viewer_an_answer(ho
     assert all("wait" in answer.json()["detail"] for answer in flood)
     assert other.status_code == 200
     assert [answer.status_code for answer in answered] == [200] * (RUNNING + WAITING)
-    assert compare(scene.own, 200).status_code == 200
+    assert ask(200).status_code == 200
+
+
+def make_public(tenant):
+    tenant.workspace.is_public = True
+    tenant.workspace.save()
+
+
+def test_a_strangers_flood_leaves_other_visitors_of_a_public_workspace_an_answer(hold, slow):
+    public = make_scene().own
+    make_public(public)
+    slow.add(public.workspace.pk)
+
+    def ask(number, address="192.0.2.1"):
+        return compare(number, slug=public.workspace.slug, address=address)
+
+    with flooded(hold, "address:192.0.2.1", ask):
+        assert ask(100).status_code == 429
+        slow.clear()
+        assert ask(101, address="192.0.2.2").status_code == 200
+        assert compare(102, headers=public.headers).status_code == 200
+
+
+def test_a_user_has_one_share_whatever_public_workspace_is_asked_for(hold, slow):
+    scene = make_scene()
+    own, other = scene.own, scene.foreign
+    make_public(other)
+    slow.add(own.workspace.pk)
+    slow.add(other.workspace.pk)
+
+    def ask(number):
+        slug = (own, other)[number % 2].workspace.slug
+        return compare(number, headers=own.headers, slug=slug)
+
+    with flooded(hold, f"user:{own.user.pk}", ask):
+        assert [ask(100).status_code, ask(101).status_code] == [429, 429]
 
 
 def trial(ordinal, **more):

@@ -55,7 +55,7 @@ def made(lab, keep=freeze, text=""):
 
 
 def image_of(result_set):
-    return drawing.image_of(Reading(ResultSet.objects.get(pk=result_set.pk)))
+    return drawing.image_of(Reading(ResultSet.objects.get(pk=result_set.pk), "viewer"))
 
 
 def size_of(png):
@@ -154,7 +154,7 @@ def test_each_view_has_an_image_of_its_own(db):
             author=None,
             description=Description(title="T"),
         )
-        figures = Reading(made).document["figures"]
+        figures = Reading(made, "viewer").document["figures"]
         # One address and one date: only what is drawn may differ.
         images[view] = drawing.draw(
             canonical_json({"figures": figures, "url": "http://x/s/1", "date": "frozen"})

@@ -36,7 +36,7 @@ def frozen(lab, text="", **card):
 def json_of(result_set):
     """The bytes that a reader gets who asks now."""
     found = find_result_set(result_set.link, workspace_ids=[result_set.workspace_id])
-    return Reading(found).json
+    return Reading(found, "viewer").json
 
 
 def test_renamed_reread_and_deleted(lab):
@@ -93,7 +93,7 @@ def test_what_the_first_version_froze_is_read(lab):
     made = frozen(lab)
     document = as_first_written(json.loads(bytes(made.snapshot)), "")
     made.snapshot = canonical_json(document)
-    reading = Reading(made)
+    reading = Reading(made, "viewer")
     assert reading.json == canonical_json(document)
     assert reading.figures.series[0].points[0].cells == ()
     assert csv_of(reading.figures).count("\r\n") == 3

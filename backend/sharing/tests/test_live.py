@@ -40,7 +40,7 @@ def frozen(lab, text=""):
 
 def read(result_set):
     found = find_result_set(result_set.link, workspace_ids=[result_set.workspace_id])
-    return json.loads(Reading(found).json)
+    return json.loads(Reading(found, "viewer").json)
 
 
 def servers(document):
@@ -67,7 +67,7 @@ def test_its_title_says_nothing_that_may_change(lab):
 def test_equal_figures_are_equal_bytes(lab):
     make_run(lab, CellSpec())
     made = live(lab)
-    assert Reading(made).json == Reading(ResultSet.objects.get(pk=made.pk)).json
+    assert Reading(made, "viewer").json == Reading(ResultSet.objects.get(pk=made.pk), "viewer").json
 
 
 def test_it_shows_nothing_of_another_workspace(lab):
@@ -111,10 +111,10 @@ def test_a_server_whose_last_run_is_gone_breaks_nothing(lab, client):
     kept, gone, open_ = frozen(lab, query), frozen(lab, "server=beta"), live(lab, query)
     ResultSet.objects.update(visibility="unlisted")
     make_run(lab, CellSpec("alpha"), CellSpec("secret"))
-    before = Reading(kept).json
+    before = Reading(kept, "viewer").json
     remove_run(run)
     assert (newer_runs(kept), newer_runs(gone), newer_runs(open_)) == (1, 0, 1)
-    assert Reading(ResultSet.objects.get(pk=kept.pk)).json == before
+    assert Reading(ResultSet.objects.get(pk=kept.pk), "viewer").json == before
     assert client.get(kept.path).status_code == client.get(gone.path).status_code == 200
     found = differences_since(kept)
     assert (found.after, len(found.missing_runs)) == (None, 1)

@@ -31,7 +31,9 @@ def lab():
 
 def ask(computed, *workspaces, text="", kind="compare"):
     ids = [workspace.pk for workspace in workspaces]
-    return response_cache.get_or_compute_json(kind, CompareQuery.parse(text), ids, computed)
+    return response_cache.get_or_compute_json(
+        kind, CompareQuery.parse(text), ids, computed, viewer="viewer"
+    )
 
 
 def test_the_same_question_is_computed_once(lab):

@@ -1,5 +1,4 @@
 import threading
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,7 +11,7 @@ from backend.analysis.loading.viewer_slots import (
     comparison_slot,
 )
 
-MINE, OTHER = [uuid.UUID(int=1)], [uuid.UUID(int=2)]
+MINE, OTHER = "mine", "other"
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def held():
             pool.submit(hold)
         for _ in range(RUNNING):
             assert ready.acquire(timeout=30)
-        while viewer_slots._viewers[frozenset(MINE)].waiting < WAITING:
+        while viewer_slots._viewers[MINE].waiting < WAITING:
             threading.Event().wait(0.01)
         yield release
         release.set()

@@ -70,10 +70,10 @@ class _Part:
     requirements: tuple[Requirement, ...]
 
 
-def judge_build(asked: GateQuery, *, workspace_ids: Sequence[UUID]) -> Gate:
+def judge_build(asked: GateQuery, *, workspace_ids: Sequence[UUID], viewer: str) -> Gate:
     """The verdict of a build. Raises NotVisible for a candidate that is not there, StillMeasured
     for one that is not complete, QueryError for an unknown value, and TooManyComparisons."""
-    with comparison_slot(workspace_ids), repeatable_read():
+    with comparison_slot(viewer), repeatable_read():
         candidates = find_candidate(asked.candidate, workspace_ids)
         if any(run.is_open for run in candidates):
             raise StillMeasured("The candidate is still measured: its last trials are to come.")

@@ -24,12 +24,12 @@ NOTHING_SHARED = "Nothing was measured in both: no server has the same name"
 _NOTHING_SHARED = Reason(NOTHING_SHARED, "Choose two runs of the same server.", Harm.FORBIDS)
 
 
-def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID]) -> Pair:
+def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID], viewer: str) -> Pair:
     """Both sides with what differs and their figures; ratios are b ÷ a.
 
     Raises NotVisible, NoPair and TooManyComparisons.
     """
-    with comparison_slot(workspace_ids), repeatable_read():
+    with comparison_slot(viewer), repeatable_read():
         sides = load_sides(a, b, workspace_ids)
         return _answer(*sides)
 

@@ -48,7 +48,7 @@ def gate(workspace, candidate, *texts, baseline="main", **narrow):
         requirements=read_requirements(texts or ["throughput > -5%"]),
         narrow=CompareQuery.parse(narrow),
     )
-    return judge_build(asked, workspace_ids=[workspace.pk])
+    return judge_build(asked, workspace_ids=[workspace.pk], viewer="viewer")
 
 
 def of(run):
@@ -185,7 +185,7 @@ def test_more_runs_of_the_candidate_count_together(workspace):
         requirements=read_requirements(["throughput > -5%"]),
         narrow=CompareQuery(),
     )
-    answer = judge_build(asked, workspace_ids=[workspace.pk])
+    answer = judge_build(asked, workspace_ids=[workspace.pk], viewer="viewer")
     assert answer.verdict == "regressed"
     assert len(answer.candidate.runs) == 3
 

@@ -25,7 +25,7 @@ def rates(rate):
 
 
 def pair_of(a, b):
-    return compare_pair(a.pk, b.pk, workspace_ids=[a.workspace_id])
+    return compare_pair(a.pk, b.pk, workspace_ids=[a.workspace_id], viewer="viewer")
 
 
 def differences(pair):
@@ -162,7 +162,7 @@ def test_two_versions_of_a_server_over_all_their_runs(workspace):
         for _ in range(3):
             make_run(workspace, CellSpec("caddy", version=version, rates=rates(rate)))
     old, new = Server.objects.order_by("version")
-    pair = compare_pair(old.pk, new.pk, workspace_ids=[workspace.pk])
+    pair = compare_pair(old.pk, new.pk, workspace_ids=[workspace.pk], viewer="viewer")
     assert (pair.a.kind, pair.a.name, pair.a.trials) == ("server", "caddy 1.0", 9)
     assert "caddy 1.1 serves 2" in pair.finding
     assert "the requests of caddy 1.0 at 64 connections" in pair.finding
@@ -230,11 +230,11 @@ def test_what_cannot_be_a_pair_is_refused_with_the_reason(workspace, case):
         assert "Nothing was measured in both" in pair_of(run, other).finding
         return
     with pytest.raises(NoPair):
-        compare_pair(run.pk, others[case], workspace_ids=[workspace.pk])
+        compare_pair(run.pk, others[case], workspace_ids=[workspace.pk], viewer="viewer")
 
 
 def test_what_belongs_to_others_is_not_found(workspace):
     own, foreign = make_run(workspace, CellSpec()), make_run(make_workspace("other"), CellSpec())
     for other in (foreign.pk, uuid4()):
         with pytest.raises(NotVisible):
-            compare_pair(own.pk, other, workspace_ids=[workspace.pk])
+            compare_pair(own.pk, other, workspace_ids=[workspace.pk], viewer="viewer")
