@@ -14,7 +14,8 @@ from backend.accounts.tokens import TokenRefused
 from backend.accounts.workspaces import WorkspaceRefused
 from backend.alerts.lifecycle import AlertEnded, BadState
 from backend.alerts.rules import BadRule, RuleRefused
-from backend.analysis.loading.viewer_slots import TooManyComparisons
+from backend.analysis.loading.viewer_slots import RETRY_AFTER_S as COMPARE_AFTER_S
+from backend.analysis.loading.viewer_slots import ComparisonsBusy, TooManyComparisons
 from backend.analysis.pages.gate.describe import StillMeasured
 from backend.analysis.query.compare_query import QueryError
 from backend.deliveries.channels import BadChannel, ChannelRefused
@@ -253,6 +254,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     JoinRefused: Answer(409, "No place", "Begin a session of another name."),
     # What cannot be used now
     Busy: _away("Busy", RETRY_AFTER_S),
+    ComparisonsBusy: Answer(503, "Busy", WAIT_HINT, COMPARE_AFTER_S),
     StorageAway: _away(
         "Storage away", 30, "The storage of raw files cannot be used at the moment."
     ),

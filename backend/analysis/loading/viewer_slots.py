@@ -1,4 +1,4 @@
-"""How many comparisons one viewer may compute at the same time in one web process.
+"""How many comparisons one viewer, and all viewers, may compute at once in one web process.
 
 A viewer that asks for many large comparisons leaves threads for the others. Who is one viewer is
 decided above, where requests are known. Cached answers need no slot.
@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from backend.errors import TooMany
+from backend.errors import Away, TooMany
 
-# Of the eight threads of a web process one viewer holds at most five.
-RUNNING, WAITING = 2, 3
+# Of one viewer, who leaves two of the places to others.
+RUNNING, WAITING = 2, 2
+# Places of all viewers, of those that run and those that wait: of the eight threads of a web
+# process two are always free of comparisons.
+PLACES = 6
 PATIENCE_S = 5.0
 RETRY_AFTER_S = 2
 
@@ -29,10 +32,21 @@ class TooManyComparisons(TooMany):
         )
 
 
+class ComparisonsBusy(Away):
+    """All places are taken, by other viewers too. The same request works later."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{PLACES} comparisons are computed or wait at the moment.")
+
+
 @dataclass(slots=True)
 class _Viewer:
     running: int = 0
     waiting: int = 0
+
+    @property
+    def places(self) -> int:
+        return self.running + self.waiting
 
 
 _viewers: dict[str, _Viewer] = {}
@@ -41,29 +55,30 @@ _changed = threading.Condition()
 
 @contextmanager
 def comparison_slot(viewer: str) -> Iterator[None]:
-    """A slot of this viewer until the block ends. Raises TooManyComparisons."""
+    """A slot of this viewer until the block ends. Raises TooManyComparisons and ComparisonsBusy."""
     with _changed:
-        counts = _viewers.setdefault(viewer, _Viewer())
-        _wait_for_slot(counts)
-        counts.running += 1
+        _enter(viewer)
     try:
         yield
     finally:
         with _changed:
-            counts.running -= 1
-            if not (counts.running or counts.waiting):
+            _viewers[viewer].running -= 1
+            if not _viewers[viewer].places:
                 del _viewers[viewer]
             _changed.notify_all()
 
 
-def _wait_for_slot(counts: _Viewer) -> None:
-    if counts.running < RUNNING:
-        return
-    if counts.waiting >= WAITING:
+def _enter(viewer: str) -> None:
+    counts = _viewers.get(viewer, _Viewer())
+    if counts.places >= RUNNING + WAITING:
         raise TooManyComparisons
+    if sum(each.places for each in _viewers.values()) >= PLACES:
+        raise ComparisonsBusy
+    _viewers[viewer] = counts
     counts.waiting += 1
     try:
         if not _changed.wait_for(lambda: counts.running < RUNNING, timeout=PATIENCE_S):
             raise TooManyComparisons
+        counts.running += 1
     finally:
         counts.waiting -= 1

@@ -149,6 +149,18 @@ def test_a_user_has_one_share_whatever_public_workspace_is_asked_for(hold, slow)
         assert [ask(100).status_code, ask(101).status_code] == [429, 429]
 
 
+def test_where_others_have_all_places_a_visitor_gets_503(monkeypatch):
+    public = make_scene().own
+    make_public(public)
+    monkeypatch.setattr(viewer_slots, "PLACES", 0)
+
+    answer = compare(0, slug=public.workspace.slug)
+
+    assert answer.status_code == 503
+    assert answer["Retry-After"] == str(viewer_slots.RETRY_AFTER_S)
+    assert answer.json()["hint"].startswith("Wait")
+
+
 def trial(ordinal, **more):
     return {**make_trial(ordinal), "phase": "measure", **more}
 

@@ -1,15 +1,19 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
 from backend.analysis.loading import viewer_slots
 from backend.analysis.loading.viewer_slots import (
+    PLACES,
     RUNNING,
     WAITING,
+    ComparisonsBusy,
     TooManyComparisons,
     comparison_slot,
 )
+from backend.config.web_server import THREADS
 
 MINE, OTHER = "mine", "other"
 
@@ -45,6 +49,30 @@ def test_one_viewer_has_so_many_and_another_is_not_held_up(held):
         pass
     with comparison_slot(OTHER):
         pass
+
+
+def test_all_viewers_leave_two_threads_free():
+    assert PLACES == THREADS - 2
+    assert RUNNING + WAITING <= PLACES - 2
+    viewers = [f"viewer {number // RUNNING}" for number in range(PLACES)]
+    with ExitStack() as held:
+        for viewer in viewers:
+            held.enter_context(comparison_slot(viewer))
+        with pytest.raises(ComparisonsBusy), comparison_slot(OTHER):
+            pass
+        with pytest.raises(ComparisonsBusy), comparison_slot(viewers[0]):
+            pass
+    assert not viewer_slots._viewers
+    with comparison_slot(OTHER):
+        pass
+
+
+def test_a_viewer_who_has_all_of_a_viewer_is_told_so_where_all_places_are_taken(held):
+    with comparison_slot(OTHER), comparison_slot(OTHER):
+        with pytest.raises(TooManyComparisons), comparison_slot(MINE):
+            pass
+        with pytest.raises(ComparisonsBusy), comparison_slot("third"):
+            pass
 
 
 def test_who_waits_gets_the_next_slot_and_nothing_is_left(held):
