@@ -14,6 +14,7 @@ from backend.accounts.audit import record
 from backend.accounts.members import MemberRefused, check_may_give, role_of, roles_given_by
 from backend.accounts.models import Act, Invitation, Membership, Token, User, Workspace
 from backend.accounts.quotas import check_members
+from backend.accounts.stored_token import signature_of
 from backend.errors import Refused
 
 LIFETIME = timedelta(days=7)
@@ -53,18 +54,22 @@ def invite(actor: User | Token, workspace: Workspace, role: str, *, email: str =
         role=role,
         email=email,
         made_by=maker,
-        lookup=token_format.lookup_of(clear),
-        digest=token_format.digest_of(clear),
         expires_at=timezone.now() + LIFETIME,
+        **signature_of(clear),
     )
     record(Act.INVITATION_CREATED, workspace, subject=email, subject_id=invitation.pk, role=role)
     return clear
 
 
 def open_invitations(workspace: Workspace) -> QuerySet[Invitation]:
-    """The invitations that can still be used, newest first."""
+    """The invitations of a workspace that can still be used, newest first."""
+    return usable_invitations().filter(workspace=workspace)
+
+
+def usable_invitations() -> QuerySet[Invitation]:
+    """The invitations that can still be used, of all workspaces."""
     return Invitation.objects.filter(
-        workspace=workspace, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
+        used_at=None, revoked_at=None, expires_at__gt=timezone.now(), workspace__deleted_at=None
     )
 
 
@@ -144,9 +149,10 @@ def _stored(clear: str) -> Invitation | None:
         return None
     rows = Invitation.objects.select_related("workspace", "made_by")
     same_lookup = rows.filter(lookup=token_format.lookup_of(clear))
-    return next(
-        (row for row in same_lookup if token_format.same_digest(bytes(row.digest), clear)), None
-    )
+    invitation = next((row for row in same_lookup if row.matches(clear)), None)
+    if invitation is not None:
+        invitation.sign_again(clear)
+    return invitation
 
 
 def _still_may_invite(invitation: Invitation) -> bool:

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import F
 from django.utils import timezone
 
-from backend.accounts import token_format
+from backend.accounts.stored_token import StoredToken
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
 
@@ -105,8 +105,8 @@ class Membership(models.Model):
         return f"{self.user} is {self.role} of {self.workspace}"
 
 
-class Invitation(models.Model):
-    """A link by which one person joins a workspace. Only the HMAC of its token is stored."""
+class Invitation(StoredToken):
+    """A link by which one person joins a workspace."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
@@ -114,8 +114,6 @@ class Invitation(models.Model):
     # Whom it was sent to; empty where the link is handed over by other means.
     email = models.EmailField(blank=True, default="")
     made_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    lookup = models.CharField(max_length=8, db_index=True)
-    digest = models.BinaryField(max_length=32)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
@@ -156,8 +154,8 @@ class TokenKind(models.TextChoices):
 BEARER_KINDS = (TokenKind.AGENT, TokenKind.API)
 
 
-class Token(models.Model):
-    """A credential of one workspace. Only its HMAC is stored; the clear text is shown once."""
+class Token(StoredToken):
+    """A credential of one workspace. The clear text is shown once."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=10, choices=TokenKind.choices)
@@ -170,10 +168,6 @@ class Token(models.Model):
     scopes = models.JSONField(default=list)
     # Networks (CIDR) that it is accepted from; empty: from everywhere.
     networks = models.JSONField(default=list)
-    lookup = models.CharField(max_length=8, db_index=True)
-    digest = models.BinaryField(max_length=32)
-    # Which pepper keyed the digest (see token_format.pepper_id); empty: not recorded.
-    pepper_id = models.CharField(max_length=8, default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # None: it never expires.
     expires_at = models.DateTimeField(null=True)
@@ -192,26 +186,17 @@ class Token(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} token {self.name or self.lookup}"
 
-    def matches(self, clear: str) -> bool:
-        """Whether `clear` is this token, compared in constant time."""
-        return token_format.same_digest(bytes(self.digest), clear)
-
     @property
     def is_expired(self) -> bool:
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
-class WorkspaceLink(models.Model):
-    """A link by which everyone who has it reads a workspace, until it is revoked.
-
-    Only the HMAC of its token is stored.
-    """
+class WorkspaceLink(StoredToken):
+    """A link by which everyone who has it reads a workspace, until it is revoked."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="links")
     made_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
-    lookup = models.CharField(max_length=8, db_index=True)
-    digest = models.BinaryField(max_length=32)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     revoked_at = models.DateTimeField(null=True)
 

@@ -15,6 +15,7 @@ from backend.accounts.addresses import Address, is_within
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Token, TokenKind, User, Workspace
 from backend.accounts.scopes import AGENT_SCOPES, scopes_of_role
+from backend.accounts.stored_token import signature_of
 from backend.errors import Refused
 
 AGENT_LIFETIME = timedelta(days=365)
@@ -69,9 +70,7 @@ def store(
         made_by=made_by,
         scopes=[str(scope) for scope in grant.scopes],
         networks=list(grant.networks),
-        lookup=token_format.lookup_of(clear),
-        digest=token_format.digest_of(clear),
-        pepper_id=token_format.pepper_id(),
+        **signature_of(clear),
         expires_at=None if grant.lifetime is None else timezone.now() + grant.lifetime,
     )
     if kind != TokenKind.LINK:
@@ -128,15 +127,8 @@ def stored(clear: str, *kinds: TokenKind) -> Token:
     token: Token | None = next((row for row in rows if row.matches(clear)), None)
     if token is None:
         raise TokenRefused("This token is not known here.", hint=NEW_HINT)
-    if token.pepper_id != token_format.pepper_id():
-        _sign_again(token, clear)
+    token.sign_again(clear)
     return token
-
-
-def _sign_again(token: Token, clear: str) -> None:
-    token.digest = token_format.digest_of(clear)
-    token.pepper_id = token_format.pepper_id()
-    token.save(update_fields=["digest", "pepper_id"])
 
 
 def is_accepted(token: Token, address: Address | None) -> bool:

@@ -17,6 +17,7 @@ from backend.accounts import throttle, token_format
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act, User, Workspace, WorkspaceLink
 from backend.accounts.opening_checks import check_opening
+from backend.accounts.stored_token import signature_of
 from backend.errors import NotFound, TooMany
 
 KIND = "share"
@@ -38,12 +39,7 @@ def make_link(maker: User, workspace: Workspace) -> str:
     check_opening(workspace)
     was = _end_links(workspace)
     clear = token_format.new_token(KIND)
-    WorkspaceLink.objects.create(
-        workspace=workspace,
-        made_by=maker,
-        lookup=token_format.lookup_of(clear),
-        digest=token_format.digest_of(clear),
-    )
+    WorkspaceLink.objects.create(workspace=workspace, made_by=maker, **signature_of(clear))
     _record(workspace, was, "unlisted")
     return clear
 
@@ -88,23 +84,29 @@ def shared_ids(session: Mapping[str, Iterable[str]]) -> list[UUID]:
     opened = list(session.get(OPENED_LINKS, ()))
     if not opened:
         return []
-    return list(_working().filter(pk__in=opened).values_list("workspace", flat=True).distinct())
+    return list(
+        working_links().filter(pk__in=opened).values_list("workspace", flat=True).distinct()
+    )
 
 
 def is_unlisted(workspace: Workspace) -> bool:
     """Whether a link to the workspace works."""
-    return _working().filter(workspace=workspace).exists()
+    return working_links().filter(workspace=workspace).exists()
 
 
-def _working() -> QuerySet[WorkspaceLink]:
+def working_links() -> QuerySet[WorkspaceLink]:
+    """The links that work, of all workspaces."""
     return WorkspaceLink.objects.filter(revoked_at=None, workspace__deleted_at=None)
 
 
 def _working_link(clear: str) -> WorkspaceLink | None:
     if not token_format.is_well_formed(clear):
         return None
-    rows = _working().filter(lookup=token_format.lookup_of(clear)).select_related("workspace")
-    return next((row for row in rows if token_format.same_digest(bytes(row.digest), clear)), None)
+    rows = working_links().filter(lookup=token_format.lookup_of(clear)).select_related("workspace")
+    link = next((row for row in rows if row.matches(clear)), None)
+    if link is not None:
+        link.sign_again(clear)
+    return link
 
 
 def _end_links(workspace: Workspace) -> str:

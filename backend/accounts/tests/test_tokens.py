@@ -10,7 +10,15 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts import addresses, invitations, leaks, token_format, token_making, tokens
+from backend.accounts import (
+    addresses,
+    invitations,
+    leaks,
+    token_format,
+    token_making,
+    tokens,
+    workspace_links,
+)
 from backend.accounts.adapter import SecondFactorAdapter
 from backend.accounts.models import (
     BEARER_KINDS,
@@ -213,16 +221,47 @@ class TestPeppers:
         assert printed("change_pepper").startswith("1 second factors")
         assert "1 tokens were not used" in printed("change_pepper")
         find(made_before.token)
-        assert "No token needs" in printed("change_pepper")
+        assert "No tokens, sign-in links" in printed("change_pepper")
         settings.FORMER_TOKEN_PEPPERS = []
         stored = Authenticator.objects.get().data["secret"]
         assert SecondFactorAdapter().decrypt(stored) == "JBSWY3DP"
 
-    def test_an_invitation_outlives_the_change(self, made_before, settings):
+    def test_an_expired_token_is_not_counted(self, made_before):
+        Token.objects.update(expires_at=timezone.now())
+        assert "No tokens" in printed("change_pepper")
+
+    @pytest.mark.parametrize("kind", ["links of workspaces", "invitations", "sign-in links"])
+    def test_links_outlive_the_change_once_used(self, kind, made_before, settings):
+        find(made_before.token)
         settings.TOKEN_PEPPER = OLD
-        clear = invitations.invite(made_before.user, made_before.workspace, Role.VIEWER)
+        make, use = self.links(made_before)[kind]
+        clear = make()
         settings.TOKEN_PEPPER = NEW
-        assert invitations.find(clear).role == Role.VIEWER
+        assert f"1 {kind} were not used" in printed("change_pepper")
+        use(clear)
+        assert f"1 {kind}" not in printed("change_pepper")
+        settings.FORMER_TOKEN_PEPPERS = []
+        assert use(clear)
+
+    def links(self, tenant):
+        """By kind, how one is made and used."""
+        user, workspace, lifetime = tenant.user, tenant.workspace, tokens.LINK_LIFETIME
+        return {
+            "links of workspaces": (
+                lambda: workspace_links.make_link(user, workspace),
+                lambda clear: workspace_links.find_link(clear, visitor="192.0.2.7"),
+            ),
+            "invitations": (
+                lambda: invitations.invite(user, workspace, Role.VIEWER),
+                invitations.find,
+            ),
+            "sign-in links": (
+                lambda: tokens.issue(
+                    TokenKind.LINK, workspace, user=user, name="l", lifetime=lifetime
+                ),
+                lambda clear: tokens.find(clear, TokenKind.LINK),
+            ),
+        }
 
 
 def printed(command):

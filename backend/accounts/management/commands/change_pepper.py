@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from allauth.mfa.models import Authenticator
@@ -9,28 +10,27 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from backend.accounts.adapter import encrypt_again
-from backend.accounts.models import BEARER_KINDS, Token
-from backend.accounts.token_format import pepper_id
+from backend.accounts.former_peppers import count_unmoved
 
 # What allauth stores encrypted, by the member of its data.
 ENCRYPTED = ("secret", "seed")
 
 
 class Command(BaseCommand):
-    help = "Encrypt second factors with the new pepper, and count tokens of former peppers."
+    help = "Encrypt second factors with the new pepper, and count what former peppers still key."
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"{_encrypt_factors()} second factors are encrypted with TOKEN_PEPPER.")
-        usable = Token.objects.filter(kind__in=BEARER_KINDS, revoked_at=None)
-        former = usable.exclude(pepper_id=pepper_id()).count()
-        if former:
-            self.stdout.write(
-                f"{former} tokens were not used since the change. Their next use stores them under "
-                "TOKEN_PEPPER. Remove a value from FORMER_TOKEN_PEPPERS when this count is 0, or "
-                "to end these tokens."
-            )
-        else:
-            self.stdout.write("No token needs FORMER_TOKEN_PEPPERS. Invitations do, for 7 days.")
+        counts = count_unmoved()
+        if not any(counts.values()):
+            self.stdout.write(f"No {_listed(counts)} need FORMER_TOKEN_PEPPERS.")
+            return
+        for kind, count in counts.items():
+            self.stdout.write(f"{count} {kind} were not used since the change.")
+        self.stdout.write(
+            "The next use of each stores it under TOKEN_PEPPER. Remove a value from "
+            "FORMER_TOKEN_PEPPERS when each of these counts is 0, or to end what they count."
+        )
 
 
 @transaction.atomic
@@ -42,3 +42,8 @@ def _encrypt_factors() -> int:
                 factor.data[name] = encrypt_again(factor.data[name])
         factor.save(update_fields=["data"])
     return len(factors)
+
+
+def _listed(kinds: Iterable[str]) -> str:
+    *others, last = kinds
+    return f"{', '.join(others)} or {last}"
