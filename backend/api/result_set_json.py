@@ -11,6 +11,7 @@ from backend.links import link_to, result_set_link
 from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.sharing.newer_runs import newer_runs
 from backend.sharing.notes import MAX_LENGTH
+from backend.sharing.readers import readers_of, readers_of_runs
 from backend.stats import Verdict
 
 
@@ -66,6 +67,7 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         help_text="The page of the newer result set, where the reader may see it"
     )
     sha256 = serializers.SerializerMethodField(help_text="Of the bytes at json_url; null when live")
+    readers = serializers.SerializerMethodField(help_text="Who may read it now, and why")
     newer_runs = serializers.SerializerMethodField(
         help_text="Runs since then that the question shows as well; null where it is not known"
     )
@@ -108,6 +110,13 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
 
     def get_sha256(self, result_set: ResultSet) -> str | None:
         return result_set.sha256 or None
+
+    def get_readers(self, result_set: ResultSet) -> str:
+        # Of a list, looked up together.
+        by_workspace = self.context.get("readers_of_runs")
+        if by_workspace is None:
+            return readers_of(result_set, readers_of_runs(result_set.workspace))
+        return readers_of(result_set, by_workspace[result_set.workspace_id])
 
     def get_newer_runs(self, result_set: ResultSet) -> int | None:
         if result_set.is_gone:

@@ -41,6 +41,7 @@ from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.sharing.newer_runs import count_newer_runs
+from backend.sharing.readers import readers_of_all_runs
 from backend.sharing.reading import Reading, find_result_set
 
 FIGURES = "figures"
@@ -66,7 +67,11 @@ class ResultSetList(APIView):
         page, following = newest_first(request, "result-set-list", related, "created_at")
         body = {"result_sets": page, "next": following}
         counts = count_newer_runs([each for each in page if not each.is_gone])
-        context = {"workspaces": ids, "newer_runs": counts}
+        context = {
+            "workspaces": ids,
+            "newer_runs": counts,
+            "readers_of_runs": readers_of_all_runs(each.workspace for each in page),
+        }
         answer = ResultSetListSerializer(body, context=context).data
         return Response({**answer, "result_sets": only_asked(request, answer["result_sets"])})
 

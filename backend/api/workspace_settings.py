@@ -28,6 +28,7 @@ from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_workspace, owned_workspace
 from backend.ingest.retention import DAYS, count_due_output
+from backend.sharing.readers import readers_of_runs
 from backend.sharing.workspace_deletion import delete_workspace
 
 _SHARE = "Differences below this share are called not relevant"
@@ -49,6 +50,11 @@ class WorkspaceSettingsSerializer(serializers.Serializer[Workspace]):
     is_unlisted = serializers.SerializerMethodField(
         help_text="Whether everyone who has its link may read its runs"
     )
+
+    readers = serializers.SerializerMethodField(help_text="Who may read its runs now, and why")
+
+    def get_readers(self, workspace: Workspace) -> str:
+        return readers_of_runs(workspace)
 
     def get_is_unlisted(self, workspace: Workspace) -> bool:
         return is_unlisted(workspace)

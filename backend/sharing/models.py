@@ -42,12 +42,6 @@ class State(models.TextChoices):
 
 GONE = (State.EXPIRED, State.WITHDRAWN)
 
-_READERS = {
-    Visibility.PRIVATE: "Members of the workspace may read it, because it is private.",
-    Visibility.UNLISTED: "Everyone who has the link may read it, because it is unlisted.",
-    Visibility.PUBLIC: "Everyone may read it, because it is public.",
-}
-
 
 class ResultSets(models.QuerySet["ResultSet"]):
     def readable(self, workspace_ids: Iterable[uuid.UUID]) -> ResultSets:
@@ -140,19 +134,6 @@ class ResultSet(models.Model):
         if self.expires_at is None or not self.is_gone:
             raise ValueError(f"result set {self.pk} is not gone")
         return "This link has expired.", self.expires_at
-
-    @property
-    def readers(self) -> str:
-        """Who may read it now, and why."""
-        if self.is_gone:
-            return f"Nobody, because it is {self.state}."
-        return f"{_READERS[Visibility(self.visibility)]} {self._readers_of_runs}"
-
-    @property
-    def _readers_of_runs(self) -> str:
-        if self.workspace.is_public:
-            return "Everyone may read its runs, because the workspace is public."
-        return "Only members may read its runs, because the workspace is private."
 
     @property
     def path(self) -> str:

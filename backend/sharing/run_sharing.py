@@ -10,12 +10,12 @@ from typing import Any
 from django.db import transaction
 
 from backend.accounts.audit import change, record
-from backend.accounts.models import Act, Workspace
-from backend.accounts.workspace_links import is_unlisted
+from backend.accounts.models import Act
 from backend.errors import Conflict, NotFound
 from backend.runs.models import Run, Trial
 from backend.sharing.links import row_at_link
 from backend.sharing.models import OPENNESS, SharedRun, Visibility
+from backend.sharing.readers import visibility_of
 from backend.sharing.run_texts import typed_texts
 from backend.sharing.secret_check import refuse_secrets, refuse_tokens
 
@@ -52,19 +52,13 @@ def describe_sharing(run: Run) -> Sharing:
     """Who may read the run now, and why."""
     shared = SharedRun.objects.filter(run=run).first()
     own = Visibility.PRIVATE if shared is None else Visibility(shared.visibility)
-    inherited = _visibility_of(run.workspace)
+    inherited = visibility_of(run.workspace)
     effective = max(own, inherited, key=OPENNESS.index)
     reasons = [_BY_ITSELF[own]] if own == effective and own in _BY_ITSELF else []
     # Two links are two ways to read it; what is public needs one reason.
     if inherited == effective and own != Visibility.PUBLIC:
         reasons.append(_BY_WORKSPACE[inherited])
     return Sharing(own, effective, " ".join(reasons), None if shared is None else shared.path)
-
-
-def _visibility_of(workspace: Workspace) -> Visibility:
-    if workspace.is_public:
-        return Visibility.PUBLIC
-    return Visibility.UNLISTED if is_unlisted(workspace) else Visibility.PRIVATE
 
 
 @transaction.atomic

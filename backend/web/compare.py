@@ -25,6 +25,7 @@ from backend.links import absolute, compare_link, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
 from backend.sharing.models import SavedView
+from backend.sharing.readers import readers_of_runs
 from backend.sharing.saved_views import default_view, views_in
 from backend.web import visible
 from backend.web.home import first_steps
@@ -80,6 +81,7 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
         "csv_url": link_to("compare-csv", query=asked),
         "png_url": link_to("compare-png", workspace.slug, query=query),
         "share_url": link_to("share", workspace.slug) if writable else "",
+        "readers_of_runs": readers_of_runs(workspace) if writable else "",
         "groups": _group_links(workspace),
         "is_member": is_member,
         "views": views_in([workspace.pk]) if is_member else [],

@@ -32,6 +32,7 @@ from backend.sharing.freezing import freeze, save_live, usual_title
 from backend.sharing.models import Kind, ResultSet
 from backend.sharing.newer_runs import MOST, newer_runs
 from backend.sharing.notes import html_of
+from backend.sharing.readers import readers_of, readers_of_runs
 from backend.sharing.reading import Reading
 from backend.sharing.text import plain
 from backend.web import visible
@@ -167,12 +168,17 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
             if _told(result_set, older, is_member=is_member)
         ],
         "is_member": is_member,
+        "readers": _readers(result_set) if is_member else "",
         "can_manage": visible.may_manage(request, result_set),
         "can_feature": visible.is_operator(request) and result_set.is_frozen,
         "last_day": _last_day(result_set),
         **(_elsewhere(reading) if result_set.is_shared else {}),
     }
     return render(request, "result_set.html", context)
+
+
+def _readers(result_set: ResultSet) -> str:
+    return readers_of(result_set, readers_of_runs(result_set.workspace))
 
 
 def _study_answers(result_set: ResultSet, *, is_member: bool) -> dict[str, Any]:

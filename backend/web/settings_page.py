@@ -17,6 +17,7 @@ from backend.accounts.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settin
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.errors import InvalidInput
 from backend.ingest.usage import usage_of
+from backend.sharing.readers import readers_of_runs
 from backend.sharing.workspace_secrets import NotOpened
 from backend.stats.thresholds import LEAST_TRIALS
 from backend.web import visible
@@ -112,6 +113,7 @@ def settings_form(
         },
         "is_public": (sent.get("is_public") == "1") if sent is not None else workspace.is_public,
         "is_unlisted": is_unlisted(workspace),
+        "readers": readers_of_runs(workspace),
         "may_delete": access.may_own(visible.viewer(request), workspace.pk),
         "usage": usage_of(workspace.pk),
         "percent": sent.get("relevant_percent", "")

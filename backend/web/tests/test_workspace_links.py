@@ -84,9 +84,16 @@ def test_the_token_is_not_stored(link):
 
 def test_the_settings_say_who_reads_and_why(link, owner):
     page = owner.get("/w/own-lab/settings").content.decode()
-    assert "because this workspace is unlisted" in page
+    assert "because the workspace is unlisted" in page
     owner.post("/w/own-lab/link/revoke")
-    assert "because this workspace is private" in owner.get("/w/own-lab/settings").content.decode()
+    assert "because the workspace is private" in owner.get("/w/own-lab/settings").content.decode()
+
+
+def test_who_shares_a_comparison_is_told_who_reads_its_runs(link, owner):
+    """The page said that the runs stay private."""
+    assert "because the workspace is unlisted" in owner.get("/w/own-lab/compare").content.decode()
+    owner.post("/w/own-lab/link/revoke")
+    assert "because the workspace is private" in owner.get("/w/own-lab/compare").content.decode()
 
 
 def test_the_audit_log_has_it(link, owner):

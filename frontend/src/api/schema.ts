@@ -1692,7 +1692,7 @@ export interface components {
             readonly author: string | null;
             readonly query?: string;
             readonly visibility?: components["schemas"]["VisibilityEnum"];
-            /** @description Who may read it now, and why. */
+            /** @description Who may read it now, and why */
             readonly readers: string;
             /** Format: date-time */
             readonly created_at: string;
@@ -1881,7 +1881,7 @@ export interface components {
             readonly author: string | null;
             readonly query?: string;
             readonly visibility?: components["schemas"]["VisibilityEnum"];
-            /** @description Who may read it now, and why. */
+            /** @description Who may read it now, and why */
             readonly readers: string;
             /** Format: date-time */
             readonly created_at: string;
@@ -2764,6 +2764,8 @@ export interface components {
             readonly raw_kept_days: number | null;
             /** @description Whether everyone who has its link may read its runs */
             readonly is_unlisted: boolean;
+            /** @description Who may read its runs now, and why */
+            readonly readers: string;
         };
         /** @description How much of its limits a workspace uses. */
         readonly WorkspaceUsage: {
