@@ -52,8 +52,8 @@ class WorkspaceUsage(APIView):
         responses={200: WorkspaceUsageSerializer, **documented(401, 404)},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Uploads today, stored bytes, members and uploads that are being read, each with the limit
-        of this workspace."""
+        """Uploads today, stored bytes, members with open invitations, and uploads that are being
+        read, each with the limit of this workspace."""
         readable = access.workspaces_of(required_actor(request))
         workspace = readable.filter(slug=current_slug(slug)).first()
         if workspace is None:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from backend.accounts.invitations import usable_invitations
 from backend.accounts.models import Membership
 from backend.accounts.quotas import limits_of, service_limits
 from backend.ingest.models import State, Upload
@@ -18,7 +19,11 @@ from backend.ingest.quota import TODAY, day_ends_at, sums_of
 # Of a limit: from here on people are warned.
 WARNING_SHARE = 0.8
 # Limits beyond which something is refused, by their id.
-LABELS = {"uploads_per_day": "Uploads today", "stored_bytes": "Storage", "members": "Members"}
+LABELS = {
+    "uploads_per_day": "Uploads today",
+    "stored_bytes": "Storage",
+    "members": "Members and open invitations",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,9 @@ class Usage:
 def usage_of(workspace_id: UUID) -> Sequence[Usage]:
     """The usage of each limit of a workspace."""
     limits, sums = limits_of(workspace_id), sums_of(workspace_id)
+    # An invited person has a place until the invitation ends (quotas.check_members).
     members = Membership.objects.filter(workspace=workspace_id).count()
+    members += usable_invitations().filter(workspace=workspace_id).count()
     reading = Upload.objects.filter(workspace=workspace_id, state=State.PARSING)
     # Uploads that are read together have one lease, and count as one.
     reads = reading.values("lease_until").distinct().count()
@@ -83,7 +90,7 @@ def usage_of(workspace_id: UUID) -> Sequence[Usage]:
             "members",
             members,
             limits.members,
-            "Nobody else can be invited or join.",
+            "Nobody else can be invited until a member leaves or an open invitation ends.",
         ),
         Usage(
             "reads",
@@ -122,7 +129,12 @@ _NEAR_LIMITS = f"""
             coalesce(sum(uploads) FILTER (WHERE day = {TODAY}), 0)::bigint AS uploads
         FROM ingest_storedbytes GROUP BY workspace_id
     ), joined AS (
-        SELECT workspace_id, count(*) AS members FROM accounts_membership GROUP BY workspace_id
+        SELECT workspace_id, count(*) AS members FROM (
+            SELECT workspace_id FROM accounts_membership
+            UNION ALL
+            SELECT workspace_id FROM accounts_invitation
+            WHERE used_at IS NULL AND revoked_at IS NULL AND expires_at > now()
+        ) AS place GROUP BY workspace_id
     )
     SELECT workspace.slug, entry.id, entry.used, entry.most
     FROM accounts_workspace AS workspace

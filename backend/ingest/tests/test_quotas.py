@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from backend.accounts import invitations
-from backend.accounts.models import Act, AuditEvent, Membership, Role, Token, User
+from backend.accounts.models import Act, AuditEvent, Invitation, Membership, Role, Token, User
 from backend.accounts.quotas import MembersFull, limits_of, set_limits
 from backend.ingest import insert_small, quota
 from backend.ingest.models import StoredBytes, Upload
@@ -168,6 +168,28 @@ def test_invitations_end_where_the_members_would_be_too_many(tenant):
     assert Membership.objects.count() == 2
 
 
+def test_the_usage_counts_the_invitations_that_fill_the_limit(client, tenant):
+    """Five places showed "1 of 5" while nobody could be invited."""
+    set_limits(tenant.workspace, {"members": 5})
+    for _ in range(4):
+        invitations.invite(tenant.user, tenant.workspace, Role.VIEWER)
+
+    (members,) = [row for row in usage_of(tenant.workspace.pk) if row.id == "members"]
+    assert (members.used, members.state) == (5, "full")
+    assert [(row.id, row.used) for row in near_limits()] == [("members", 5)]
+    client.force_login(tenant.user)
+    assert client.get(USAGE).json()["usage"][2]["used"] == 5
+    page = " ".join(re.sub("<[^>]+>", " ", client.get("/w/lab/settings").content.decode()).split())
+    assert "Members and open invitations 5 of 5" in page
+
+    ended = [{"used_at": timezone.now()}, {"revoked_at": timezone.now()}]
+    ended.append({"expires_at": timezone.now()})
+    for invitation, fields in zip(Invitation.objects.all()[:3], ended, strict=True):
+        Invitation.objects.filter(pk=invitation.pk).update(**fields)
+    (members,) = [row for row in usage_of(tenant.workspace.pk) if row.id == "members"]
+    assert (members.used, near_limits()) == (2, [])
+
+
 def test_the_page_of_members_says_what_to_do(client, tenant):
     set_limits(tenant.workspace, {"members": 1})
     client.force_login(tenant.user)
@@ -212,9 +234,11 @@ def run_quota(*arguments):
 def test_the_operator_sets_limits_by_command_and_the_audit_log_tells(tenant):
     text = run_quota("lab", "--uploads-per-day", "9", "--members", "0")
     assert "Uploads today: 0 of 9 uploads." in text
-    assert "Members: 1 of 0 members." in text
+    assert "Members and open invitations: 1 of 0 members." in text
 
-    assert "Members: 1 of 1000 members." in run_quota("lab", "--members", "default")
+    assert "Members and open invitations: 1 of 1000 members." in run_quota(
+        "lab", "--members", "default"
+    )
     assert "Uploads today: 0 of 9 uploads." in run_quota("lab")
     first, second = AuditEvent.objects.filter(act=Act.WORKSPACE_QUOTA).order_by("at")
     assert first.detail["uploads_per_day"] == {"was": 1_000_000, "is": 9}
