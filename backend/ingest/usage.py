@@ -60,9 +60,6 @@ class Usage:
 def usage_of(workspace_id: UUID) -> Sequence[Usage]:
     """The usage of each limit of a workspace."""
     limits, sums = limits_of(workspace_id), sums_of(workspace_id)
-    # An invited person has a place until the invitation ends (quotas.check_members).
-    members = Membership.objects.filter(workspace=workspace_id).count()
-    members += usable_invitations().filter(workspace=workspace_id).count()
     reading = Upload.objects.filter(workspace=workspace_id, state=State.PARSING)
     # Uploads that are read together have one lease, and count as one.
     reads = reading.values("lease_until").distinct().count()
@@ -88,7 +85,7 @@ def usage_of(workspace_id: UUID) -> Sequence[Usage]:
             "members",
             LABELS["members"],
             "members",
-            members,
+            _members_of(workspace_id),
             limits.members,
             "Nobody else can be invited until a member leaves or an open invitation ends.",
         ),
@@ -101,6 +98,12 @@ def usage_of(workspace_id: UUID) -> Sequence[Usage]:
             "Further uploads are received, and wait for their turn.",
         ),
     )
+
+
+def _members_of(workspace_id: UUID) -> int:
+    """With those invited, who have a place until the invitation ends (quotas.check_members)."""
+    joined = Membership.objects.filter(workspace=workspace_id).count()
+    return joined + usable_invitations().filter(workspace=workspace_id).count()
 
 
 @dataclass(frozen=True, slots=True)
