@@ -16,8 +16,9 @@ from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from redis.exceptions import RedisError
 
+from backend import disks
 from backend.broker import broker_client, cache_client
-from backend.config import disk, heartbeat
+from backend.config import heartbeat
 from backend.config.backups import backups_in
 from backend.config.database_programs import RecoveryFailed, find_program
 from backend.config.models import IntegrityReport
@@ -177,16 +178,18 @@ def _storage() -> Finding:
 
 
 def _disk() -> Finding:
-    if settings.S3_BUCKET:
-        return Finding("disk", State.OK, "Artefacts are in a bucket.")
-    try:
-        room = disk.room()
-    except OSError as error:
-        return Finding("disk", State.BROKEN, f"It cannot be asked: {_line(error)}")
-    if room.is_short:
+    """Of the disks that this process sees."""
+    if unseen := disks.unseen_folders():
+        names = ", ".join(map(str, unseen))
+        advice = "Correct DATA_DIR or DATABASE_DIR, or the rights of the user that it runs as."
+        return Finding("disk", State.BROKEN, f"No folder, or not to be reached: {names}.", advice)
+    rooms = disks.rooms()
+    if short := [room.sentence for room in rooms if room.is_short]:
         advice = "Make room, or set LEAST_FREE_PERCENT and LEAST_FREE_BYTES."
-        return Finding("disk", State.BROKEN, f"{room.sentence.capitalize()}.", advice)
-    return Finding("disk", State.OK, f"{room.free >> 20} MiB are free.")
+        sentence = "; ".join(short)
+        return Finding("disk", State.BROKEN, f"{sentence[0].upper()}{sentence[1:]}.", advice)
+    free = ", ".join(f"{room.free >> 20} MiB on the disk of {room.name}" for room in rooms)
+    return Finding("disk", State.OK, f"Free: {free}.")
 
 
 def _pages() -> Finding:

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 
-from backend.config import disk, heartbeat
+from backend.config import heartbeat
+from backend.disks import rooms
 
 
 def livez(_: HttpRequest) -> HttpResponse:
@@ -39,11 +40,10 @@ def readyz(_: HttpRequest) -> HttpResponse:
 
 
 def _disk_warnings() -> list[str]:
-    if settings.S3_BUCKET:
-        return []
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-    room = disk.room()
-    return [room.sentence] if room.is_short else []
+    """Raises OSError where DATA_DIR cannot be used."""
+    if not settings.S3_BUCKET:
+        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    return [room.sentence for room in rooms() if room.is_short]
 
 
 def _pooler_warnings() -> list[str]:

@@ -6,7 +6,6 @@ It shows no content of any workspace: counts and ids only.
 from __future__ import annotations
 
 import platform
-import shutil
 from typing import Any
 
 import django
@@ -20,10 +19,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend import __version__
 from backend.broker import BROKER, broker_client
-from backend.config import disk, heartbeat
+from backend.config import heartbeat
 from backend.config.models import IntegrityReport
 from backend.config.verification_task import request_check
 from backend.deliveries.models import Delivery, DeliveryState
+from backend.disks import rooms
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import State, Upload
 from backend.ingest.usage import near_limits
@@ -45,7 +45,7 @@ def operator(request: HttpRequest) -> HttpResponse:
     report = IntegrityReport.objects.first()
     context = {
         "parts": _parts(),
-        "disk": _disk(),
+        "disks": rooms(),
         "waiting": _waiting(),
         "near_limits": near_limits()[:MOST_LISTED],
         "quarantined": _quarantined(),
@@ -85,17 +85,6 @@ def _parts() -> list[dict[str, Any]]:
         }
         for part, age_s in heartbeat.ages().items()
     ]
-
-
-def _disk() -> dict[str, Any] | None:
-    """The disk of DATA_DIR; None where artefacts are in a bucket, or where it cannot be asked."""
-    if settings.S3_BUCKET:
-        return None
-    try:
-        room, usage = disk.room(), shutil.disk_usage(settings.DATA_DIR)
-    except OSError:
-        return None
-    return {"free": room.free, "total": usage.total, "least": room.least, "is_short": room.is_short}
 
 
 def _waiting() -> list[dict[str, Any]]:

@@ -29,8 +29,8 @@ from backend import counters
 from backend.accounts import upload_counts
 from backend.api.uploads import SENDER_KEY, UPLOAD_ID_KEY
 from backend.config.body_gate import REFUSAL_KEY
-from backend.config.disk import is_short
 from backend.config.measuring import HEADER, request_id_of
+from backend.disks import is_short
 from backend.ingest.cleaning import clean_name
 from backend.ingest.content_hash import content_hash, keyed
 from backend.ingest.hints import hint_soon

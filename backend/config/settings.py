@@ -42,6 +42,9 @@ REDIS_TIMEOUT_S = 0.5
 CACHE_URL = env.text("CACHE_URL", "another Redis for kept answers and limits", default="")
 CACHE_URL = CACHE_URL or REDIS_URL
 DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default=".data"))
+DATABASE_DIR = env.text(
+    "DATABASE_DIR", "the folder of PostgreSQL, where it is on this machine", default=""
+)
 # The agent's files that are offered for download; built by scripts/start and the Dockerfile.
 AGENT_FILES = BASE_DIR / "agents" / "dist"
 S3_BUCKET = env.text("S3_BUCKET", "a bucket for artefacts instead of DATA_DIR", default="")
@@ -139,7 +142,7 @@ FAILED_TOKENS_PER_HOUR = env.whole(
     "FAILED_TOKENS_PER_HOUR", "wrong agent tokens an hour of one address", default=600
 )
 LEAST_FREE_PERCENT = env.whole(
-    "LEAST_FREE_PERCENT", "free share of DATA_DIR's disk below which uploads get 507", default=10
+    "LEAST_FREE_PERCENT", "free share of each disk below which uploads get 507", default=10
 )
 LEAST_FREE_BYTES = env.whole(
     "LEAST_FREE_BYTES",

@@ -118,7 +118,7 @@ class Site:
             self._reserves = [Reserve(postgres.place, name) for name in (STARTING, RUNNING)]
             self._look_at_disk(is_starting=True)
             self._serve("postgres", postgres)
-            own["DATABASE_URL"] = postgres.url
+            own |= {"DATABASE_URL": postgres.url, "DATABASE_DIR": str(postgres.place)}
         if "REDIS_URL" not in os.environ:
             valkey = Valkey(data)
             self._serve("valkey", valkey)

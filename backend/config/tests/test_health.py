@@ -9,6 +9,9 @@ import sys
 import uuid
 from collections import namedtuple
 from datetime import timedelta
+from pathlib import Path
+from stat import S_IFDIR
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings as configured
@@ -17,7 +20,8 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client
 
-from backend.config import clock, disk, heartbeat
+from backend import disks
+from backend.config import clock, heartbeat
 from backend.config.celery import app
 from backend.config.models import Heartbeat
 from backend.ingest.hints import DRAIN_TASK
@@ -194,7 +198,7 @@ class TestShortDisk:
         settings.LEAST_FREE_PERCENT, settings.LEAST_FREE_BYTES = 10, 512 << 20
 
         def free(free_bytes, total=100 << 30):
-            monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: Usage(total, 0, free_bytes))
+            monkeypatch.setattr(disks.shutil, "disk_usage", lambda _: Usage(total, 0, free_bytes))
 
         return free
 
@@ -210,7 +214,7 @@ class TestShortDisk:
     def test_is_below_a_tenth_or_half_a_gibibyte(self, free, free_bytes, total, is_short):
         free(free_bytes, total)
 
-        assert disk.is_short() is is_short
+        assert disks.is_short() is is_short
 
     def test_is_a_warning_with_its_reason(self, free):
         everything_runs()
@@ -249,11 +253,73 @@ class TestShortDisk:
         deleted = member.delete(f"/api/v1/runs/{scene.run.pk}")
         assert deleted.status_code != 507
 
-    def test_does_not_matter_where_artefacts_are_in_a_bucket(self, free, settings):
-        free(0)
+
+class TestDisks:
+    """A disk for each folder, of 100 GiB."""
+
+    @pytest.fixture(autouse=True)
+    def free(self, settings, monkeypatch, tmp_path):
+        """How many bytes are free on the disk of each folder."""
+        settings.LEAST_FREE_PERCENT, settings.LEAST_FREE_BYTES = 1, 2 << 30
+        folders = {name: tmp_path / name for name in ("data", "database", "temporary")}
+        free = dict.fromkeys(folders, 50 << 30)
+        settings.DATA_DIR, settings.DATABASE_DIR = folders["data"], str(folders["database"])
+        devices = {str(folders[name]): number for number, name in enumerate(folders)}
+        for folder in folders.values():
+            folder.mkdir()
+        stat = Path.stat
+
+        def on_its_own_disk(path, **options):
+            if str(path) not in devices:
+                return stat(path, **options)
+            return SimpleNamespace(st_dev=devices[str(path)], st_mode=S_IFDIR)
+
+        monkeypatch.setattr(Path, "stat", on_its_own_disk)
+        monkeypatch.setattr(disks.tempfile, "gettempdir", lambda: str(folders["temporary"]))
+        monkeypatch.setattr(
+            disks.shutil, "disk_usage", lambda folder: Usage(100 << 30, 0, free[folder.name])
+        )
+        return free
+
+    @pytest.mark.parametrize(
+        ("folder", "name"),
+        [
+            ("data", "DATA_DIR"),
+            ("database", "the database"),
+            ("temporary", "temporary files"),
+        ],
+    )
+    def test_are_looked_at_each(self, free, folder, name):
+        everything_runs()
+        assert not disks.is_short()
+
+        free[folder] = 1 << 20
+
+        assert disks.is_short()
+        assert f"warning: the disk of {name} has 1 MiB free" in readyz()[1][-1]
+        assert Client().post("/api/v1/uploads", headers=make_tenant().headers).status_code == 507
+
+    def test_of_data_does_not_matter_where_artefacts_are_in_a_bucket(self, free, settings):
         settings.S3_BUCKET = "artefacts"
 
-        assert not disk.is_short()
+        free["data"] = 0
+        assert not disks.is_short()
+        free["database"] = 0
+        assert disks.is_short()
+
+    def test_of_temporary_files_may_be_small(self, free):
+        free["temporary"] = 1 << 30
+        assert not disks.is_short()
+
+        free["database"] = 1 << 30
+        assert disks.is_short()
+
+    def test_that_cannot_be_asked_do_not_hide_the_others(self, free, settings, tmp_path):
+        settings.DATA_DIR = tmp_path / "missing"
+        assert not disks.is_short()
+
+        free["database"] = 0
+        assert disks.is_short()
 
 
 def test_readyz_warns_where_a_pooler_sets_no_timeouts(monkeypatch):

@@ -59,6 +59,13 @@ def run_site(folder):
         supervisor.stop()
 
 
+def test_processes_know_where_the_database_is(site):
+    """They look at its disk."""
+    environment = eventually(lambda: site.child("web"), "web runs").environ()
+
+    assert (Path(environment["DATABASE_DIR"]) / "postgres" / "PG_VERSION").exists()
+
+
 @pytest.mark.parametrize("name", CHILDREN)
 def test_a_killed_child_is_started_again_and_the_others_stay(site, name):
     killed = eventually(lambda: site.child(name), f"{name} runs")
