@@ -98,12 +98,12 @@ class ExportList(APIView):
     @extend_schema(
         operation_id="export_create",
         request=NewExportSerializer,
-        responses={202: ExportSerializer, **documented(400, 401, 404, 409)},
+        responses={202: ExportSerializer, **documented(400, 401, 404, 409, 507)},
     )
     @idempotent
     def post(self, request: Request) -> Response:
         """Write an archive of everything in the workspace, in the background. For admins and
-        owners. 409 while one is being written."""
+        owners. 409 while one is being written, 507 while there is no room for one."""
         actor = required_actor(request)
         asked = validated(NewExportSerializer, request)
         workspace = managed_workspace(actor, asked.get("workspace"))

@@ -25,9 +25,10 @@ from django.utils import timezone
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
 from backend.broker import BROKER
-from backend.errors import Conflict, WorkFailed
+from backend.disks import is_short
+from backend.errors import Away, Conflict, WorkFailed
 from backend.ingest.collector import remove_unnamed_later
-from backend.ingest.storage import StorageAway, open_artefact, storage
+from backend.ingest.storage import StorageAway, StorageFull, open_artefact, storage
 from backend.transfer.archive import NotWritten, OutputGone, Progress, archive_pieces
 from backend.transfer.models import UNFINISHED, Export, ExportState
 
@@ -48,11 +49,20 @@ class ExportRefused(Conflict):
     """An archive cannot be asked for or read now; the message says why."""
 
 
+class NoRoom(Away):
+    """A disk of the service is short: what is left of it is not for archives."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no room for an archive: a disk of the service is nearly full.")
+
+
 def request_export(workspace: Workspace, *, author: User | None) -> Export:
     """Ask for an archive of the workspace: an export that waits for its next attempt begins now.
 
-    Raises ExportRefused while one is being written.
+    Raises ExportRefused while one is being written, and NoRoom.
     """
+    if is_short():
+        raise NoRoom
     if (waiting := _begin_now(workspace)) is not None:
         return waiting
     try:
@@ -121,7 +131,7 @@ def _work_on(export: Export) -> None:
         return
     try:
         _write(export)
-    except (OutputGone, StorageAway, Error) as passing:
+    except (OutputGone, NoRoom, StorageAway, Error) as passing:
         log.warning("export_interrupted", extra={"export": str(export.pk), "reason": str(passing)})
         _give_back(export, _told(passing))
     except TakenOver:
@@ -133,10 +143,12 @@ def _work_on(export: Export) -> None:
         _fail(export, f"A fault of Loadsheet stopped it ({type(fault).__name__}).")
 
 
-def _told(passing: OutputGone | StorageAway | Error) -> str:
+def _told(passing: OutputGone | NoRoom | StorageAway | Error) -> str:
     """What members read. The messages of others name addresses; they are in the log."""
-    if isinstance(passing, OutputGone):
+    if isinstance(passing, OutputGone | NoRoom):
         return str(passing)
+    if isinstance(passing, StorageFull):
+        return str(NoRoom())
     away = "storage" if isinstance(passing, StorageAway) else "database"
     return f"The {away} could not be used."
 
@@ -196,10 +208,15 @@ class _Heartbeat:
         self.renew()
 
     def renew(self) -> None:
-        """Renew the lease, also while a written archive is sent to S3. Raises TakenOver."""
+        """Renew the lease, also while a written archive is sent to S3.
+
+        Raises TakenOver, and NoRoom: how large an archive gets is known only when it is written.
+        """
         if time.monotonic() - self._told_at < BEAT_S:
             return
         self._told_at = time.monotonic()
+        if is_short():
+            raise NoRoom
         with self._connection.cursor() as cursor:
             cursor.execute(
                 """

@@ -17,7 +17,7 @@ from backend.accounts.scopes import Scope
 from backend.accounts.token_making import TokenRequest, make_token
 from backend.ingest.collector import collect
 from backend.ingest.purging import purge_deleted_workspaces
-from backend.ingest.storage import StorageAway, storage
+from backend.ingest.storage import StorageAway, StorageFull, storage
 from backend.ingest.tests.test_collector import make_old
 from backend.runs.models import Trial
 from backend.sharing.workspace_deletion import delete_workspace
@@ -31,6 +31,7 @@ from backend.transfer.models import Export, ExportState
 from backend.transfer.tasks import write
 
 pytestmark = pytest.mark.django_db
+NO_ROOM = "There is no room for an archive: a disk of the service is nearly full."
 
 
 @pytest.fixture
@@ -196,6 +197,51 @@ def test_attempts_are_made_after_growing_pauses_and_the_last_one_fails(scene, mo
     request_export(scene.own.workspace, author=None)
     write_due()
     assert Export.objects.get().state == ExportState.DONE
+
+
+def test_an_archive_is_refused_while_a_disk_is_short(scene, owner, monkeypatch):
+    monkeypatch.setattr(exporting, "is_short", lambda: True)
+    asked = {"workspace": "own-lab"}
+
+    answer = owner.post("/api/v1/exports", asked, content_type="application/json")
+    page = owner.post("/w/own-lab/exports")
+
+    assert (answer.status_code, page.status_code) == (507, 507)
+    assert answer.json()["detail"] == NO_ROOM
+    assert int(answer["Retry-After"]) > 0
+    assert NO_ROOM in page.content.decode()
+    assert not Export.objects.exists()
+
+
+def test_an_archive_that_makes_a_disk_short_is_stopped_and_leaves_nothing(
+    scene, files, monkeypatch
+):
+    request_export(scene.own.workspace, author=None)
+    monkeypatch.setattr(exporting, "BEAT_S", 0)
+    asked = iter([False, False, False])
+    with monkeypatch.context() as patched:
+        patched.setattr(exporting, "is_short", lambda: next(asked, True))
+        before = set(files.rglob("*"))
+        assert write_due() == 1
+        assert not {path for path in files.rglob("*") if path.is_file()} - before
+    export = Export.objects.get()
+    # It was being written.
+    assert not list(asked)
+    assert (export.state, export.reason) == (ExportState.WAITING, NO_ROOM)
+
+    wait(60)
+    assert write_due() == 1
+    assert Export.objects.get().state == ExportState.DONE
+
+
+def test_a_full_disk_is_told_to_members(scene, monkeypatch):
+    def full(*_):
+        raise StorageFull("No space left on device")
+
+    request_export(scene.own.workspace, author=None)
+    monkeypatch.setattr(exporting, "archive_pieces", full)
+    assert write_due() == 1
+    assert Export.objects.get().reason == NO_ROOM
 
 
 def test_an_export_that_waits_says_why_and_until_when_and_holds_up_no_other(
