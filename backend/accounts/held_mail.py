@@ -9,9 +9,11 @@ from uuid import UUID
 
 from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
+from django.db import transaction
 from django.utils import timezone
 
-from backend.accounts.models import HeldMessage
+from backend.accounts.audit import record
+from backend.accounts.models import Act, HeldMessage
 
 KEPT = timedelta(days=7)
 MOST_KEPT = 500
@@ -43,9 +45,16 @@ class EmailBackend(BaseEmailBackend):
         return len(kept)
 
 
-def held_messages() -> list[HeldMessage]:
-    """The messages of the last 7 days, newest first."""
-    return list(HeldMessage.objects.filter(kept_at__gt=timezone.now() - KEPT)[:MOST_KEPT])
+@transaction.atomic
+def read_messages() -> list[HeldMessage]:
+    """The messages of the last 7 days, newest first.
+
+    They hold links that reset passwords, so an event tells who read how many.
+    """
+    held = list(HeldMessage.objects.filter(kept_at__gt=timezone.now() - KEPT)[:MOST_KEPT])
+    if held:
+        record(Act.STAFF_MESSAGES, None, messages=len(held))
+    return held
 
 
 def _forget_old() -> None:

@@ -243,12 +243,15 @@ class Act(models.TextChoices):
     SHARE_SUPERSEDED = "share.superseded", "Result set superseded"
     SHARE_WITHDRAWN = "share.withdrawn", "Result set withdrawn"
     SHARE_REVOKED = "share.revoked", "Link of a result set revoked"
+    VIEW_DELETED = "view.deleted", "Saved view deleted"
+    ALERT_RULE_DELETED = "alert_rule.deleted", "Alert rule deleted"
     CHANNEL_CREATED = "channel.created", "Channel created"
     CHANNEL_DELETED = "channel.deleted", "Channel deleted"
     CHANNEL_SECRET = "channel.secret", "Secret of a channel renewed"
     FEED_TOKEN_CREATED = "feed_token.created", "Feed token created"
     FEED_TOKEN_REVOKED = "feed_token.revoked", "Feed token revoked"
     STAFF_ACCESS = "staff.access", "Staff opened the workspace"
+    STAFF_MESSAGES = "staff.messages", "Staff read the messages that were not sent"
     STAFF_ACCOUNT = "staff.account", "Staff closed or opened an account"
 
 

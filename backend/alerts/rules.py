@@ -10,7 +10,8 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from backend.accounts.models import User, Workspace
+from backend.accounts.audit import record
+from backend.accounts.models import Act, User, Workspace
 from backend.alerts.models import Alert, AlertRule, RuleKind
 from backend.errors import Conflict, InvalidInput
 from backend.sharing.models import SavedView
@@ -77,6 +78,19 @@ def change_rule(rule: AlertRule, **asked: Any) -> None:
             rule.baseline_since = None
             Alert.objects.filter(rule=rule, state="unconfirmed").delete()
         _set(rule, {**current, **asked})
+
+
+@transaction.atomic
+def delete_rule(rule: AlertRule) -> None:
+    """Delete the rule with its alerts."""
+    if AlertRule.objects.filter(pk=rule.pk).delete()[0]:
+        record(
+            Act.ALERT_RULE_DELETED,
+            rule.workspace,
+            subject=rule.name,
+            subject_id=rule.pk,
+            kind=rule.kind,
+        )
 
 
 def _lock(workspace_id: UUID) -> None:

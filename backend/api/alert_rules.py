@@ -19,6 +19,7 @@ from backend.alerts.rules import (
     METRICS,
     add_rule,
     change_rule,
+    delete_rule,
     rules_in,
 )
 from backend.api.auth import author_of, required_actor
@@ -140,7 +141,7 @@ class RuleDetail(APIView):
     @extend_schema(operation_id="alert_rule_delete", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, rule_id: UUID) -> Response:
         """Delete it with its alerts."""
-        _writable(request, rule_id).delete()
+        delete_rule(_writable(request, rule_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -24,7 +24,7 @@ from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.sharing.models import SavedView
-from backend.sharing.saved_views import MAX_NAME, change_view, save_view, views_in
+from backend.sharing.saved_views import MAX_NAME, change_view, delete_view, save_view, views_in
 
 MAX_QUERY = 8_000
 
@@ -131,7 +131,7 @@ class ViewDetail(APIView):
     @extend_schema(operation_id="view_delete", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, view_id: UUID) -> Response:
         """Forget it. Nothing that was measured is deleted."""
-        _writable(request, view_id).delete()
+        delete_view(_writable(request, view_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

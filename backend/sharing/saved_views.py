@@ -9,7 +9,8 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from backend.accounts.models import User, Workspace
+from backend.accounts.audit import record
+from backend.accounts.models import Act, User, Workspace
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import Conflict, InvalidInput
 from backend.sharing.models import SavedView
@@ -66,6 +67,13 @@ def change_view(
             query=view.query if query is None else query,
             is_default=view.is_default if is_default is None else is_default,
         )
+
+
+@transaction.atomic
+def delete_view(view: SavedView) -> None:
+    """Forget the view. Nothing that was measured is deleted."""
+    if SavedView.objects.filter(pk=view.pk).delete()[0]:
+        record(Act.VIEW_DELETED, view.workspace, subject=view.name, subject_id=view.pk)
 
 
 def _lock(workspace_id: UUID) -> None:

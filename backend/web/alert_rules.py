@@ -20,6 +20,7 @@ from backend.alerts.rules import (
     RuleRefused,
     add_rule,
     change_rule,
+    delete_rule,
     rules_in,
 )
 from backend.links import link_to
@@ -93,7 +94,7 @@ def delete(request: HttpRequest, slug: str, rule_id: UUID) -> HttpResponse:
     """Delete a rule with its alerts."""
     workspace = visible.writable_workspace_or_404(request, slug)
     rule = get_object_or_404(rules_in([workspace.pk]), pk=rule_id)
-    rule.delete()
+    delete_rule(rule)
     messages.info(request, f"Deleted the rule “{rule.name}” and its alerts.")
     return HttpResponseRedirect(link_to("alert-rules-page", workspace.slug))
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.links import link_to
 from backend.sharing.models import SavedView
-from backend.sharing.saved_views import MAX_NAME, change_view, save_view, views_in
+from backend.sharing.saved_views import MAX_NAME, change_view, delete_view, save_view, views_in
 from backend.web import visible
 
 Change = Callable[[HttpRequest, SavedView], None]
@@ -76,5 +76,5 @@ def edit(request: HttpRequest, view: SavedView) -> None:
 @_changing
 def delete(request: HttpRequest, view: SavedView) -> None:
     """Forget the view. Nothing that was measured is deleted."""
-    view.delete()
+    delete_view(view)
     messages.info(request, f"Deleted the view “{view.name}”.")

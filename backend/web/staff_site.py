@@ -156,7 +156,7 @@ class Events(ReadOnly):
     """What staff did, and which workspaces were deleted. Other events are for the owners."""
 
     list_display = ("at", "act", "actor_name", "workspace_id", "subject")
-    shown = (Act.STAFF_ACCESS, Act.STAFF_ACCOUNT, Act.WORKSPACE_DELETED)
+    shown = (Act.STAFF_ACCESS, Act.STAFF_ACCOUNT, Act.STAFF_MESSAGES, Act.WORKSPACE_DELETED)
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """The events of the acts above."""

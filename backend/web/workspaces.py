@@ -100,4 +100,4 @@ def held_messages(request: HttpRequest) -> HttpResponse:
     """Mails that were not sent, for the operator of a service without a mail server."""
     if not visible.is_operator(request):
         raise Http404
-    return render(request, "held_messages.html", {"held": held_mail.held_messages()})
+    return render(request, "held_messages.html", {"held": held_mail.read_messages()})

@@ -16,7 +16,13 @@ from backend.ingest.storage import storage
 from backend.ingest.trash import remove_expired_runs
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.scenes import make_result_set, make_scene, make_shared_run
+from backend.testing.scenes import (
+    make_alerts,
+    make_result_set,
+    make_saved_view,
+    make_scene,
+    make_shared_run,
+)
 from backend.testing.uploads import make_tenant
 
 pytestmark = pytest.mark.django_db
@@ -83,6 +89,8 @@ ACTS = [
     ("/s/{set}/edit", {"visibility": "private"}, []),
     ("/s/{set}/withdraw", {"reason": "wrong"}, [Act.SHARE_WITHDRAWN]),
     ("/s/{set}/revoke", {}, [Act.SHARE_REVOKED]),
+    ("/w/own-lab/views/{view}/delete", {}, [Act.VIEW_DELETED]),
+    ("/w/own-lab/alerts/rules/{rule}/delete", {}, [Act.ALERT_RULE_DELETED]),
 ]
 
 
@@ -95,6 +103,8 @@ def test_each_act_leaves_one_event(path, form, acts, owner, scene):
         "server": scene.trial.cell.series.server_id,
         "set": make_result_set(scene.own.workspace, Visibility.PRIVATE).link,
         "shared": make_shared_run(scene.own.workspace).run_id,
+        "view": make_saved_view(scene.own.workspace).pk,
+        "rule": make_alerts(scene.own, scene.run)["rule"],
     }
     # The form leaves out the factors that a new workspace has.
     owner.post("/w/own-lab/settings", SETTINGS)
@@ -106,6 +116,18 @@ def test_each_act_leaves_one_event(path, form, acts, owner, scene):
         assert (event.actor_name, event.address) == ("own-lab", "192.0.2.7")
         if event.act != Act.WORKSPACE_CREATED:
             assert event.workspace_id == scene.own.workspace.pk
+
+
+def test_the_api_records_deleted_views_and_rules_too(scene):
+    view = make_saved_view(scene.own.workspace)
+    rule = make_alerts(scene.own, scene.run)["rule"]
+    for path, act, subject in (
+        (f"views/{view.pk}", Act.VIEW_DELETED, "secret-view"),
+        (f"alert-rules/{rule}", Act.ALERT_RULE_DELETED, "secret-rule"),
+    ):
+        assert Client().delete(f"/api/v1/{path}", headers=scene.own.headers).status_code == 204
+        assert (latest().act, latest().subject) == (act, subject)
+        assert latest().token_id is not None
 
 
 def test_restoring_undoing_and_superseding_leave_theirs(owner, scene):

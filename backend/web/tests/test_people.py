@@ -8,7 +8,15 @@ from django.core import mail
 from django.core.management import call_command
 from django.test import Client
 
-from backend.accounts.models import HeldMessage, Membership, Role, User, Workspace
+from backend.accounts.models import (
+    Act,
+    AuditEvent,
+    HeldMessage,
+    Membership,
+    Role,
+    User,
+    Workspace,
+)
 
 pytestmark = pytest.mark.django_db
 ACCOUNT = {"password1": "a long right password", "password2": "a long right password"}
@@ -219,6 +227,9 @@ class TestUnsentMails:
         operator.force_login(User.objects.create_user(username="op", is_staff=True))
         assert "To eve@example.org" in text_of(operator.get("/messages"))
         assert HeldMessage.objects.count() == 1
+        event = AuditEvent.objects.get(act=Act.STAFF_MESSAGES)
+        assert (event.actor_name, event.detail) == ("op", {"messages": 1})
+        assert Act.STAFF_MESSAGES in text_of(operator.get("/staff/accounts/auditevent/"))
 
     def test_nobody_else_does(self, kept, owner):
         assert owner.get("/messages").status_code == 404
