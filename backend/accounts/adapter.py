@@ -32,8 +32,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         An invitation is used up by the account that it makes, so it makes one account only.
         """
         token = request.session.get(SIGN_UP_TOKEN, "")
-        user.is_staff = first_owner.is_usable(token)
         with transaction.atomic():
+            user.is_staff = first_owner.claim(token)
             made = super().save_user(request, user, form, commit=commit)
             if not user.is_staff and not settings.OPEN_SIGN_UP:
                 invitations.accept(token, made)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.core import signing
+from django.db import connection
 
 from backend.accounts.models import User
 
 LIFETIME = timedelta(hours=12)
 _SALT = "first owner"
+# Of the advisory lock under which the first account is made.
+LOCK_KEY = 0x10AD_5EE7_0003
 
 
 def new_token() -> str:
@@ -29,4 +32,16 @@ def is_usable(token: str) -> bool:
         signing.loads(token, salt=_SALT, max_age=LIFETIME)
     except signing.BadSignature:
         return False
+    return is_wanted()
+
+
+def claim(token: str) -> bool:
+    """As `is_usable`. Where it is, no one else makes the first account until the transaction ends:
+    two forms that are sent at once make one account of the operator.
+    """
+    if not is_usable(token):
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
+    # Who held the lock before may have made it.
     return is_wanted()
