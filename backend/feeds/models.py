@@ -8,13 +8,14 @@ from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import Token, User, Workspace
+from backend.accounts.stored_token import StoredToken
 
 
-class FeedToken(models.Model):
+class FeedToken(StoredToken):
     """Lets a feed reader read the feeds of a workspace for a member, until either ends.
 
-    Only a hash of the token is stored; the clear text is shown once. `made_by`: the API token whose
-    request made it. Then it opens the feeds only while, and from where, that token is accepted.
+    The clear text is shown once. `made_by`: the API token whose request made it. Then it opens the
+    feeds only while, and from where, that token is accepted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -22,6 +23,8 @@ class FeedToken(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     made_by = models.ForeignKey(Token, on_delete=models.CASCADE, related_name="+", null=True)
     name = models.CharField(max_length=120, default="")
+    # Empty: made before feed tokens had the form of others. Its digest is a plain SHA-256.
+    lookup = models.CharField(max_length=8, default="", db_default="", db_index=True)
     digest = models.BinaryField(max_length=32, unique=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     used_at = models.DateTimeField(null=True)

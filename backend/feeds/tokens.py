@@ -1,14 +1,12 @@
 """Making, finding and revoking the tokens of private feeds.
 
 A token opens the feeds of one workspace, for reading, while its maker is a member; one that an API
-token made, also only while that is valid, and from its networks. It has 256 random bits, so a plain
-SHA-256 of it is enough to store.
+token made, also only while that is valid, and from its networks.
 """
 
 from __future__ import annotations
 
 import hashlib
-import secrets
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -17,16 +15,20 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from backend.accounts import token_format
 from backend.accounts.addresses import Address
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Membership, Token, User, Workspace
+from backend.accounts.stored_token import signature_of
 from backend.accounts.tokens import is_accepted
 from backend.errors import Conflict, NotFound
 from backend.feeds.models import FeedToken
 
 MAX_NAME = 120
 MAX_TOKENS = 20
-PREFIX = "ls_feed_"
+KIND = "feed"
+# Of tokens that were made before feed tokens had the form of others.
+OLD_PREFIX = "ls_feed_"
 # How exactly the last use is known: feed readers ask often, and each use would be a write.
 USE_KNOWN_TO = timedelta(hours=1)
 
@@ -42,7 +44,7 @@ def make_token(
 
     Raises NotFound for a person who is no member, and TooManyTokens.
     """
-    clear = PREFIX + secrets.token_urlsafe(32)
+    clear = token_format.new_token(KIND)
     cleaned = " ".join(name.replace("\0", " ").split())[:MAX_NAME] or "feed reader"
     with transaction.atomic():
         members = Membership.objects.filter(workspace=workspace, user=user)
@@ -51,7 +53,7 @@ def make_token(
         if tokens_of(workspace, user).count() >= MAX_TOKENS:
             raise TooManyTokens(f"You have {MAX_TOKENS} feed tokens here. Revoke one first.")
         token = FeedToken.objects.create(
-            workspace=workspace, user=user, made_by=made_by, name=cleaned, digest=_digest(clear)
+            workspace=workspace, user=user, made_by=made_by, name=cleaned, **signature_of(clear)
         )
         _record(Act.FEED_TOKEN_CREATED, token)
     return token, clear
@@ -60,9 +62,7 @@ def make_token(
 def tokens_of(workspace: Workspace, user: User) -> QuerySet[FeedToken]:
     """The tokens that a member made in a workspace, the newest first, without those that ended
     with the API token that made them."""
-    lasting = Q(made_by__expires_at=None) | Q(made_by__expires_at__gt=timezone.now())
-    is_open = Q(made_by=None) | Q(lasting, made_by__revoked_at=None)
-    return FeedToken.objects.filter(is_open, workspace=workspace, user=user)
+    return _open_tokens().filter(workspace=workspace, user=user)
 
 
 def revoke_token(workspace: Workspace, user: User, token_id: UUID) -> bool:
@@ -91,10 +91,25 @@ def opened_by(clear: str, address: Address | None) -> UUID | None:
 
 
 def _stored(clear: str) -> FeedToken | None:
-    if not clear.startswith(PREFIX) or len(clear) > 200:
-        return None
     rows = FeedToken.objects.select_related("workspace", "user", "made_by")
-    return rows.filter(digest=_digest(clear)).first()
+    if not token_format.is_well_formed(clear):
+        is_old = clear.startswith(OLD_PREFIX) and len(clear) <= 200
+        return rows.filter(lookup="", digest=_old_digest(clear)).first() if is_old else None
+    same_lookup = rows.filter(lookup=token_format.lookup_of(clear))
+    token = next((row for row in same_lookup if row.matches(clear)), None)
+    if token is not None:
+        token.sign_again(clear)
+    return token
+
+
+def signed_tokens() -> QuerySet[FeedToken]:
+    """The tokens whose digest is keyed with a pepper, of all workspaces."""
+    return _open_tokens().exclude(lookup="").filter(workspace__deleted_at=None)
+
+
+def _open_tokens() -> QuerySet[FeedToken]:
+    lasting = Q(made_by__expires_at=None) | Q(made_by__expires_at__gt=timezone.now())
+    return FeedToken.objects.filter(Q(made_by=None) | Q(lasting, made_by__revoked_at=None))
 
 
 @transaction.atomic
@@ -113,5 +128,5 @@ def _is_member(token: FeedToken) -> bool:
     return Membership.objects.filter(workspace=token.workspace_id, user=token.user_id).exists()
 
 
-def _digest(clear: str) -> bytes:
+def _old_digest(clear: str) -> bytes:
     return hashlib.sha256(clear.encode(errors="replace")).digest()

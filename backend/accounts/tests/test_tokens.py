@@ -31,9 +31,11 @@ from backend.accounts.models import (
 )
 from backend.accounts.scopes import Scope
 from backend.accounts.token_making import TokenRequest, make_token
+from backend.feeds import tokens as feed_tokens
 from backend.testing.uploads import make_tenant
 
 pytestmark = pytest.mark.django_db
+LINKS = ["links of workspaces", "invitations", "sign-in links", "feed tokens"]
 OLD, NEW = "an old pepper 0123456789", "a new pepper 0123456789"
 
 
@@ -230,7 +232,7 @@ class TestPeppers:
         Token.objects.update(expires_at=timezone.now())
         assert "No tokens" in printed("change_pepper")
 
-    @pytest.mark.parametrize("kind", ["links of workspaces", "invitations", "sign-in links"])
+    @pytest.mark.parametrize("kind", LINKS)
     def test_links_outlive_the_change_once_used(self, kind, made_before, settings):
         find(made_before.token)
         settings.TOKEN_PEPPER = OLD
@@ -254,6 +256,10 @@ class TestPeppers:
             "invitations": (
                 lambda: invitations.invite(user, workspace, Role.VIEWER),
                 invitations.find,
+            ),
+            "feed tokens": (
+                lambda: feed_tokens.make_token(workspace, user, "reader")[1],
+                lambda clear: feed_tokens.opened_by(clear, None),
             ),
             "sign-in links": (
                 lambda: tokens.issue(

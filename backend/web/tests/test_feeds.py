@@ -1,10 +1,14 @@
 """Atom feeds: what they hold, and who may read them."""
 
+import hashlib
+import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 from django.test import Client
 
+from backend.accounts import token_format
 from backend.accounts.models import Act, AuditEvent, Membership
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import make_token
@@ -62,6 +66,23 @@ def test_without_a_valid_token_there_is_nothing(scene, stranger, token, how):
     sent = {"none": "", "wrong": token[:-1] + "!"}.get(how, token)
     for path in (FEED, "/w/own-lab/alerts.atom"):
         assert stranger.get(f"{path}?token={sent}").status_code == 404
+
+
+def test_a_token_has_the_form_of_others(token):
+    assert token_format.is_well_formed(token)
+    assert re.fullmatch(r"ls_feed_[0-9A-Za-z]{36}", token)
+    assert "|feed)_[0-9A-Za-z]{36}`" in Path("docs/access.md").read_text()
+    stored = FeedToken.objects.get()
+    assert bytes(stored.digest) != hashlib.sha256(token.encode()).digest()
+
+
+def test_a_token_of_before_goes_on_working_and_is_revoked_once_published(scene, stranger, token):
+    clear = "ls_feed_" + "a-b_" * 10 + "xyz"
+    digest = hashlib.sha256(clear.encode()).digest()
+    FeedToken.objects.update(lookup="", pepper_id="", digest=digest)
+    assert stranger.get(f"{FEED}?token={clear}").status_code == 200
+    stranger.post("/api/v1/leaked-tokens", [{"token": clear}], "application/json")
+    assert not FeedToken.objects.exists()
 
 
 def test_a_published_token_ends(scene, stranger, token):

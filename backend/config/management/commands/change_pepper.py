@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from backend.accounts.adapter import encrypt_again
-from backend.accounts.former_peppers import count_unmoved
+from backend.config.former_peppers import count_unmoved
 
 # What allauth stores encrypted, by the member of its data.
 ENCRYPTED = ("secret", "seed")

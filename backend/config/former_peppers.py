@@ -11,6 +11,7 @@ from backend.accounts.invitations import usable_invitations
 from backend.accounts.models import BEARER_KINDS, Token, TokenKind
 from backend.accounts.token_format import pepper_id
 from backend.accounts.workspace_links import working_links
+from backend.feeds.tokens import signed_tokens
 
 
 def count_unmoved() -> dict[str, int]:
@@ -26,4 +27,5 @@ def _usable() -> dict[str, QuerySet[Any]]:
         "sign-in links": tokens.filter(kind=TokenKind.LINK, used_at=None),
         "links of workspaces": working_links(),
         "invitations": usable_invitations(),
+        "feed tokens": signed_tokens(),
     }
