@@ -66,7 +66,7 @@ ROWS = {
     "remove-member": Row(
         "/w/own-lab/members/{owner}/remove", expected(404, 404, 409, 409, 404, 404), "post"
     ),
-    "revoke-invitation": Row("/w/own-lab/invitations/{viewer}/revoke", OWNERS_FORM, "post"),
+    "revoke-invitation": Row("/w/own-lab/invitations/{invitation}/revoke", OWNERS_FORM, "post"),
     "delete-workspace": Row("/w/own-lab/delete", OWNERS_FORM, "post", {"confirm": "own-lab"}),
     "rename-workspace": Row("/w/own-lab/rename", OWNERS_FORM, "post", NEW_NAME),
     "guide": Row("/docs/", EVERYONE),

@@ -5,12 +5,14 @@ which everybody reads in a public workspace; `hidden-…` is in what only member
 routes are those of the URL configuration: a new one needs a row in access_rows.py.
 """
 
+import re
 import uuid
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -35,6 +37,12 @@ SECRET, HIDDEN = b"secret-", b"hidden-"
 SAME_FOR_ALL = {"openapi", "api-docs"}
 # What everybody may send, whoever they are: it is about nothing of anybody.
 OPEN_WRITES = {"livez", "readyz", "try", "new-workspace", "leaked-token-list"}
+# The table of a statement that changes rows; a lock ends in FOR UPDATE, an upsert in DO UPDATE.
+WRITE = re.compile(
+    r"(?<!FOR )(?<!KEY )(?<!DO )\b(?:INSERT INTO|UPDATE|DELETE FROM|COPY|TRUNCATE)\s+\"?(\w+)"
+)
+# Written for whoever asks: the session, and when a token was used last.
+OF_THE_SENDER = {"django_session", "usersessions_usersession", "accounts_token"}
 
 
 @pytest.fixture(autouse=True)
@@ -134,8 +142,26 @@ def answer(client, row, ids):
     return response.status_code, body + str(headers).encode()
 
 
+@contextmanager
+def recorded_writes():
+    """The tables whose rows change inside, but those of the sender.
+
+    The status does not tell a change: a form is answered 302, as are those who are not signed in.
+    """
+    tables = set()
+
+    def record(execute, sql, params, many, context):
+        tables.update(set(WRITE.findall(sql)) - OF_THE_SENDER)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(record):
+        yield tables
+
+
 def leaks(clients, ids, markers):
-    """(route, method, visitor, status) of each answer that holds a marker, fails or changes."""
+    """(route, method, visitor, status, tables written) of each answer that holds a marker, fails
+    or changes.
+    """
     wrong, asked = [], 0
     for name, row in every_request():
         if name in SAME_FOR_ALL:
@@ -145,11 +171,13 @@ def leaks(clients, ids, markers):
         for visitor, client in clients.items():
             if not (is_answered or visitor in ("other tenant", "token of another tenant")):
                 continue
-            status, text = answer(client, row, ids)
+            with recorded_writes() as tables:
+                status, text = answer(client, row, ids)
             asked += 1
-            is_change = row.method not in SAFE and status < 300 and name not in OPEN_WRITES
+            is_taken = status < 300 or bool(tables)
+            is_change = row.method not in SAFE and is_taken and name not in OPEN_WRITES
             if status >= 500 or is_change or any(marker in text for marker in markers):
-                wrong.append((name, row.method, visitor, status))
+                wrong.append((name, row.method, visitor, status, *sorted(tables)))
     assert asked > 2 * len(ROWS) * len(clients)
     return wrong
 
@@ -201,6 +229,24 @@ def test_the_markers_are_where_members_read_them(scene, ids):
         assert f"hidden-{marker}".encode() in shown, marker
     for marker in ("notes", "label", "host", "workload"):
         assert f"secret-{marker}".encode() in shown, marker
+
+
+def test_a_form_that_an_owner_sends_is_seen_to_change_something(scene, ids):
+    """Otherwise the tests above miss a stranger's form that is taken."""
+    owner = signed_in(scene.own.user)
+    forms = {
+        name: row
+        for name, row in ROWS.items()
+        if row.method == "post" and row.status["owner"] == 302 and row.status["viewer"] == 404
+    }
+    unseen = []
+    for name, row in forms.items():
+        with recorded_writes() as tables:
+            answer(owner, row, ids)
+        if not tables:
+            unseen.append(name)
+    assert len(forms) > 20
+    assert unseen == []
 
 
 @pytest.mark.parametrize("visitor", ["anonymous", "other tenant", "token of another tenant"])
