@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -99,9 +100,12 @@ def _checked(key: str) -> str:
 
 
 def _digest(request: Request) -> bytes:
-    """Names the request: its address with its body."""
-    address = f"{request.method} {request.get_full_path()}\n".encode()
-    return hashlib.sha256(address + request._request.body).digest()
+    """Names the request: its address with its body.
+
+    The body as it was parsed: the check of a browser's session may have read its bytes before.
+    """
+    address = f"{request.method} {request.get_full_path()}\n"
+    return hashlib.sha256((address + json.dumps(request.data, sort_keys=True)).encode()).digest()
 
 
 def _again(row: CreationKey, digest: bytes) -> Response:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import polars
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.db.models import F
 from django.test import Client
@@ -133,6 +134,15 @@ def test_a_creation_that_is_sent_again_creates_nothing_and_gets_the_first_answer
     assert again.json() == first.json()
     assert again["Idempotent-Replayed"] == "true"
     assert SavedView.objects.count() == 1
+
+
+def test_a_browser_that_checks_for_forgery_may_send_a_key(scene):
+    browser = Client(enforce_csrf_checks=True, headers={"x-csrftoken": "x" * 32})
+    browser.force_login(scene.own.user)
+    browser.cookies[settings.CSRF_COOKIE_NAME] = "x" * 32
+    first, again = (create(browser, workspace=scene.own.workspace.slug) for _ in range(2))
+    assert (first.status_code, again["Idempotent-Replayed"]) == (201, "true")
+    assert create(browser, name="Another").status_code == 409
 
 
 def test_a_key_with_another_body_is_refused(api):
