@@ -15,10 +15,15 @@ from django.test import Client
 from django.urls import resolve
 
 from backend.accounts.models import TokenKind
+from backend.accounts.token_making import MOST_USABLE
 from backend.accounts.tokens import AGENT_LIFETIME, issue
+from backend.alerts.rules import MAX_RULES
 from backend.api.conventions import CREATIONS
 from backend.api.models import CreationKey
+from backend.api.point_trials import MAX_TRIALS
+from backend.deliveries.channels import MAX_CHANNELS
 from backend.runs.models import Run, Trial
+from backend.runs.names import TOKEN_HOSTS
 from backend.runs.trial_table import COLUMNS
 from backend.sharing.models import SavedView
 from backend.testing.openapi import list_operations
@@ -365,6 +370,39 @@ def test_trials_of_other_workspaces_and_of_open_runs_are_left_out(api, lab):
 @pytest.mark.parametrize("query", ["limit=0", "limit=20001", "after=x", "colour=red", "since=2"])
 def test_a_bad_question_for_trials_is_refused(api, query):
     assert api.get(f"/api/v1/trials.parquet?{query}").status_code == 400
+
+
+def paths_of(is_meant):
+    """The paths of the GET operations that are meant, as the guide writes them."""
+    return sorted(
+        re.sub(r"\{\w+\}", "<id>", path)
+        for method, path, operation in list_operations()
+        if method == "get" and is_meant(operation)
+    )
+
+
+def parameters_of(operation):
+    return {each["name"] for each in operation.get("parameters", ())}
+
+
+def test_the_guide_names_the_lists_that_come_whole_with_their_bounds():
+    def comes_whole(operation):
+        is_list = operation["operationId"].endswith("_list")
+        return is_list and not {"limit", "after"} <= parameters_of(operation)
+
+    (table,) = re.findall(r"Only these lists come whole:\n\n(.*?)\n\n", GUIDE, re.S)
+    bounds = dict(re.findall(r"^\| `(\S+)` \| (.+) \|$", table, re.M))
+    assert list(bounds) == paths_of(comes_whole)
+    numbers = {path: [int(n) for n in re.findall(r"\d+", bounds[path])] for path in bounds}
+    assert numbers["/api/v1/agents"] == [TOKEN_HOSTS, MOST_USABLE]
+    assert numbers["/api/v1/alert-rules"] == [MAX_RULES]
+    assert numbers["/api/v1/channels"] == [MAX_CHANNELS]
+    assert numbers["/api/v1/trials"] == [MAX_TRIALS]
+
+
+def test_the_guide_names_what_takes_fields():
+    (named,) = re.findall(r"These take it:\n(.*?)\.\n\n", GUIDE, re.S)
+    assert re.findall(r"`(\S+)`", named) == paths_of(lambda each: "fields" in parameters_of(each))
 
 
 OPERATIONS = [
