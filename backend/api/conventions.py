@@ -6,6 +6,7 @@ a kind, so they are described here and not at each view.
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from backend.api.errors import CONTENT_TYPE
@@ -62,6 +63,10 @@ def _describe(method: str, operation: dict[str, Any]) -> None:
     # Also of a repeated parameter, and of a key or a condition that is not taken.
     _add_problem(responses, "400", "Bad Request")
     _add_problem(responses, "429", "Too Many Requests")
+    # While the database, the storage or the parser is away or busy.
+    _add_problem(responses, "503", "Service Unavailable")
+    if "requestBody" in operation:
+        _add_problem(responses, "413", HTTPStatus(413).phrase)
     if method == "get" and "application/json" in responses.get("200", {}).get("content", {}):
         operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
         responses["200"]["headers"] = _ETAG
