@@ -24,6 +24,7 @@ from backend.alerts.rules import (
 )
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
+from backend.api.idempotency import idempotent
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
@@ -115,6 +116,7 @@ class RuleList(APIView):
         request=NewRuleSerializer,
         responses={201: RuleSerializer, **documented(400, 401, 404, 409)},
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Watch the runs of a saved view, the hosts or the agents."""
         actor = required_actor(request)

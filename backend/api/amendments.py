@@ -90,6 +90,11 @@ class DismissalListSerializer(serializers.Serializer[Any]):
 class DismissalList(APIView):
     """The dismissed findings of a run."""
 
+    hint_instead_of_key = (
+        "Leave out Idempotency-Key. A dismissal that is sent again creates nothing, and the first "
+        "reason stays."
+    )
+
     @extend_schema(
         operation_id="dismissal_list",
         responses={200: DismissalListSerializer, **documented(401, 404)},

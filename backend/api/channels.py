@@ -16,6 +16,7 @@ from backend.accounts.models import Token, User
 from backend.accounts.scopes import Scope
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
+from backend.api.idempotency import idempotent
 from backend.api.runs import LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
@@ -143,6 +144,7 @@ class ChannelList(APIView):
         request=NewChannelSerializer,
         responses={201: ChannelSerializer, **documented(400, 401, 404, 409)},
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Add a channel; for admins. Nothing is sent before there is something to tell."""
         actor = required_actor(request)

@@ -17,6 +17,8 @@ from backend.api.preconditions import HEADER as CONDITION_HEADER
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
 # Creations whose views are `idempotent`; every other POST refuses a key.
 CREATIONS = (
+    "alert_rule_create",
+    "channel_create",
     "export_create",
     "merge_make",
     "result_set_create",

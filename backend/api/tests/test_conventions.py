@@ -3,6 +3,7 @@
 import io
 import re
 from datetime import timedelta
+from pathlib import Path
 from threading import Thread
 from uuid import UUID
 
@@ -31,6 +32,7 @@ from backend.testing.rows import STARTED, CellSpec, let_a_minute_pass, make_run
 from backend.testing.scenes import make_measured_run
 
 pytestmark = pytest.mark.django_db
+GUIDE = (Path(__file__).parents[3] / "docs/api.md").read_text()
 
 
 @pytest.fixture
@@ -222,6 +224,7 @@ def test_a_key_that_cannot_be_one_is_refused(api, key):
         ("/api/v1/uploads", "Send an envelope with an id"),
         ("/api/v1/uploads/preview", "Leave out Idempotency-Key"),
         ("/api/v1/renames", "Leave out Idempotency-Key"),
+        (f"/api/v1/runs/{UUID(int=1)}/dismissals", "sent again creates nothing"),
     ],
 )
 def test_a_key_is_refused_where_it_would_do_nothing(api, path, instead):
@@ -240,6 +243,35 @@ def test_exactly_the_creations_that_take_a_key_are_described_so():
             if hasattr(resolve(address).func.cls.post, "takes_key"):
                 described.add(operation["operationId"])
     assert described == set(CREATIONS)
+
+
+def test_the_guide_names_the_creations_that_take_a_key():
+    (sentence,) = re.findall(r"^These take an `Idempotency-Key`.*?\. ", GUIDE, re.M | re.S)
+    named = re.findall(r"`POST (\S+)`", sentence)
+    assert named == sorted(
+        path
+        for method, path, operation in list_operations()
+        if method == "post" and operation["operationId"] in CREATIONS
+    )
+
+
+CREATED = {
+    "alert-rules": {"name": "Hosts", "kind": "noisy_host"},
+    "channels": {"name": "Pager", "kind": "webhook", "address": "https://pager.example/hooks/1"},
+}
+
+
+@pytest.mark.parametrize("noun", CREATED)
+def test_a_rule_and_a_channel_are_created_once(noun, owner, scene):
+    body = {**CREATED[noun], "workspace": scene.own.workspace.slug}
+    headers = {"idempotency-key": "a-key"}
+    first, again = (
+        owner.post(f"/api/v1/{noun}", body, content_type="application/json", headers=headers)
+        for _ in range(2)
+    )
+    assert (first.status_code, again.json()) == (201, first.json())
+    assert again["Idempotent-Replayed"] == "true"
+    assert CreationKey.objects.get().workspace == scene.own.workspace
 
 
 def test_a_key_is_kept_for_the_kind_of_its_sender(api, scene, owner):
