@@ -42,9 +42,7 @@ REDIS_TIMEOUT_S = 0.5
 CACHE_URL = env.text("CACHE_URL", "another Redis for kept answers and limits", default="")
 CACHE_URL = CACHE_URL or REDIS_URL
 DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default=".data"))
-DATABASE_DIR = env.text(
-    "DATABASE_DIR", "the folder of PostgreSQL, where it is on this machine", default=""
-)
+DATABASE_DIR = env.text("DATABASE_DIR", "PostgreSQL's folder, if it is on this machine", default="")
 # The agent's files that are offered for download; built by scripts/start and the Dockerfile.
 AGENT_FILES = BASE_DIR / "agents" / "dist"
 S3_BUCKET = env.text("S3_BUCKET", "a bucket for artefacts instead of DATA_DIR", default="")
@@ -251,12 +249,10 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+_validation = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS = [
-    {
-        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
-        "OPTIONS": {"min_length": 12},
-    },
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": f"{_validation}.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": f"{_validation}.CommonPasswordValidator"},
 ]
 LOGIN_REDIRECT_URL = "home"
 LOGIN_URL = "account_login"

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
@@ -84,7 +85,10 @@ def test_sent_by_several_connections_at_once_it_is_received_once():
 
     def send(_):
         try:
-            return large.send().status_code
+            # A workspace puts one large upload together at a time: who is told to wait does so.
+            while (status := large.send().status_code) == 429:
+                time.sleep(0.05)
+            return status
         finally:
             connections.close_all()
 
