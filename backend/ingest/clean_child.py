@@ -16,7 +16,7 @@ import orjson
 
 from backend.ingest.archive_cleaning import clean_archive, is_archive
 from backend.ingest.child import Limits, serve
-from backend.ingest.decompress import BeyondLimit, DecompressionRefused
+from backend.ingest.decompress import BeyondLimit, DecompressionRefused, TooManyBytes
 from backend.ingest.rewriting import REDACTOR, CannotClean, holds_secret, rewritten
 
 
@@ -37,7 +37,11 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
         else:
             answer = _clean(Path(request["source"]), Path(request["target"]), limits)
     except (CannotClean, DecompressionRefused) as refused:
-        answer = {"refused": str(refused), "is_too_large": isinstance(refused, BeyondLimit)}
+        answer = {
+            "refused": str(refused),
+            "is_too_large": isinstance(refused, BeyondLimit),
+            "has_too_many_bytes": isinstance(refused, TooManyBytes),
+        }
     except OSError as away:
         answer = _answer_to(away, limits)
     except MemoryError:
@@ -54,7 +58,7 @@ def _answer_to(away: OSError, limits: Limits) -> dict[str, Any]:
         "A file contains a secret that cannot be removed: without it the file would have more than "
         f"{limits.file_bytes:,} bytes, the limit of a rewritten file."
     )
-    return {"refused": sentence, "is_too_large": True}
+    return {"refused": sentence, "is_too_large": True, "has_too_many_bytes": False}
 
 
 def _clean(source: Path, target: Path, limits: Limits) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from backend.errors import Away
 from backend.ingest.child import Limits
 from backend.ingest.deaths import Death
 from backend.ingest.limits import search_memory_bytes
+from backend.ingest.quick_sandbox import QuickLimits
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
 from backend.ingest.sandbox import (
     USUAL_PATIENCE,
@@ -46,6 +47,7 @@ NICENESS = 10
 NICE_PATIENCE = 4
 # Of one request, where its child crashes or is killed for lack of memory: that may be our fault.
 ATTEMPTS = 3
+OF_A_PREVIEW = "the limit of a preview"
 SEARCH = "The search for secrets in a file"
 
 
@@ -85,19 +87,19 @@ class Cleaner:
         """After a fork the parent's child is not ours to talk to."""
         return self._pid == os.getpid()
 
-    def clean_file(self, source: Path, target: Path) -> bool:
+    def clean_file(self, source: Path, target: Path, quick: QuickLimits | None = None) -> bool:
         """Whether the file held a secret; `target` then holds it without.
 
-        Raises CannotClean and CleanerInterrupted.
+        `quick`: the limits of a preview. Raises CannotClean and CleanerInterrupted.
         """
-        answer = self._ask({"source": str(source), "target": str(target)})
+        answer = self._ask({"source": str(source), "target": str(target)}, quick)
         return bool(answer["changed"])
 
     def clean_json(self, value: Any) -> Any:
         """JSON without secrets. Raises as `clean_file` does."""
         return self._ask({"json": value})["json"]
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, request: dict[str, Any], quick: QuickLimits | None = None) -> dict[str, Any]:
         usual = current_limits()
         limits = replace(
             usual,
@@ -105,13 +107,14 @@ class Cleaner:
             memory_bytes=search_memory_bytes(),
             file_bytes=GROWTH * settings.UPLOAD_MAX_BYTES,
         )
+        if quick is not None:
+            limits = quick.of(limits)
         try:
             answer = self._answer(request, limits)
         except ParserFailed as failed:
-            raise _refusal_of(failed, limits) from None
+            raise _refusal_of(failed, limits, is_preview=quick is not None) from None
         if "refused" in answer:
-            kind = TooLargeToClean if answer["is_too_large"] else CannotClean
-            raise kind(answer["refused"])
+            raise _refusal_told(answer, limits, is_preview=quick is not None)
         return answer
 
     def _answer(self, request: dict[str, Any], limits: Limits, attempt: int = 1) -> dict[str, Any]:
@@ -128,7 +131,18 @@ class Cleaner:
             self._child.close()
 
 
-def _refusal_of(failed: ParserFailed, limits: Limits) -> CannotClean | CleanerInterrupted:
+def _refusal_told(answer: dict[str, Any], limits: Limits, *, is_preview: bool) -> CannotClean:
+    """The refusal that the child itself told."""
+    if is_preview and answer["has_too_many_bytes"]:
+        limit = f"{limits.decompressed_bytes:,} bytes, {OF_A_PREVIEW}"
+        return TooLargeToClean(f"The file unpacks to more than {limit}.")
+    kind = TooLargeToClean if answer["is_too_large"] else CannotClean
+    return kind(answer["refused"])
+
+
+def _refusal_of(
+    failed: ParserFailed, limits: Limits, *, is_preview: bool
+) -> CannotClean | CleanerInterrupted:
     """What the sender is told: only what the file itself caused refuses it as too large."""
     match failed:
         case ParserInterrupted():
@@ -145,7 +159,8 @@ def _refusal_of(failed: ParserFailed, limits: Limits) -> CannotClean | CleanerIn
             kind = TooLargeToClean if is_too_large else CannotClean
             return kind(f"{_sentence_of(death, limits)} This happened {ATTEMPTS} times.")
     needs = {
-        CpuUsedUp: f"needed more than {limits.cpu_s} s of CPU time.",
+        CpuUsedUp: f"needed more than {limits.cpu_s} s of CPU time"
+        + (f", {OF_A_PREVIEW}." if is_preview else "."),
         MemoryUsedUp: f"needed more than {limits.memory_bytes >> 20} MiB of memory.",
     }
     return TooLargeToClean(f"{SEARCH} {needs.get(type(failed), f'was stopped. {failed}')}")

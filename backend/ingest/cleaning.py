@@ -19,6 +19,7 @@ from uuid import UUID
 
 from backend.ingest.cleaner import Work, cleaner
 from backend.ingest.limits import INLINE_FILE_BYTES, INLINE_REQUEST_BYTES, SHORT_BYTES
+from backend.ingest.quick_sandbox import QuickLimits
 from backend.ingest.rewriting import REDACTOR, CannotClean, clean_bytes, is_plain
 from backend.ingest.storage import CHUNK_BYTES
 
@@ -57,9 +58,10 @@ class Cleaning:
         self._workspace_id = workspace_id
         self._inline_left = INLINE_REQUEST_BYTES
 
-    def cleaned(self, file: IO[bytes]) -> Iterator[bytes]:
+    def cleaned(self, file: IO[bytes], *, quick: QuickLimits | None = None) -> Iterator[bytes]:
         """The file's bytes without secrets; what holds none passes byte for byte.
 
+        `quick`: what the search may take for a preview, which is less than for an upload.
         Raises CannotClean and Busy, here or while the bytes are read.
         """
         file.seek(0)
@@ -69,15 +71,16 @@ class Cleaning:
             self._inline_left -= len(beginning)
             return iter((clean_bytes(beginning),))
         is_short = is_text and len(beginning) <= SHORT_BYTES
-        return _cleaned_apart(file, Work(self._workspace_id, is_short))
+        return _cleaned_apart(file, Work(self._workspace_id, is_short), quick)
 
 
-def _cleaned_apart(file: IO[bytes], work: Work) -> Iterator[bytes]:
+def _cleaned_apart(file: IO[bytes], work: Work, quick: QuickLimits | None) -> Iterator[bytes]:
     with tempfile.TemporaryDirectory(prefix="cleaning-") as folder:
         target = Path(folder) / "target"
         # The turn ends before the bytes are stored.
         with cleaner(work) as child:
-            is_changed = child.clean_file(_on_disk(file, Path(folder) / "source"), target)
+            source = _on_disk(file, Path(folder) / "source")
+            is_changed = child.clean_file(source, target, quick)
         if not is_changed:
             yield from _chunks(file)
             return

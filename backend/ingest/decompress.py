@@ -43,6 +43,10 @@ class BeyondLimit(UnpackingStopped):
     """More bytes, members or files than a limit allows; the message names the limit."""
 
 
+class TooManyBytes(BeyondLimit):
+    """More bytes than the limit that the caller gave."""
+
+
 def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> BinaryIO:
     """The bytes of an artefact, unpacked if it is gzip or zstd, else as they are.
 
@@ -54,7 +58,7 @@ def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> Binary
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)
     if size > limit_bytes:
-        raise BeyondLimit(f"The file has {size:,} bytes, more than {limit_bytes:,}.")
+        raise TooManyBytes(f"The file has {size:,} bytes, more than {limit_bytes:,}.")
     if not is_compressed(magic):
         return packed
     pieces = _gzip(packed) if magic.startswith(GZIP_MAGIC) else _zstd(packed)
@@ -100,7 +104,7 @@ class _Unpacked(io.RawIOBase):
 
 def check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
     if unpacked > limit_bytes:
-        raise BeyondLimit(
+        raise TooManyBytes(
             f"The file of {packed:,} bytes unpacks to more than {limit_bytes:,} bytes, the limit "
             "for one upload. Send it as several files."
         )

@@ -124,10 +124,10 @@ def dry_run(
         quick_sandbox(limits.quick) as child,
         tempfile.TemporaryDirectory(prefix="dry-run-") as folder,
     ):
-        reader = _Reader(envelope, tool, child, Path(folder))
         deadline = time.monotonic() + limits.budget_s
+        reader = _Reader(envelope, tool, child, Path(folder), limits.quick, deadline)
         for file in files:
-            if time.monotonic() > deadline:
+            if reader.left_s < 0:
                 answers.append(DryFile(_name(file), (), (DryRefusal(TOO_LONG),)))
             else:
                 answers.append(reader.read(file))
@@ -142,14 +142,23 @@ class _Reader:
     tool: str
     child: QuickSandbox
     folder: Path
+    # Of one search or reading, while there is time until the deadline.
+    quick: QuickLimits
+    deadline: float
     cleaning: Cleaning = field(default_factory=Cleaning)
+
+    @property
+    def left_s(self) -> float:
+        return self.deadline - time.monotonic()
 
     def read(self, file: IncomingFile) -> DryFile:
         name = _name(file)
         path = self.folder / "file"
         try:
             sha256 = self._keep(file, path)
-            answer = self.child.read([LocalArtefact(name, path)], tool=self.tool)
+            answer = self.child.read(
+                [LocalArtefact(name, path)], tool=self.tool, quick=self.quick.within(self.left_s)
+            )
         except (ParserFailed, CannotClean) as failed:
             return DryFile(name, (), (DryRefusal(str(failed)),))
         entries = answer.get("entries") or []
@@ -168,8 +177,9 @@ class _Reader:
     def _keep(self, file: IncomingFile, path: Path) -> str:
         """Write the file as an upload would be kept; returns its SHA-256."""
         digest = hashlib.sha256()
+        quick = self.quick.within(self.left_s)
         with path.open("wb") as out:
-            for chunk in self.cleaning.cleaned(cast(IO[bytes], file.file)):
+            for chunk in self.cleaning.cleaned(cast(IO[bytes], file.file), quick=quick):
                 digest.update(chunk)
                 out.write(chunk)
         return digest.hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,18 @@ class QuickLimits:
     cpu_s: int
     unpacked_bytes: int
 
+    def within(self, left_s: float) -> QuickLimits:
+        """No more CPU time than is left of a budget, but a second at least."""
+        return replace(self, cpu_s=max(1, min(self.cpu_s, math.ceil(left_s))))
+
+    def of(self, usual: Limits) -> Limits:
+        """The usual limits, where they are not larger than these."""
+        return replace(
+            usual,
+            cpu_s=min(self.cpu_s, usual.cpu_s),
+            decompressed_bytes=min(self.unpacked_bytes, usual.decompressed_bytes),
+        )
+
 
 QUICK = QuickLimits(cpu_s=8, unpacked_bytes=64 << 20)
 
@@ -36,9 +49,16 @@ class QuickSandbox:
     child: Sandbox
     limits: Limits
 
-    def read(self, artefacts: Sequence[LocalArtefact], *, tool: str = "") -> dict[str, Any]:
-        """As `Sandbox.read`."""
-        return self.child.read(artefacts, tool=tool, limits=self.limits)
+    def read(
+        self,
+        artefacts: Sequence[LocalArtefact],
+        *,
+        tool: str = "",
+        quick: QuickLimits | None = None,
+    ) -> dict[str, Any]:
+        """As `Sandbox.read`. `quick`: less than the limits of a page."""
+        limits = quick.of(self.limits) if quick else self.limits
+        return self.child.read(artefacts, tool=tool, limits=limits)
 
     def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
         """As `Sandbox.trace`."""
@@ -60,10 +80,4 @@ def quick_sandbox(quick: QuickLimits = QUICK) -> Iterator[QuickSandbox]:
         if not _turns.acquire(timeout=TURN_S):
             raise busy
         turn.callback(_turns.release)
-        usual = current_limits()
-        limits = replace(
-            usual,
-            cpu_s=min(quick.cpu_s, usual.cpu_s),
-            decompressed_bytes=min(quick.unpacked_bytes, usual.decompressed_bytes),
-        )
-        yield QuickSandbox(sandbox(), limits)
+        yield QuickSandbox(sandbox(), quick.of(current_limits()))

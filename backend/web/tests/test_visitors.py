@@ -5,10 +5,12 @@ import hashlib
 import io
 import json
 import re
+import resource
 import secrets
 from datetime import timedelta
 from ipaddress import ip_address
 
+import psutil
 import pytest
 from django.core.cache import cache
 from django.core.management import call_command
@@ -16,7 +18,7 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import User
-from backend.ingest import slots
+from backend.ingest import sandbox, slots
 from backend.ingest.dry_run import OF_STRANGERS
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.slots import STRANGERS
@@ -27,6 +29,7 @@ from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import WRK, make_file
+from backend.testing.worst_texts import WORST_TEXTS, worst_text
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
@@ -226,6 +229,37 @@ def test_a_file_that_unpacks_to_more_than_a_visitor_may_read_is_refused(stranger
     html = html_of(stranger.post("/try", {"file": make_file(GZIPPED_ZEROS, "zeros.gz")}))
     assert "notice-error" in html
     assert f"more than {OF_STRANGERS.quick.unpacked_bytes:,} bytes" in html
+
+    assert f"{OF_STRANGERS.quick.unpacked_bytes:,} bytes, the limit of a preview." in html
+
+
+def cpu_s_of_children():
+    """Of those that live, and of those that ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    living = [child.cpu_times() for child in psutil.Process().children()]
+    times = [(ended.ru_utime, ended.ru_stime), *((each.user, each.system) for each in living)]
+    return sum(user + system for user, system in times)
+
+
+def worst_form(name):
+    """As much gzip of a worst text as the form takes, in members: it unpacks to many megabytes."""
+    member = gzip.compress(worst_text(name, 1 << 20), mtime=0)
+    return member * max(1, OF_STRANGERS.total_bytes // len(member))
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("name", WORST_TEXTS)
+def test_the_worst_text_costs_a_visitor_no_more_than_a_preview_may_take(
+    stranger, monkeypatch, name
+):
+    # On a busy machine a second of CPU time may take many of the clock's.
+    monkeypatch.setattr(sandbox, "GRACE_S", 60)
+    stranger.post("/try", {"file": make_file(gzip.compress(WRK.encode()))})  # starts the children
+    before_s = cpu_s_of_children()
+    html = html_of(stranger.post("/try", {"file": make_file(worst_form(name), "worst.gz")}))
+    # The system counts whole seconds of CPU time: a second more for the search and for the reading.
+    assert cpu_s_of_children() - before_s < 2 * (OF_STRANGERS.quick.cpu_s + 1)
+    assert "the limit of a preview." in html
 
 
 def test_an_empty_form_says_what_to_do(stranger):
