@@ -11,7 +11,7 @@ setting of the server. Columns of the load: `loop` (open or closed), `connection
 `rate_rps`, `duration_s`, `requests_asked`. Columns of the figures, of which a row needs one:
 `throughput_rps`, `mean_ms`, `min_ms`, `max_ms`, percentiles such as `p95_ms`, `requests`
 (answered), `errors` (failed, beside those answered), `elapsed_s`, `transfer_kib_s`. `place` is the
-page or line of the publication. A file has at most 20,000 lines.
+page or line of the publication. A file has at most 10,000 lines.
 
 Loop: as the row says, else open with a rate and closed with connections. Latency unit: ms.
 Success: all of `requests`; unknown where a row has no `errors`. Percentiles: the publication's.

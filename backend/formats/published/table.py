@@ -21,7 +21,7 @@ from backend.formats.text import Line, is_prompt
 
 FIRST_LINE = "# loadsheet published table"
 # A trial for each row: more than any publication prints, and read within a second.
-MOST_LINES = 20_000
+MOST_LINES = 10_000
 HEAD_KEYS = ("source", "published", "tool")
 REQUIRED_KEYS = ("source", "published")
 PERCENTILE = re.compile(r"p\d{1,2}(\.\d{1,4})?_ms")
