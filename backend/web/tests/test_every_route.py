@@ -30,6 +30,8 @@ MADE_ANEW = re.compile(
 # Differ from answer to answer.
 OWN_OF_AN_ANSWER = {
     *("Server-Timing", "X-Request-Id", "RateLimit", "RateLimit-Policy", "ETag", "Content-Length"),
+    # The time of day, to the second.
+    "Expires",
 }
 STRICT = {
     "X-Content-Type-Options": "nosniff",
