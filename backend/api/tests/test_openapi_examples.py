@@ -56,7 +56,8 @@ from backend.testing.scenes import (
 pytestmark = pytest.mark.django_db
 DOCUMENT = Path(__file__).parents[3] / "docs/openapi.yaml"
 # Of each operation; in full with OPENAPI_EXAMPLES=500.
-EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "20"))
+IN_FULL = "OPENAPI_EXAMPLES" in os.environ
+EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "10"))
 
 CHECKS = [
     not_a_server_error,
@@ -66,7 +67,7 @@ CHECKS = [
     response_schema_conformance,
     # Only in full: the same requests are drawn only where the same modules are imported, and some
     # that seem to be against the document are allowed as an address has them.
-    *([negative_data_rejection] if "OPENAPI_EXAMPLES" in os.environ else []),
+    *([negative_data_rejection] if IN_FULL else []),
     # Left out:
     # - ignored_auth: who is not signed in reads what is public; test_access.py asks every route.
     # - positive_data_acceptance: queries, kinds and names have rules that no schema can say.
@@ -368,8 +369,9 @@ def test_no_hostile_text_in_an_address_gets_a_500(operation, send, ids):
         for text in HOSTILE_TEXTS:
             path = path_of(operation, ids, **{parameter.name: text})
             assert send(operation, path) < 500, path
-    for parameter in operation.query:
-        for text in HOSTILE_TEXTS:
+    for place, parameter in enumerate(operation.query):
+        # A fifth of them each time: with many parameters, all would take minutes.
+        for text in HOSTILE_TEXTS if IN_FULL else HOSTILE_TEXTS[place % 5 :: 5]:
             path = f"{path_of(operation, ids)}?{parameter.name}={text}"
             assert send(operation, path) < 500, path[:300]
 
