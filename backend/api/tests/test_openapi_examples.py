@@ -1,43 +1,36 @@
 """Whatever the document of the API allows, and much that it does not, gets a documented answer.
 
 schemathesis draws requests of every operation, the same ones each time: what the document allows,
-what it does not allow, and chains in which one request uses the answer of another. Each answer has
-a documented status, content type and shape. The texts and bodies that broke services like this one
+and what it does not allow; chains of requests are in test_openapi_chains.py. Each answer has a
+documented status, content type and shape. The texts and bodies that broke services like this one
 are sent as well, at every place that takes one: none gets a 500.
 """
 
 import json
-import os
 import uuid
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack
 from math import inf
-from pathlib import Path
 
 import pytest
-import schemathesis
 from django.conf import settings as service
-from django.core.signals import request_finished, request_started
-from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections, transaction
 from django.test import Client
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    negative_data_rejection,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-    use_after_free,
-)
+from schemathesis.specs.openapi.checks import negative_data_rejection
 
-from backend.accounts import invitations, throttle
+from backend.accounts import invitations
 from backend.accounts.models import Role, Token
-from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.api.tests.drawn_requests import (
+    CHECKS,
+    EXAMPLES,
+    IN_FULL,
+    OPERATIONS,
+    drawn,
+    make_credentials,
+    taken_back,
+)
+from backend.ingest.storage import storage
 from backend.runs.editing import correct
 from backend.runs.merging import merge
 from backend.runs.models import FormerName
@@ -53,96 +46,45 @@ from backend.testing.scenes import (
     make_shared_run,
 )
 
-pytestmark = pytest.mark.django_db
-DOCUMENT = Path(__file__).parents[3] / "docs/openapi.yaml"
-# Of each operation; in full with OPENAPI_EXAMPLES=500.
-IN_FULL = "OPENAPI_EXAMPLES" in os.environ
-EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "10"))
-
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-    # Only in full: the same requests are drawn only where the same modules are imported, and some
-    # that seem to be against the document are allowed as an address has them.
-    *([negative_data_rejection] if IN_FULL else []),
-    # Left out:
-    # - ignored_auth: who is not signed in reads what is public; test_access.py asks every route.
-    # - positive_data_acceptance: queries, kinds and names have rules that no schema can say.
-    # - unsupported_method, missing_required_header: they judge requests of another phase only; the
-    #   first has a test below, and no operation requires a header.
-]
-
-# An answer to what the document does not allow: also one about the length of the body, which the
-# service looks at first.
-REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "411", "413", "415", "422", "429"]
-
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("world", "_no_sender_has_to_wait")]
 # Parameters that any text fits.
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
 
-schema = schemathesis.openapi.from_path(DOCUMENT)
-# A request is signed as its operation asks, so that it reaches the view.
-schema.config.generation.update(with_security_parameters=False)
-schema.config.checks.negative_data_rejection.expected_statuses = REFUSALS
-OPERATIONS = [result.ok() for result in schema.get_all_operations()]
 
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, tmp_path_factory):
+    """The credentials of an owner, and what stands in a path by the name of its parameter.
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """How the owner of the workspace signs requests."""
-
-    token: str
-    session: str
-
-    def sign(self, operation):
-        """The headers and cookies with which the operation lets a request through to its view."""
-        if any("token" in entry for entry in operation.definition.raw.get("security", ())):
-            return {"headers": {"Authorization": f"Bearer {self.token}"}, "cookies": {}}
-        cookies = {service.SESSION_COOKIE_NAME: self.session, service.CSRF_COOKIE_NAME: CSRF}
-        return {"headers": {"X-CSRFToken": CSRF}, "cookies": cookies}
-
-
-# Any text of this length, as long as the cookie and the header have the same.
-CSRF = "x" * 32
-
-
-def make_credentials(scene):
-    """A token with every scope, and a session for the operations that no token may send."""
-    asked = TokenRequest("All scopes", tuple(Scope))
-    browser = Client()
-    browser.force_login(scene.own.user)
-    return Credentials(
-        token=make_token(scene.own.user, scene.own.workspace, asked)[1],
-        session=browser.cookies[service.SESSION_COOKIE_NAME].value,
-    )
-
-
-@pytest.fixture
-def credentials(scene):
-    return make_credentials(scene)
+    Made once for all requests, because it takes a second, and each undoes what it changes.
+    """
+    with django_db_blocker.unblock(), ExitStack() as kept:
+        patched = kept.enter_context(pytest.MonkeyPatch.context())
+        patched.setattr(service, "DATA_DIR", tmp_path_factory.mktemp("artefacts"))
+        storage.cache_clear()
+        kept.enter_context(taken_back())
+        scene = make_scene()
+        yield make_credentials(scene), make_ids(scene), service.DATA_DIR
+    storage.cache_clear()
 
 
 @pytest.fixture(autouse=True)
-def _no_sender_has_to_wait(settings, monkeypatch):
-    """A refusal for the rate comes before the body is looked at."""
-    for name in ("REQUESTS", "UPLOADS", "PREVIEWS", "LEAK_REPORTS", "LINK_MISSES"):
-        setattr(settings, f"{name}_PER_MINUTE", 1_000_000)
-    monkeypatch.setattr(throttle, "INVITATIONS_PER_HOUR", 1_000_000)
-
-
-@contextmanager
-def taken_back():
-    """What a request changes is undone, so that one scene serves every request."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
+def _its_artefacts(world, settings):
+    settings.DATA_DIR = world[2]
+    storage.cache_clear()
 
 
 @pytest.fixture
-def ids(scene, credentials):
+def credentials(world):
+    return world[0]
+
+
+@pytest.fixture
+def ids(world):
+    return world[1]
+
+
+def make_ids(scene):
     """What stands in a path, by the name of its parameter."""
     own, workspace = scene.own, scene.own.workspace
     shared = make_result_set(workspace, Visibility.PUBLIC)
@@ -183,17 +125,6 @@ def ids_for(operation, ids):
     return ids
 
 
-@pytest.fixture
-def application():
-    """The service as the web server calls it, inside the transaction of the test."""
-    signals = (request_started, request_finished)
-    for signal in signals:
-        signal.disconnect(close_old_connections)
-    yield get_wsgi_application()
-    for signal in signals:
-        signal.connect(close_old_connections)
-
-
 def has_its_form(name, text):
     """Whether a drawn text may give way to an id that exists: not one of the wrong form."""
     if name == "slug":
@@ -203,18 +134,6 @@ def has_its_form(name, text):
     except ValueError:
         return False
     return True
-
-
-def drawn(**more):
-    """Settings of hypothesis: the same requests each time, however busy the machine is."""
-    return settings(
-        derandomize=True,
-        deadline=None,
-        database=None,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-        **more,
-    )
 
 
 def unfounded_checks(case):
@@ -281,35 +200,6 @@ def test_a_method_that_an_address_does_not_have_gets_405(path, send, ids):
     address = path_of(operation, ids)
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - operations.keys():
         assert send(operation, address, method=method) == 405, method
-
-
-@contextmanager
-def scene_of_a_chain():
-    """A scene that is gone afterwards, with what the chain changed."""
-    with taken_back():
-        yield make_scene()
-
-
-def test_requests_that_use_earlier_answers_get_documented_answers(application):
-    # What is drawn depends on the answers before it, and is drawn again to draw something else. So
-    # a chain gets the same answers each time: it shares no rows with another chain, nor what is
-    # kept or counted under their ids, and no answer depends on how fast the machine is.
-    class Chain(schema.as_state_machine()):
-        def setup(self):
-            self.world = ExitStack()
-            scene = self.world.enter_context(scene_of_a_chain())
-            self.credentials = make_credentials(scene)
-
-        def teardown(self):
-            self.world.close()
-
-        def get_call_kwargs(self, case):
-            return {"app": application, **self.credentials.sign(case.operation)}
-
-        def validate_response(self, response, case, **_):
-            case.validate_response(response, checks=[*CHECKS, use_after_free])
-
-    Chain.run(settings=drawn(max_examples=EXAMPLES, stateful_step_count=6))
 
 
 HOSTILE_TEXTS = (
