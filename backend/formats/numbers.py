@@ -19,6 +19,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Above this no count or figure of a test is real, and sums may leave 64 bits.
 LIMIT = 10**18
 LONGEST_LINE = 2000
+# Go's longest duration, 292 years, has 24 characters: "2562047h47m16.854775807s".
+LONGEST_DURATION = 32
 
 
 def parse_number(word: str) -> float | None:
@@ -83,6 +85,8 @@ def step_us(word: str) -> float | None:
 
 def parse_duration_us(word: str) -> float | None:
     """The µs of a duration as Go prints it ("1m2.5s", "29.8ms", "0s"); None if it is none."""
+    if len(word) > LONGEST_DURATION:
+        return None
     rest, total = word.translate(MICRO_SIGNS), 0.0
     while rest:
         digits = len(rest) - len(rest.lstrip("0123456789."))

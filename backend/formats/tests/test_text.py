@@ -19,6 +19,8 @@ from backend.formats.transport_errors import counted_classes, error_class, is_wh
         ("12", None),
         ("3ms2", None),
         ("1.2.3s", None),
+        ("2562047h47m16.854775807s", 9223372036854775.8),
+        ("1ms" * 11, None),
         ("", None),
     ],
 )
