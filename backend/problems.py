@@ -64,19 +64,21 @@ NOT_FOUND_HINT = "Check the link, and that the token or session belongs to the r
 WAIT_HINT = "Wait for as long as Retry-After says, then try again."
 _JSON = "Correct the JSON and send it again; GET /api/v1/limits lists the limits."
 _NEW_ID = "Give a new measurement a new id."
-_AGAIN = "Nothing was half kept. Send the same request again after the time Retry-After gives."
-_MAKE_ROOM = "Nothing was half kept. Tell who runs this service to make room, then send it again."
+_AGAIN = "No part of it was stored. Send the same request again after the time Retry-After gives."
+_MAKE_ROOM = (
+    "No part of it was stored. Ask the operator of this service to make room, then send it again."
+)
 _DELETE = (
     "Nothing was stored. Delete runs for good that you no longer need (runs in the trash count), "
-    "or ask who runs this service for more room (WORKSPACE_MAX_BYTES)."
+    "or ask the operator of this service for more room (WORKSPACE_MAX_BYTES)."
 )
 _TOMORROW = (
-    "Nothing was stored. Send it again after the time Retry-After gives, or ask who runs this "
-    "service for more uploads a day (UPLOADS_PER_DAY)."
+    "Nothing was stored. Send it again after the time Retry-After gives, or ask the operator of "
+    "this service for more uploads a day (UPLOADS_PER_DAY)."
 )
 _MORE_MEMBERS = (
-    "Remove members or revoke invitations that are no longer needed, or ask who runs this service "
-    "for more (WORKSPACE_MAX_MEMBERS)."
+    "Remove members or revoke invitations that are no longer needed, or ask the operator of this "
+    "service for more (WORKSPACE_MAX_MEMBERS)."
 )
 _OTHER_FIGURES = "The page, its JSON and its CSV have the same numbers."
 _FORM = "Go back, correct the form and send it again."

@@ -23,10 +23,10 @@ def name_of_sender(actor: User | Token) -> str:
 
 
 def name_of_viewer(actor: Actor, meta: Mapping[str, str]) -> str:
-    """The key of the share that each viewer has of slow work.
+    """The name under which slow work of this viewer is counted and limited.
 
-    A user has one share, however many tokens the user made and whatever is asked for. Who has no
-    account shares with the same address only, for whoever reads a public workspace is a stranger.
+    A user has one name, with all of the user's tokens. A visitor without an account has the name
+    of the address, in every workspace: members must not wait for visitors of a public workspace.
     """
     if isinstance(actor, Token) and actor.user_id is not None:
         return f"user:{actor.user_id}"

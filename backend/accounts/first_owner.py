@@ -36,12 +36,13 @@ def is_usable(token: str) -> bool:
 
 
 def claim(token: str) -> bool:
-    """As `is_usable`. Where it is, no one else makes the first account until the transaction ends:
-    two forms that are sent at once make one account of the operator.
+    """Whether the first account may be made with `token`, now and until the transaction ends.
+
+    Two forms that are sent at once make one account: the second waits here for the first.
     """
     if not is_usable(token):
         return False
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
-    # Who held the lock before may have made it.
+    # A form that held the lock before this one may have made the account.
     return is_wanted()

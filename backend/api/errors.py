@@ -204,5 +204,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
         500,
         "Server error",
         "The service failed on this request; it was logged.",
-        hint="Try again; nothing was half kept. If it stays, report the time and the address.",
+        hint="Try again; no part of it was stored. If it stays, report the time and the address.",
     )

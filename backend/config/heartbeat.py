@@ -139,5 +139,7 @@ def check(part: str, database_url: str) -> str | None:
         return f"{name_of(part)} was never heard of"
     age_s: float = row[0]
     if age_s < -AHEAD_S:
-        return f"{name_of(part)}: {-age_s:.0f} s ahead, before the database's clock was set back"
+        return (
+            f"{name_of(part)}: {-age_s:.0f} s ahead of the database's clock, so its age is unknown"
+        )
     return f"{name_of(part)}: {age_s:.0f} s ago" if age_s > SILENT_AFTER_S[part] else None

@@ -21,10 +21,10 @@ from backend.ingest.rewriting import REDACTOR, CannotClean, holds_secret, rewrit
 
 
 def main() -> None:
-    """Serve requests until stdin ends, after other processes from the first request on."""
+    """Serve requests until stdin ends, with a lower priority than other processes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nice", type=int, default=0)
-    # Not while it starts: somebody waits, and on a busy machine that would take ten seconds.
+    # Only now: with a low priority from the beginning, its start took 10 s on a busy machine.
     os.nice(parser.parse_args().nice)
     serve(_answer)
 

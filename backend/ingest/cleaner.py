@@ -108,7 +108,7 @@ class Cleaner:
             file_bytes=GROWTH * settings.UPLOAD_MAX_BYTES,
         )
         if quick is not None:
-            limits = quick.of(limits)
+            limits = quick.lower(limits)
         try:
             answer = self._answer(request, limits)
         except ParserFailed as failed:
@@ -152,7 +152,7 @@ def _refusal_of(
         case ParserFaulty():
             return CannotClean(
                 "The search for secrets has a fault, and could not look through a file.",
-                hint="Nothing was stored. Tell who runs this service: the fault is in its log.",
+                hint="Nothing was stored. Tell the operator of this service: the fault is in its log.",
             )
         case ParserDied(death=death):
             is_too_large = death.is_for_memory(limits.memory_bytes)

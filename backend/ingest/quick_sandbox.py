@@ -21,7 +21,7 @@ TURN_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class QuickLimits:
-    """What one reading for a page that waits may use, within the limits of the installation."""
+    """What one reading may use where a page waits for it."""
 
     cpu_s: int
     unpacked_bytes: int
@@ -30,8 +30,8 @@ class QuickLimits:
         """No more CPU time than is left of a budget, but a second at least."""
         return replace(self, cpu_s=max(1, min(self.cpu_s, math.ceil(left_s))))
 
-    def of(self, usual: Limits) -> Limits:
-        """The usual limits, where they are not larger than these."""
+    def lower(self, usual: Limits) -> Limits:
+        """The smaller of each limit: that of the installation, `usual`, or this one."""
         return replace(
             usual,
             cpu_s=min(self.cpu_s, usual.cpu_s),
@@ -57,7 +57,7 @@ class QuickSandbox:
         quick: QuickLimits | None = None,
     ) -> dict[str, Any]:
         """As `Sandbox.read`. `quick`: less than the limits of a page."""
-        limits = quick.of(self.limits) if quick else self.limits
+        limits = quick.lower(self.limits) if quick else self.limits
         return self.child.read(artefacts, tool=tool, limits=limits)
 
     def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
@@ -80,4 +80,4 @@ def quick_sandbox(quick: QuickLimits = QUICK) -> Iterator[QuickSandbox]:
         if not _turns.acquire(timeout=TURN_S):
             raise busy
         turn.callback(_turns.release)
-        yield QuickSandbox(sandbox(), quick.of(current_limits()))
+        yield QuickSandbox(sandbox(), quick.lower(current_limits()))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from backend.errors import Away, TooMany
 
-# Of one viewer, who leaves two of the places to others.
+# The most comparisons of one viewer at once: two places are left to other viewers.
 RUNNING, WAITING = 2, 2
 # Places of all viewers, of those that run and those that wait: of the eight threads of a web
 # process two are always free of comparisons.
