@@ -10,6 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import socket
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +21,7 @@ LARGEST_BYTES = 64 << 20
 # Of a small disk.
 LARGEST_SHARE = 1 / 16
 RUNNING, STARTING = "reserve", "reserve-start"
+LOOK_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +60,31 @@ class Reserve:
             with half.open("wb") as out:
                 os.posix_fallocate(out.fileno(), 0, size)
             half.rename(self.path)
+
+
+def reserves_of(folder: Path) -> list[Reserve]:
+    return [Reserve(folder, name) for name in (STARTING, RUNNING)]
+
+
+def keep(folder: Path, host: str, port: int) -> None:
+    """Tend the reserves of a PostgreSQL in another container, until the process is ended.
+
+    That container starts again by itself: PostgreSQL is starting while it takes no connections.
+    """
+    while True:
+        for reserve in reserves_of(folder):
+            if line := reserve.tend(is_starting=not _takes_connections(host, port)):
+                print(line, flush=True)
+        time.sleep(LOOK_EVERY_S)
+
+
+def _takes_connections(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=LOOK_EVERY_S).close()
+    except OSError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -22,7 +22,7 @@ from backend.config import commands
 from backend.config.child import Child, Process
 from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_parent
 from backend.config.progress import say
-from backend.config.reserve import RUNNING, STARTING, Reserve
+from backend.config.reserve import Reserve, reserves_of
 from backend.config.site_folder import SiteFolder, StartFailed
 from backend.config.web_server import STOP_S, listen
 
@@ -115,7 +115,7 @@ class Site:
         if "DATABASE_URL" not in os.environ:
             backups = os.environ.get("BACKUP_DIR")
             postgres = Postgres(data, backups=Path(backups) if backups else None)
-            self._reserves = [Reserve(postgres.place, name) for name in (STARTING, RUNNING)]
+            self._reserves = reserves_of(postgres.place)
             self._look_at_disk(is_starting=True)
             self._serve("postgres", postgres)
             own |= {"DATABASE_URL": postgres.url, "DATABASE_DIR": str(postgres.place)}

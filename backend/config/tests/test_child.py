@@ -1,5 +1,6 @@
 """When a child that ended is started again, and what is said about it."""
 
+import socket
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 from backend.config import child as children
 from backend.config.child import Child
-from backend.config.reserve import STARTING, Reserve
+from backend.config.reserve import STARTING, Reserve, keep
 
 
 class Clock:
@@ -150,3 +151,26 @@ class TestReserve:
         assert reserve.is_kept
         assert "is full" in reserve.tend(is_starting=True)
         assert not reserve.is_kept
+
+    @pytest.mark.parametrize("is_up", [True, False])
+    def test_in_another_container_follows_the_database(
+        self, tmp_path, disk, monkeypatch, capsys, is_up
+    ):
+        running, starting = Reserve(tmp_path), Reserve(tmp_path, STARTING)
+        looks = iter([1 << 29, 8 << 20, 1 << 29])
+
+        def sleep(_):
+            if not running.is_kept:
+                assert starting.is_kept == is_up
+                assert "The database goes on with its reserve" in capsys.readouterr().out
+            disk.free = next(looks)
+
+        disk.free = next(looks)
+        monkeypatch.setattr("time.sleep", sleep)
+        with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(StopIteration):
+            address = server.getsockname()
+            if not is_up:
+                server.close()
+            keep(tmp_path, *address)
+        assert running.is_kept
+        assert starting.is_kept

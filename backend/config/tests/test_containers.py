@@ -33,11 +33,9 @@ OURS = ("migrate", "web", "worker", "beat")
 BIND = "0.0.0.0:8000"
 # What images of others read; ours may set nothing that is neither here nor in the settings.
 VARIABLES_OF_POSTGRES = {"POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD"}
-# There the database is in a container of its own.
-VARIABLES_OF_START = {"DATABASE_DIR"}
 VARIABLES_OF_BOTO = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"}
 VARIABLES_OF_PYTHON = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
-OTHERS = ("postgres", "broker", "cache", "proxy")
+OTHERS = ("postgres", "reserve", "broker", "cache", "proxy")
 LASTING = sorted(set(SERVICES) - {"migrate"})
 # Of version 2; older ones do not know all words of the file.
 OLDEST_CADDY = 7
@@ -96,7 +94,7 @@ class TestCompose:
     def test_passes_on_the_variables_that_are_read_and_no_other(self, service):
         names = set(SERVICES[service]["environment"]) - VARIABLES_OF_PYTHON
 
-        assert names == set(VARIABLES) - VARIABLES_OF_START | VARIABLES_OF_BOTO
+        assert names == set(VARIABLES) | VARIABLES_OF_BOTO
 
     @pytest.mark.parametrize("service", OURS)
     def test_sets_every_variable_that_has_no_default(self, service):
@@ -209,6 +207,25 @@ class TestCompose:
         assert importlib.util.find_spec(module)
         assert name == part
         assert name in heartbeat.SILENT_AFTER_S
+
+    def test_keeps_a_reserve_on_the_disk_of_the_database(self):
+        reserve, postgres = SERVICES["reserve"], SERVICES["postgres"]
+        python, option, module, folder, host, port = reserve["command"]
+
+        assert (python, option) == ("python", "-m")
+        assert importlib.util.find_spec(module)
+        assert f"database:{folder}" in reserve["volumes"]
+        assert f"database:{folder}" in postgres["volumes"]
+        # In an empty volume, the first service decides who may write there.
+        assert reserve["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+        database = urlsplit(filled(SERVICES["web"]["environment"]["DATABASE_URL"]))
+        assert (host, int(port)) == (database.hostname, database.port)
+
+    @pytest.mark.parametrize("name", OURS)
+    def test_shows_our_processes_how_full_the_disk_of_the_database_is(self, name):
+        folder = SERVICES[name]["environment"]["DATABASE_DIR"]
+
+        assert f"database:{folder}:ro" in SERVICES[name]["volumes"]
 
     def test_keeps_temporary_files_on_a_disk_of_their_own(self):
         for name in ("web", "worker"):
