@@ -43,7 +43,9 @@ def test_what_may_take_minutes_goes_behind_requests(is_short, more):
     child = Cleaner(is_short=is_short)
     try:
         assert child.clean_json({"labels": {}}) == {"labels": {}}
-        assert psutil.Process(child._child.child.pid).nice() == min(19, psutil.Process().nice() + more)
+        assert psutil.Process(child._child.child.pid).nice() == min(
+            19, psutil.Process().nice() + more
+        )
     finally:
         child.close()
 
