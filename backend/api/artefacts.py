@@ -53,5 +53,5 @@ class ArtefactRaw(APIView):
                 500,
                 "File missing",
                 f"The bytes of this artefact ({artefact.sha256[:12]}…) are not in the storage.",
-                hint="Tell the operator of this service: the storage must be restored from its backup.",
+                hint="Tell the operator: the storage must be restored from its backup.",
             ) from None

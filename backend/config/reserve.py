@@ -16,6 +16,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.config.progress import say
+
 # Four segments of PostgreSQL's log each.
 LARGEST_BYTES = 64 << 20
 # Of a small disk.
@@ -74,7 +76,7 @@ def keep(folder: Path, host: str, port: int) -> None:
     while True:
         for reserve in reserves_of(folder):
             if line := reserve.tend(is_starting=not _takes_connections(host, port)):
-                print(line, flush=True)
+                say(line)
         time.sleep(LOOK_EVERY_S)
 
 

@@ -152,7 +152,7 @@ def _refusal_of(
         case ParserFaulty():
             return CannotClean(
                 "The search for secrets has a fault, and could not look through a file.",
-                hint="Nothing was stored. Tell the operator of this service: the fault is in its log.",
+                hint="Nothing was stored. Tell the operator: the fault is in the log.",
             )
         case ParserDied(death=death):
             is_too_large = death.is_for_memory(limits.memory_bytes)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from backend.errors import Away, TooMany
 
-# Of the eight threads of a web process one is always free of such work: three hold or await a slot
-# for long work, three one for short work, and one a preview without an account.
+# At most eight of the sixteen threads of a web process do such work or wait for it: three of each
+# kind, and two for previews without an account.
 RUNNING, WAITING = 2, 1
 SHORT_RUNNING, SHORT_WAITING = 1, 2
 PATIENCE_S = 10.0
@@ -66,6 +66,8 @@ class Slots:
     ) -> None:
         self._most_running, self._most_waiting = running, waiting
         self._of_owner, self._running_of_owner = of_owner, running_of_owner
+        # The most threads that run or wait.
+        self.places = running + waiting
         self._changed = threading.Condition()
         self._running: list[Hashable] = []
         self._queue: list[_Ticket] = []

@@ -15,8 +15,8 @@ from backend.errors import Away, TooMany
 
 # The most comparisons of one viewer at once: two places are left to other viewers.
 RUNNING, WAITING = 2, 2
-# Places of all viewers, of those that run and those that wait: of the eight threads of a web
-# process two are always free of comparisons.
+# Places of all viewers, of those that run and those that wait. With long work on files, which has
+# places of its own, they leave two threads of a web process to everything else.
 PLACES = 6
 PATIENCE_S = 5.0
 RETRY_AFTER_S = 2

@@ -167,10 +167,11 @@ class TestReserve:
 
         disk.free = next(looks)
         monkeypatch.setattr("time.sleep", sleep)
-        with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(StopIteration):
+        with socket.create_server(("127.0.0.1", 0)) as server:
             address = server.getsockname()
             if not is_up:
                 server.close()
-            keep(tmp_path, *address)
+            with pytest.raises(StopIteration):
+                keep(tmp_path, *address)
         assert running.is_kept
         assert starting.is_kept
