@@ -18,11 +18,12 @@ from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.siege.figures import is_result, read_document, read_log_rows, read_report
 from backend.formats.siege.hits import Hits, trial_of, with_hits
-from backend.formats.siege.runs import Run, find_runs, has_report, is_log_header, is_start
+from backend.formats.siege.runs import RESULT, Run, find_runs, has_report, is_log_header, is_start
 from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
 NAME = "siege"
+MARKS_OF_RUNS = (RESULT, " secs:", "HTTP/1.0,", "HTTP/1.1,")
 MARKS = ("** SIEGE", "Transactions:", '"transactions"', " bytes ==> ", "Elap Time", "HTTP/1.")
 
 
@@ -41,6 +42,9 @@ def claims(source: Source) -> str | None:
 def _claims_responses(source: Source) -> str | None:
     # A log of another tool is not to be read to its end to find that out.
     if source.is_log and not any(Hits().add(line.text) for line in source.lines):
+        return None
+    # Nor is each line of another tool's text.
+    if not source.is_log and not any(mark in source.text for mark in MARKS_OF_RUNS):
         return None
     for run in find_runs(source):
         if run.result_line:

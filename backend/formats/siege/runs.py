@@ -44,13 +44,19 @@ def has_report(run: Run) -> bool:
 
 def is_start(line: Line) -> bool:
     """Whether siege prints this line before a run."""
-    return line.text.upper().startswith(BANNER) or (
+    return _is_banner(line) or (
         line.text.startswith(PREPARING) and line.text.endswith("concurrent users for battle.")
     )
 
 
+def _is_banner(line: Line) -> bool:
+    return line.text[: len(BANNER)].upper() == BANNER
+
+
 def is_log_header(line: Line) -> bool:
     """Whether this names the columns of siege's log."""
+    if not line.text.startswith(LOG_COLUMNS[0]):
+        return False
     return [cell.strip() for cell in line.text.split(",")][: len(LOG_COLUMNS)] == LOG_COLUMNS
 
 
@@ -84,7 +90,7 @@ def _without_progress(line: Line) -> Line:
 
 
 def _begins(run: Run, line: Line) -> bool:
-    if line.text.upper().startswith(BANNER):
+    if _is_banner(line):
         return True
     if line.text.startswith(PREPARING):
         return bool(run.result_line) or any(

@@ -59,7 +59,9 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 
 def _refused(sources: Sequence[Source]) -> FormatError:
     lines = (line for source in sources for line in source.lines)
-    line = next(line for line in lines if line.text.startswith(REFUSED))
+    line = next((line for line in lines if line.text.startswith(REFUSED)), None)
+    if line is None:
+        return FormatError("This part has no report of wrk.", tool=NAME)
     return FormatError(
         "wrk stopped before the run: it could not connect.",
         tool=NAME,

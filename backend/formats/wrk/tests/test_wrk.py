@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.formats import FormatError, RawArtefact, parse
+from backend.formats import TOOLS, FormatError, RawArtefact, parse
+from backend.formats.text import Source
 
 CAPTURES = Path(__file__).parent / "captures"
 
@@ -95,6 +96,12 @@ def test_a_rate_above_that_of_its_threads_contradicts_itself():
     assert read(with_count_and_rate_raised(STEADY, 1.2)).disagreements == (
         "Req/Sec of 2 threads is 3580 requests/s, Requests/sec is 4230.28.",
     )
+
+
+def test_a_part_without_a_report_is_refused():
+    """As of text with the outputs of two tools, which is cut in several ways."""
+    with pytest.raises(FormatError, match=r"This part has no report of wrk\."):
+        TOOLS["wrk"].read([Source(RawArtefact.of("out.txt", b"1,0,R,Connect"))])
 
 
 @pytest.mark.parametrize("row", [b"1.79k   127.33     2.00k", b"1.79k   627.33     2.11k", b"x"])
