@@ -21,7 +21,7 @@ from backend.broker import broker_client, cache_client
 from backend.config import heartbeat
 from backend.config.backups import backups_in
 from backend.config.database_programs import RecoveryFailed, find_program
-from backend.config.models import IntegrityReport
+from backend.config.models import newest_reports
 from backend.ingest.storage import StorageAway, bulk_storage
 
 OLDEST_POSTGRES = 140000
@@ -111,14 +111,16 @@ def _processes() -> Iterator[Finding]:
 
 
 def _integrity() -> Finding:
-    report = IntegrityReport.objects.first()
-    if report is None:
+    reports = newest_reports()
+    if not reports:
         return Finding("integrity", State.WARNING, "Never checked.", "Run manage.py verify.")
-    when = f"{report.at:%Y-%m-%d %H:%M} UTC"
-    if report.reason or report.problem_count:
-        sentence = report.reason or f"{report.problem_count} problems on {when}."
-        return Finding("integrity", State.BROKEN, sentence, "Run manage.py verify for their names.")
-    return Finding("integrity", State.OK, f"No problem on {when}.")
+    for report in reports:
+        when = f"{report.at:%Y-%m-%d %H:%M} UTC"
+        if report.sentence:
+            sentence = report.reason or f"{report.problem_count} problems on {when}."
+            advice = "Run manage.py verify for their names."
+            return Finding("integrity", State.BROKEN, sentence, advice)
+    return Finding("integrity", State.OK, f"No problem on {reports[0].at:%Y-%m-%d %H:%M} UTC.")
 
 
 def _archive() -> Finding:

@@ -7,6 +7,7 @@ from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 
 from backend.config import heartbeat
+from backend.config.models import newest_reports
 from backend.disks import rooms
 
 
@@ -29,7 +30,7 @@ def readyz(_: HttpRequest) -> HttpResponse:
         warnings = _disk_warnings()
     except OSError as error:
         return _not_ready(f"DATA_DIR cannot be used: {error.strerror}")
-    warnings += _pooler_warnings()
+    warnings += _pooler_warnings() + _integrity_warnings()
     lines = ["ready"]
     for part, age_s in ages.items():
         lines.append(f"{part}: {'never' if age_s is None else f'{age_s:.0f} s ago'}")
@@ -55,6 +56,12 @@ def _pooler_warnings() -> list[str]:
         (timeout,) = cursor.fetchone()
     missing = "statements have no time limit: set connect_query of the pooler (docs/operations.md)"
     return [missing] if timeout == "0" else []
+
+
+def _integrity_warnings() -> list[str]:
+    """Of the last checks, that something is missing or that they could not end."""
+    sentences = [report.sentence for report in newest_reports() if report.sentence]
+    return [f"{sentence}: see /operator" for sentence in sentences]
 
 
 def _not_ready(reason: str) -> HttpResponse:

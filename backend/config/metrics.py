@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import (
@@ -27,6 +28,7 @@ from prometheus_client.registry import Collector
 
 from backend import __version__, counters
 from backend.config import heartbeat
+from backend.config.models import newest_reports
 from backend.ingest.usage import LABELS as LIMITS
 from backend.ingest.usage import near_limits
 
@@ -131,6 +133,7 @@ class _Service(Collector):
             yield _gauge(name, labels, text, query)
         yield _limits()
         yield _heartbeats()
+        yield from _integrity()
         if (free := _disk()) is not None:
             yield free
 
@@ -192,6 +195,20 @@ def _heartbeats() -> Metric:
         if age_s is not None:
             family.add_metric([part], age_s)
     return family
+
+
+def _integrity() -> Iterator[Metric]:
+    """Checks that could not end have no number of problems."""
+    text = "What the last integrity checks found missing"
+    problems = GaugeMetricFamily("loadsheet_integrity_problems", text, labels=["checks"])
+    text = "How long ago the last integrity checks ended"
+    ages = GaugeMetricFamily("loadsheet_integrity_age_seconds", text, labels=["checks"])
+    for report in newest_reports():
+        ages.add_metric([report.kind], (timezone.now() - report.at).total_seconds())
+        if not report.reason:
+            problems.add_metric([report.kind], report.problem_count)
+    yield problems
+    yield ages
 
 
 def _disk() -> Metric | None:

@@ -19,6 +19,8 @@ class IntegrityReport(models.Model):
     """The outcome of one run of the integrity checks."""
 
     at = models.DateTimeField(default=timezone.now)
+    # False: rows were counted, as every hour, and the storage was not asked.
+    is_complete = models.BooleanField(default=True, db_default=True)
     # [{"name", "count", "problem_count", "problems"}, …]: a line for each check.
     lines = models.JSONField(default=list)
     # Why the checks could not end; empty: they did.
@@ -34,3 +36,31 @@ class IntegrityReport(models.Model):
     @property
     def problem_count(self) -> int:
         return sum(line["problem_count"] for line in self.lines)
+
+    @property
+    def kind(self) -> str:
+        """What was checked: `rows`, or `all` with the stored bytes."""
+        return "all" if self.is_complete else "rows"
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, without names; empty where everything is accounted for."""
+        if self.reason:
+            return "the integrity checks could not end"
+        if not self.problem_count:
+            return ""
+        noun = "problem" if self.problem_count == 1 else "problems"
+        return f"the integrity checks found {self.problem_count} {noun}"
+
+
+def newest_reports() -> list[IntegrityReport]:
+    """Those that tell the state: the last complete one, and the last of rows alone if it is newer.
+
+    The newest is first.
+    """
+    reports = IntegrityReport.objects.all()
+    complete = reports.filter(is_complete=True).first()
+    rows = reports.filter(is_complete=False).first()
+    if complete and rows and rows.at <= complete.at:
+        rows = None
+    return [report for report in (rows, complete) if report]

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from backend import __version__
 from backend.broker import BROKER, broker_client
 from backend.config import heartbeat
-from backend.config.models import IntegrityReport
+from backend.config.models import newest_reports
 from backend.config.verification_task import request_check
 from backend.deliveries.models import Delivery, DeliveryState
 from backend.disks import rooms
@@ -42,7 +42,6 @@ PART_NAMES = {
 def operator(request: HttpRequest) -> HttpResponse:
     """The page, for staff; 404 for everyone else."""
     _require_staff(request)
-    report = IntegrityReport.objects.first()
     context = {
         "parts": _parts(),
         "disks": rooms(),
@@ -50,7 +49,7 @@ def operator(request: HttpRequest) -> HttpResponse:
         "near_limits": near_limits()[:MOST_LISTED],
         "quarantined": _quarantined(),
         "failed_deliveries": _failed_deliveries(),
-        "report": report,
+        "reports": newest_reports(),
         "versions": _versions(),
         "sends_mail": settings.SENDS_MAIL,
     }

@@ -394,6 +394,7 @@ CELERY_BEAT_SCHEDULE = {
     "exports": {"task": "transfer.write", "schedule": 60.0},
     "wal": {"task": "config.push_wal", "schedule": 60.0},
     "verify": {"task": "config.verify", "schedule": 24 * 3600.0},
+    "verify-rows": {"task": "config.verify_rows", "schedule": 3600.0},
 }
 
 LOGGING = logging_config(LOG_LEVEL)

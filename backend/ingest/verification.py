@@ -7,15 +7,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import islice
-from uuid import UUID
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Max, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, TextField
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Cast, Lower, Now
 
 from backend.ingest.collector import unnamed_artefacts
-from backend.ingest.models import END_STATES, Artefact, State, Upload
+from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.queue import PASSING_FAULTS_S
 from backend.ingest.storage import CHUNK_BYTES, storage
 from backend.runs.models import Run
@@ -23,6 +23,9 @@ from backend.runs.models import Run
 # Of the problems of one check, so many are named.
 MAX_NAMED = 20
 ROWS_AT_ONCE = 2000
+READ = Q(state=State.PARSED)
+IN_FLIGHT = Q(state__in=[State.RECEIVED, State.PARSING])
+NO_REASON = Q(state__in=[State.FAILED, State.QUARANTINED], reason="")
 
 
 @dataclass(slots=True)
@@ -39,67 +42,99 @@ class Check:
         if len(self.problems) < MAX_NAMED:
             self.problems.append(text)
 
+    def add_problems(self, rows: QuerySet[Any], text: str) -> None:
+        """One for each row, whose id stands for {} in the text."""
+        for pk in rows.order_by().values_list("pk", flat=True).iterator(ROWS_AT_ONCE):
+            self.add_problem(text.format(pk))
+
 
 def verify(*, is_hashing: bool = False) -> Iterator[Check]:
     """The checks, one after the other; with `is_hashing` every stored byte is read.
 
     Raises StorageAway. Receiving, reading and deleting may go on meanwhile.
     """
-    yield from _check_states()
-    yield _check_results()
-    yield _check_waiting()
+    yield from verify_rows()
     yield _check_rows_have_bytes(is_hashing=is_hashing)
     yield _count_removed()
     yield _check_bytes_have_rows()
 
 
-def _check_states() -> Iterator[Check]:
-    """received = read + failed + quarantined + in flight"""
-    in_flight = Q(state__in=[State.RECEIVED, State.PARSING])
+def verify_rows() -> Iterator[Check]:
+    """The checks of rows against rows: the storage is not asked, so they are cheap."""
+    yield from _check_uploads()
+    yield _check_artefacts()
+    yield _check_runs()
+
+
+def _check_uploads() -> Iterator[Check]:
+    """received = read + failed + quarantined + in flight, each with what belongs to its state.
+
+    One look at all rows: with a million of them, each look takes a second.
+    """
     counts = Upload.objects.aggregate(
         received=Count("pk"),
-        read=Count("pk", filter=Q(state=State.PARSED)),
+        read=Count("pk", filter=READ),
         failed=Count("pk", filter=Q(state=State.FAILED)),
         quarantined=Count("pk", filter=Q(state=State.QUARANTINED)),
-        in_flight=Count("pk", filter=in_flight),
+        in_flight=Count("pk", filter=IN_FLIGHT),
+        no_reason=Count("pk", filter=NO_REASON),
+        too_late=Count("pk", filter=_too_late()),
     )
-    received = Check("uploads received", counts.pop("received"))
-    missing = received.count - sum(counts.values())
-    if missing:
+    received = Check("uploads received", counts["received"])
+    by_state = {name: counts[name] for name in ("read", "failed", "quarantined", "in_flight")}
+    ended = received.count - counts["in_flight"]
+    if missing := received.count - sum(by_state.values()):
         received.add_problem(f"{missing} in no known state")
+        ended -= missing
     yield received
-    for name, count in counts.items():
+    for name, count in by_state.items():
         yield Check(f"  {name.replace('_', ' ')}", count)
+    yield _check_results(ended, counts["no_reason"])
+    yield _check_waiting(counts["in_flight"], counts["too_late"])
 
 
-def _check_results() -> Check:
+def _check_results(ended: int, without_reason: int) -> Check:
     """Every upload that was read has its run, every other ended one its reason."""
-    ended = Upload.objects.filter(state__in=END_STATES)
-    check = Check("ended with a result or a reason", ended.count())
-    for pk in _without_run(ended.filter(state=State.PARSED, run=None)):
-        check.add_problem(f"upload {pk} was read and has no run")
-    no_reason = Q(state__in=[State.FAILED, State.QUARANTINED], reason="")
-    for pk in ended.filter(no_reason).values_list("pk", flat=True):
-        check.add_problem(f"upload {pk} failed without a reason")
+    check = Check("ended with a result or a reason", ended)
+    # The uploads of early trials name their run in the envelope only.
+    in_envelope = Lower(KeyTextTransform("id", KeyTransform("run", "envelope")))
+    runs = Run.with_trash.annotate(name=Cast("pk", TextField()))
+    read = Upload.objects.filter(READ, run=None).annotate(named_run=in_envelope)
+    lost = read.filter(~Exists(runs.filter(name=OuterRef("named_run"))))
+    check.add_problems(lost, "upload {} was read and has no run")
+    if without_reason:
+        check.add_problems(Upload.objects.filter(NO_REASON), "upload {} failed without a reason")
     return check
 
 
-def _without_run(uploads: QuerySet[Upload]) -> Iterator[UUID]:
-    """The uploads whose envelope names no stored run: the only place where early trials name it."""
-    rows = uploads.values_list("pk", "envelope__run__id").iterator(ROWS_AT_ONCE)
-    while batch := dict(islice(rows, ROWS_AT_ONCE)):
-        named = [run_id for run_id in batch.values() if run_id]
-        runs = {str(pk) for pk in Run.with_trash.filter(pk__in=named).values_list("pk", flat=True)}
-        yield from (pk for pk, run_id in batch.items() if str(run_id).lower() not in runs)
-
-
-def _check_waiting() -> Check:
+def _check_waiting(waiting: int, too_late: int) -> Check:
     """Nothing waits for longer than passing faults are waited for."""
-    waiting = Upload.objects.exclude(state__in=END_STATES)
-    check = Check("in flight for less than two days", waiting.count())
-    too_long_ago = Now() - timedelta(seconds=2 * PASSING_FAULTS_S)
-    for pk in waiting.filter(received_at__lt=too_long_ago).values_list("pk", flat=True):
-        check.add_problem(f"upload {pk} waits for too long")
+    check = Check("in flight for less than two days", waiting)
+    if too_late:
+        check.add_problems(Upload.objects.filter(_too_late()), "upload {} waits for too long")
+    return check
+
+
+def _too_late() -> Q:
+    return IN_FLIGHT & Q(received_at__lt=Now() - timedelta(seconds=2 * PASSING_FAULTS_S))
+
+
+def _check_artefacts() -> Check:
+    """An upload is received with at least one artefact."""
+    lost = Upload.objects.filter(~Exists(Artefact.objects.filter(upload=OuterRef("pk"))))
+    check = Check("artefacts of all uploads", Artefact.objects.count())
+    check.add_problems(lost, "upload {} has no artefact")
+    return check
+
+
+def _check_runs() -> Check:
+    """A run came with an upload, or trial by trial with the artefacts of several."""
+    check = Check("runs with an upload", Run.with_trash.count())
+    without = Run.with_trash.filter(
+        ~Exists(Upload.objects.filter(run=OuterRef("pk"))),
+        ~Exists(Artefact.trials.through.objects.filter(trial__run=OuterRef("pk"))),
+    )
+    check.add_problems(without, "run {} has no upload")
     return check
 
 
