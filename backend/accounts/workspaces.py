@@ -33,6 +33,8 @@ def create(owner: User, *, name: str, slug: str) -> Workspace:
 
     Raises WorkspaceRefused.
     """
+    # One at a time: workspaces made at once would not count each other.
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)
     owned = Membership.objects.filter(user=owner, role=Role.OWNER).count()
     if owned >= MOST_OWNED:
         raise WorkspaceRefused(

@@ -15,7 +15,14 @@ from django.db.models import Field, Model
 
 from backend.ingest.collector import LOCK_KEY
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.quota import add_statement, any_share, room_condition, room_values
+from backend.ingest.quota import (
+    SIDE_BY_SIDE_BYTES,
+    add_statement,
+    any_share,
+    lock_room,
+    room_condition,
+    room_values,
+)
 from backend.ingest.storage import StorageAway, storage
 from backend.ingest.storage.rows import put_rows
 
@@ -30,12 +37,27 @@ def insert_once(
     There is at least one artefact. Raises StorageAway where its bytes were collected between
     being stored and now: sent again, they are stored again.
     """
+    size_bytes = upload.envelope_bytes + sum(artefact.size_bytes for artefact in artefacts)
     columns = zip(*(_values(artefact) for artefact in artefacts), strict=True)
-    parameters: list[Any] = [*_values(upload), *_quota_values(upload, artefacts)]
+    parameters: list[Any] = [*_values(upload), *_quota_values(upload, size_bytes)]
     parameters += [list(column) for column in columns]
+    if size_bytes <= SIDE_BY_SIDE_BYTES and _insert(parameters, artefacts, contents):
+        return True
+    with transaction.atomic():
+        lock_room(upload.workspace_id)
+        return _insert(parameters, artefacts, contents, is_alone=True)
+
+
+def _insert(
+    parameters: Sequence[Any],
+    artefacts: Sequence[Artefact],
+    contents: Mapping[str, bytes],
+    *,
+    is_alone: bool = False,
+) -> bool:
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(_statement(), parameters)
+            cursor.execute(_statement(is_alone=is_alone), parameters)
             written: int = cursor.rowcount
         is_new = written == len(artefacts)
         if is_new:
@@ -44,10 +66,9 @@ def insert_once(
     return is_new
 
 
-def _quota_values(upload: Upload, artefacts: Iterable[Artefact]) -> list[Any]:
-    size_bytes = upload.envelope_bytes + sum(artefact.size_bytes for artefact in artefacts)
+def _quota_values(upload: Upload, size_bytes: int) -> list[Any]:
     workspace = upload.workspace_id
-    room = [workspace, workspace, size_bytes, *room_values()]
+    room = [workspace, size_bytes, *room_values()]
     return [*room, workspace, any_share(), size_bytes]
 
 
@@ -58,7 +79,7 @@ def _check_stored(artefacts: Iterable[Artefact]) -> None:
 
 
 @cache
-def _statement() -> str:
+def _statement(*, is_alone: bool) -> str:
     uploads, artefacts = _fields(Upload), _fields(Artefact)
     arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in artefacts)
     # The upload that comes second inserts no row, and so no artefacts. Rows are written under the
@@ -67,7 +88,7 @@ def _statement() -> str:
         WITH upload AS (
             INSERT INTO {_table(Upload)} ({_names(uploads)})
             SELECT {", ".join(["%s"] * len(uploads))}
-            WHERE {room_condition("%s", "%s")}
+            WHERE {room_condition("%s", "%s", is_alone=is_alone)}
             ON CONFLICT (id) DO NOTHING RETURNING id
         ), stored AS (
             {add_statement("%s", "%s", "%s", "FROM upload", uploads=1)}

@@ -37,8 +37,8 @@ class SmallUpload:
 def insert_small(upload: SmallUpload) -> bool:
     """Write the upload, its artefact and the bytes; whether it was written.
 
-    False where the token may not upload any more, the workspace has no room, has sent its uploads
-    of the day, or the id is taken: then nothing is written.
+    False where the token may not upload any more, the workspace has no room or little room, has
+    sent its uploads of the day or nearly, or the id is taken: then nothing is written.
     """
     with connection.cursor() as cursor:
         cursor.execute(_statement(), _values(upload))
@@ -83,7 +83,7 @@ def _statement() -> str:
             SELECT %s, sender.workspace_id, sender.id, sender.user_id, %s, %s, TRUE,
                 '{{}}', 0, '', 'received', '', 0, 0, FALSE, 0, '', FALSE
             FROM sender CROSS JOIN collector
-            WHERE {room_condition("sender.workspace_id", "%s")}
+            WHERE {room_condition("sender.workspace_id", "%s", is_alone=False)}
             ON CONFLICT (id) DO NOTHING RETURNING id, workspace_id
         ), stored AS (
             {add_statement("workspace_id", "%s", "%s", "FROM upload", uploads=1)}

@@ -186,7 +186,7 @@ class Part(models.Model):
     upload_id = models.UUIDField()
     artefact_sha256 = models.CharField(max_length=64)
     number = models.PositiveIntegerField()
-    # Of the part; empty until its bytes are durable.
+    # Of the part; empty until its bytes are durable. Its size is known before.
     sha256 = models.CharField(max_length=64, default="")
     size_bytes = models.BigIntegerField(default=0)
     begun_at = models.DateTimeField(default=timezone.now, db_index=True)

@@ -26,7 +26,7 @@ from backend.errors import Conflict, Refused, TooLarge, TooMany, Unprocessable
 from backend.ingest.faults import DatabaseGone
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part
-from backend.ingest.quota import check_quota
+from backend.ingest.quota import check_quota, lock_room
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
 NO_ROOM_WAIT_S = 600
@@ -94,12 +94,13 @@ class Place:
         rows = parts_of(self.workspace_id, self.upload_id)
         return rows.filter(artefact_sha256=self.artefact_sha256, number=self.number).first()
 
-    def new_row(self) -> Part:
+    def new_row(self, size_bytes: int) -> Part:
         return Part.objects.create(
             workspace_id=self.workspace_id,
             upload_id=self.upload_id,
             artefact_sha256=self.artefact_sha256,
             number=self.number,
+            size_bytes=size_bytes,
         )
 
 
@@ -121,8 +122,7 @@ def receive_part(
         return _same(earlier, sha256), False
     if size_bytes < LEAST_PART_BYTES:
         _check_last(place, size_bytes)
-    _check_room(place, size_bytes)
-    part = place.new_row()
+    part = _take_room(place, size_bytes)
     try:
         stored = storage().put_part(str(part.pk), chunks)
         if stored.sha256 != sha256:
@@ -166,10 +166,26 @@ def _check_last(place: Place, size_bytes: int) -> None:
         )
 
 
+@transaction.atomic
+def _take_room(place: Place, size_bytes: int) -> Part:
+    """The row of a part on its way; it counts with its bytes from now on."""
+    lock_room(place.workspace_id)
+    _check_room(place, size_bytes)
+    return place.new_row(size_bytes)
+
+
 def _check_room(place: Place, size_bytes: int) -> None:
+    """Call it under `lock_room`."""
     # A row and a file cost something, however little is in them.
     counted = Greatest("size_bytes", LEAST_PART_BYTES)
-    waiting = Part.objects.filter(workspace=place.workspace_id).aggregate(
+    # The same part may come twice at once, or its first request was killed: one of them stays.
+    others = Part.objects.filter(workspace=place.workspace_id).exclude(
+        sha256="",
+        upload_id=place.upload_id,
+        artefact_sha256=place.artefact_sha256,
+        number=place.number,
+    )
+    waiting = others.aggregate(
         here=Coalesce(Sum(counted), 0),
         upload=Coalesce(Sum("size_bytes", filter=Q(upload_id=place.upload_id)), 0),
     )

@@ -5,8 +5,11 @@ them (figures, images) does not. A file counts for each upload that names it, as
 counts on the day (UTC) that it is received, also where it is deleted later.
 
 The sums are kept: each upload adds to them in the statement that writes its rows, each deletion
-subtracts in its transaction, everything else adds when it is committed. Uploads that come at the
-same time do not see each other: a few more than the limit may be received.
+subtracts in its transaction, everything else adds when it is committed.
+
+Uploads that come at the same time do not see each other. Far from the limits that does no harm, and
+they are written side by side, under a shared lock of the workspace. Near the limits, each is
+written alone, after the one before was committed (`lock_room`): so none is one too many.
 """
 
 from __future__ import annotations
@@ -32,6 +35,13 @@ from backend.ingest.models import Artefact, Upload
 # Rows of the sum of one workspace. Two uploads at the same time seldom add to the same row, so the
 # second seldom waits until the first is written.
 SHARES = 16
+# How near to a limit uploads are written alone: more than can be on their way at the same time.
+NEAR_UPLOADS = 256
+NEAR_BYTES = 1 << 30
+# Larger ones are always written alone.
+SIDE_BY_SIDE_BYTES = NEAR_BYTES // NEAR_UPLOADS
+# The first half of the key of a workspace's lock.
+LOCK_CLASS = 0x10AD_5EE7
 
 
 # What counts: statements that give a workspace_id and size_bytes. A package above adds its own.
@@ -120,16 +130,35 @@ def day_ends_at() -> datetime:
     return datetime.combine(tomorrow, time(), tzinfo=UTC)
 
 
-def room_condition(workspace: str, size_bytes: str) -> str:
+def lock_room(workspace_id: UUID) -> None:
+    """Until the end of the transaction, nobody else takes room in the workspace.
+
+    What is asked after it sees all that was written before.
+    """
+    with connection.cursor() as cursor:
+        statement = "SELECT pg_advisory_xact_lock(%s, hashtext(%s::uuid::text))"
+        cursor.execute(statement, [LOCK_CLASS, workspace_id])
+
+
+def room_condition(workspace: str, size_bytes: str, *, is_alone: bool) -> str:
     """SQL that is true where the workspace may send one upload of so many bytes.
 
     Both are expressions; the last parameters of the condition are those of `room_values`.
+    `is_alone`: the caller holds `lock_room`. Otherwise the condition is false near the limits, and
+    while another upload is written alone.
     """
+    near_bytes, near_uploads, lock = 0, 1, "TRUE"
+    if not is_alone:
+        near_bytes, near_uploads = NEAR_BYTES, NEAR_UPLOADS
+        lock = f"pg_try_advisory_xact_lock_shared({LOCK_CLASS}, hashtext(room.id::text))"
     return f"""EXISTS (
-            SELECT FROM ({_SUMS} {workspace}) AS used
-            LEFT JOIN accounts_quota AS quota ON quota.workspace_id = {workspace}
-            WHERE used.size_bytes + {size_bytes}::bigint <= coalesce(quota.stored_bytes, %s)
-              AND used.uploads < coalesce(quota.uploads_per_day, %s)
+            SELECT FROM (SELECT {workspace}::uuid AS id) AS room
+            CROSS JOIN LATERAL ({_SUMS} room.id) AS used
+            LEFT JOIN accounts_quota AS quota ON quota.workspace_id = room.id
+            WHERE used.size_bytes + {size_bytes}::bigint + {near_bytes}
+                <= coalesce(quota.stored_bytes, %s)
+              AND used.uploads + {near_uploads} <= coalesce(quota.uploads_per_day, %s)
+              AND {lock}
         )"""
 
 

@@ -386,3 +386,12 @@ def test_an_upload_of_parts_needs_its_id(sender):
     data = {"parts": json.dumps([{"name": "a", "sha256": "0" * 64, "size_bytes": 1, "parts": 1}])}
     answer = sender.client.post(URL, data, headers=sender.headers)
     assert "id under which" in problem(answer, 400)["detail"]
+
+
+def test_a_part_whose_first_request_was_killed_counts_once(sender, settings):
+    """Its row stays for a while, and holds no room that the same part needs."""
+    settings.UPLOAD_MAX_BYTES = settings.PARTS_MAX_BYTES = PIECE
+    workspace = Token.objects.get().workspace
+    killed = {"upload_id": sender.id, "artefact_sha256": sender.whole, "size_bytes": PIECE}
+    Part.objects.create(workspace=workspace, number=0, **killed)
+    assert sender.put(0).status_code == 201

@@ -117,7 +117,7 @@ def small_upload(tenant):
 
 
 def test_a_small_upload_is_counted_and_refused_in_one_statement(tenant):
-    set_limits(tenant.workspace, {"uploads_per_day": 1})
+    set_limits(tenant.workspace, {"uploads_per_day": quota.NEAR_UPLOADS})
     uploads = [small_upload(tenant) for _ in range(2)]
     with CaptureQueriesContext(connection) as asked:
         written = [insert_small.insert_small(upload) for upload in uploads]
