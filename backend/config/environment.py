@@ -83,6 +83,16 @@ def listing(name: str, meaning: str, *, default: str) -> list[str]:
     ]
 
 
+def web_address(name: str, meaning: str) -> str:
+    """An http:// or https:// address; empty where it is not set."""
+    value = text(name, meaning, default="")
+    if value and not value.startswith(("https://", "http://")):
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}, expected an address with https:// or http:// ({meaning})."
+        )
+    return value
+
+
 def mail_server(name: str, meaning: str) -> dict[str, object]:
     """Django's EMAIL_* settings for an smtp:// or smtps:// URL; empty where it is not set."""
     url = text(name, meaning, default="")

@@ -5,6 +5,11 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 
 from backend.config import environment as env
+from backend.config.account_settings import (  # noqa: F401
+    AUTH_PASSWORD_VALIDATORS,
+    BREACHED_PASSWORDS_URL,
+    PASSWORD_HASHERS,
+)
 from backend.config.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
 from backend.config.databases import databases
 from backend.config.logs import logging_config
@@ -244,15 +249,6 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
     "backend.accounts.password_backend.PasswordBackend",
-]
-PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
-]
-_validation = "django.contrib.auth.password_validation"
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"{_validation}.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
-    {"NAME": f"{_validation}.CommonPasswordValidator"},
 ]
 LOGIN_REDIRECT_URL = "home"
 LOGIN_URL = "account_login"

@@ -18,6 +18,8 @@ ALLOWED = {
     ("accounts/held_mail.py", "django.core.mail"),
     # Faults, where the operator asks for reports of them.
     ("config/error_reports.py", "sentry_sdk"),
+    # Five digits of a hash, where the operator names a list of breached passwords.
+    ("config/breached_passwords.py", "httpcore"),
     # Messages that members asked for: to public addresses only, and by mail to members.
     ("deliveries/public_address.py", "httpcore"),
     ("deliveries/posting.py", "httpcore"),

@@ -1,0 +1,27 @@
+"""Settings of passwords."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.config import environment as env
+
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+BREACHED_PASSWORDS_URL = env.web_address(
+    "BREACHED_PASSWORDS_URL", "the list of breached passwords that chosen ones are looked up in"
+)
+_validation = "django.contrib.auth.password_validation"
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": f"{_validation}.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": f"{_validation}.CommonPasswordValidator"},
+]
+if BREACHED_PASSWORDS_URL:
+    AUTH_PASSWORD_VALIDATORS.append(
+        {
+            "NAME": "backend.config.breached_passwords.BreachedPasswordValidator",
+            "OPTIONS": {"address": BREACHED_PASSWORDS_URL},
+        }
+    )
