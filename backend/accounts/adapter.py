@@ -6,6 +6,7 @@ import base64
 import hashlib
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
@@ -13,7 +14,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.http import HttpRequest
 
-from backend.accounts import first_owner, invitations, throttle
+from backend.accounts import first_owner, invitations, recent_sign_in, throttle
 from backend.accounts.token_format import peppers
 
 # In the session of a visitor who opened an invitation or the link of the first owner.
@@ -45,6 +46,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """
         make_password("as long as another")
         super().send_account_already_exists_mail(email)
+
+    def is_reauthentication_required(self, *, app: str, **named: object) -> bool:
+        """Whether `app` may ask for the password again; right after a sign-in nothing does."""
+        may_ask: bool = super().is_reauthentication_required(app=app, **named)
+        return may_ask and not recent_sign_in.began_lately(context.request)
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """The address that limits of sign-ins count; of an IPv6 address the /64 network."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import cast
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.utils.functional import SimpleLazyObject
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.request import Request
 
-from backend.accounts import access, audit, throttle, tokens
+from backend.accounts import access, audit, recent_sign_in, throttle, tokens
 from backend.accounts.addresses import sender_address
 from backend.accounts.models import BEARER_KINDS, Token, User
 from backend.accounts.scopes import Scope
 from backend.accounts.workspace_links import shared_ids
 from backend.api.errors import CHALLENGE, Problem, sign_in_needed
 from backend.errors import TooMany
+from backend.links import link_to
 
 FORM_HINT = "Send the header: Authorization: Bearer ls_api_… or ls_agent_…"
 
@@ -89,6 +91,20 @@ def required_actor(request: Request) -> Token | User:
     if actor is None:
         raise sign_in_needed()
     return actor
+
+
+def require_recent_sign_in(request: Request) -> None:
+    """Raise Problem 403 for a session whose person must first prove who it is; no token must."""
+    django_request = request._request
+    if actor_of(request) == django_request.user and recent_sign_in.is_proof_needed(django_request):
+        raise Problem(
+            403,
+            "Sign in again",
+            "For this act, the sign-in or the last password, code or key must be at most "
+            f"{settings.ACCOUNT_REAUTHENTICATION_TIMEOUT // 60} minutes old.",
+            hint=f"Give it again at {link_to('account_reauthenticate')}, then send the request "
+            "again; or sign in again.",
+        )
 
 
 def readable_ids(request: Request) -> list[UUID]:

@@ -25,7 +25,7 @@ from backend.accounts.token_making import (
     tokens_of,
 )
 from backend.accounts.tokens import revoke
-from backend.api.auth import required_actor
+from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
@@ -119,7 +119,7 @@ class TokenList(APIView):
     @extend_schema(
         operation_id="token_create",
         request=NewTokenSerializer,
-        responses={201: MadeTokenSerializer, **documented(400, 401, 404, 409)},
+        responses={201: MadeTokenSerializer, **documented(400, 401, 403, 404, 409)},
     )
     def post(self, request: Request) -> Response:
         """Make a token. Nobody gives a scope that they do not have; a token also passes on its end
@@ -130,6 +130,7 @@ class TokenList(APIView):
         workspace = member_workspace(actor, asked.pop("workspace", None))
         if not scopes_to_give(actor, workspace):
             raise NotFound(NOT_FOUND)
+        require_recent_sign_in(request)
         token, clear = make_token(actor, workspace, TokenRequest(**asked))
         body = MadeTokenSerializer(token, context={"clear": clear}).data
         return Response(body, status=status.HTTP_201_CREATED)

@@ -22,7 +22,7 @@ from backend.accounts.workspaces import (
     rename,
 )
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
-from backend.api.auth import required_actor
+from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.errors import Problem
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
@@ -145,7 +145,7 @@ class WorkspaceDetail(APIView):
         parameters=[
             OpenApiParameter("confirm", str, required=True, description="The slug, once more")
         ],
-        responses={204: None, **documented(400, 401, 404)},
+        responses={204: None, **documented(400, 401, 403, 404)},
     )
     def delete(self, request: Request, slug: str) -> Response:
         """Delete the workspace for good, with everything in it. For owners."""
@@ -160,6 +160,7 @@ class WorkspaceDetail(APIView):
                 f"?confirm={workspace.slug}.",
                 field="confirm",
             )
+        require_recent_sign_in(request)
         delete_workspace(workspace)
         return Response(status=204)
 

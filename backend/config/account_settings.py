@@ -1,4 +1,4 @@
-"""Settings of passwords."""
+"""Settings of passwords and proofs of who somebody is."""
 
 from __future__ import annotations
 
@@ -25,3 +25,7 @@ if BREACHED_PASSWORDS_URL:
             "OPTIONS": {"address": BREACHED_PASSWORDS_URL},
         }
     )
+# After it, a session gives its password, code or key again before acts that would do lasting harm.
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
+# Who adds an address can have the password reset.
+ACCOUNT_REAUTHENTICATION_REQUIRED = True

@@ -6,6 +6,8 @@ from csp.constants import NONE, SELF
 
 from backend.config import environment as env
 from backend.config.account_settings import (  # noqa: F401
+    ACCOUNT_REAUTHENTICATION_REQUIRED,
+    ACCOUNT_REAUTHENTICATION_TIMEOUT,
     AUTH_PASSWORD_VALIDATORS,
     BREACHED_PASSWORDS_URL,
     PASSWORD_HASHERS,

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from backend.accounts import access, tokens
+from backend.accounts import access, recent_sign_in, tokens
 from backend.accounts.models import TokenKind, Workspace
 from backend.analysis.pages.front_questions import Question
 from backend.ingest.listing import ListedUpload, Which, upload_page
@@ -73,6 +73,7 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = visible.writable_workspace_or_404(request, slug)
     if request.method != "POST":
         return HttpResponseRedirect(link_to("workspace", slug))
+    recent_sign_in.require(request)
     clear = tokens.issue(
         TokenKind.AGENT,
         workspace,

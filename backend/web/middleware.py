@@ -128,7 +128,7 @@ class LimitFailedSignIns:
         if not _is_sign_in(request):
             return None
         address = throttle.address_of(request.META)
-        wait = throttle.seconds_until_sign_in(address, _typed_account(request))
+        wait = throttle.seconds_until_sign_in(address, _named_account(request))
         if not wait:
             return None
         response = message(
@@ -145,7 +145,8 @@ class LimitFailedSignIns:
 
 def _is_sign_in(request: HttpRequest) -> bool:
     route = request.resolver_match.url_name if request.resolver_match else None
-    return route == "sign-in" or (request.method == "POST" and route == settings.LOGIN_URL)
+    forms = (settings.LOGIN_URL, "account_reauthenticate")
+    return route == "sign-in" or (request.method == "POST" and route in forms)
 
 
 @receiver(user_login_failed)
@@ -153,7 +154,7 @@ def count_wrong_password(*, request: HttpRequest | None = None, **_: object) -> 
     """Count a wrong password, from any form."""
     if request is not None:
         address = throttle.address_of(request.META)
-        throttle.count_failed_sign_in(address, _typed_account(request))
+        throttle.count_failed_sign_in(address, _named_account(request))
 
 
 @receiver(authentication_failed)
@@ -162,6 +163,11 @@ def count_wrong_code(*, request: HttpRequest, user: User, **_: object) -> None:
     throttle.count_failed_sign_in(throttle.address_of(request.META), account_of_codes(user))
 
 
-def _typed_account(request: HttpRequest) -> str:
-    """The name or e-mail address in the form of the sign-in page; empty on other pages."""
+def _named_account(request: HttpRequest) -> str:
+    """The name or e-mail address in the form of the sign-in page; the account of a session, whose
+    password is asked for again; empty on other pages.
+    """
+    if (user := viewer(request)) is not None:
+        # Apart: who guesses passwords outside shall not keep the owner from an act.
+        return f"password of {user.pk}"
     return request.POST.get("login", "") if request.method == "POST" else ""

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from backend.accounts import access, tokens
+from backend.accounts import access, recent_sign_in, tokens
 from backend.accounts.models import Token, Workspace
 from backend.accounts.scopes import Scope
 from backend.accounts.token_making import (
@@ -43,6 +43,7 @@ def tokens_page(request: HttpRequest, slug: str) -> HttpResponse:
     maker = visible.viewer(request)
     if maker is None or not scopes_to_give(maker, workspace):
         raise Http404
+    recent_sign_in.require(request)
     try:
         token, clear = make_token(maker, workspace, _request_from(request))
     except InvalidInput as refused:

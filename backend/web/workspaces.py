@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.accounts import access, held_mail, workspaces
+from backend.accounts import access, held_mail, recent_sign_in, workspaces
 from backend.accounts import first_owner as first
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.models import Membership
@@ -89,6 +89,7 @@ def remove_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     if request.POST.get("confirm", "").strip() != workspace.slug:
         sentence = f"The text does not match; expected “{workspace.slug}”. Nothing was deleted."
         return settings_form(request, workspace, refused={"delete": sentence})
+    recent_sign_in.require(request)
     name = workspace.name
     delete_workspace(workspace)
     messages.info(request, f"{name} was deleted. Its data are removed in the background.")

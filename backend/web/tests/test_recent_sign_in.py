@@ -1,0 +1,180 @@
+"""Acts that would do lasting harm ask a session of yesterday for its password again."""
+
+import itertools
+import uuid
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.conf import settings
+from django.test import Client
+
+from backend.accounts.models import Token, Workspace
+from backend.accounts.recent_sign_in import SIGNED_IN_AT
+from backend.web.tests.pages import html_of
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a long right password"
+AGAIN = "/accounts/reauthenticate/"
+TOKENS = "/w/own-lab/tokens"
+# The counts are shared with other tests: no address is used twice.
+ADDRESSES = (f"192.0.2.{number}" for number in itertools.count(1))
+
+
+@pytest.fixture
+def person(scene):
+    """A browser of the owner, who signed in with a password."""
+    user = scene.own.user
+    user.set_password(PASSWORD)
+    user.save()
+    client = Client(REMOTE_ADDR=next(ADDRESSES))
+    client.post("/accounts/login/", {"login": user.username, "password": PASSWORD})
+    assert client.get("/workspaces").status_code == 200
+    return client
+
+
+def age(client, seconds):
+    session = client.session
+    session[SIGNED_IN_AT] -= seconds
+    session.save()
+
+
+def token_form(**more):
+    return {"name": f"made-{uuid.uuid4().hex[:6]}", "scope": "runs:read", "days": "1", **more}
+
+
+def make_token(client):
+    form = token_form()
+    return client.post(TOKENS, form), Token.objects.filter(name=form["name"])
+
+
+def asks_again(answer):
+    return answer.status_code == 302 and answer["Location"].startswith(AGAIN)
+
+
+def test_a_fresh_sign_in_is_asked_nothing(person):
+    answer, made = make_token(person)
+    assert answer.status_code == 200
+    assert made.exists()
+    # Nor to add a second factor.
+    assert person.get("/accounts/2fa/totp/activate/").status_code == 200
+
+
+def test_a_session_is_asked_after_the_time(person):
+    limit_s = settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
+    age(person, limit_s - 60)
+    assert make_token(person)[0].status_code == 200
+    age(person, 120)
+    answer, made = make_token(person)
+    assert asks_again(answer)
+    assert not made.exists()
+
+
+def test_a_session_from_before_is_asked(person):
+    session = person.session
+    del session[SIGNED_IN_AT]
+    session.save()
+    assert asks_again(make_token(person)[0])
+
+
+def test_the_password_goes_on_with_what_was_sent(person):
+    age(person, 3600)
+    answer, made = make_token(person)
+    wrong = person.post(answer["Location"], {"password": "wrong"})
+    assert "password" in html_of(wrong).lower()
+    assert not made.exists()
+    shown = person.post(AGAIN, {"password": PASSWORD, "next": TOKENS})
+    assert made.exists()
+    assert "ls_api_" in html_of(shown)
+    assert make_token(person)[0].status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        (TOKENS, token_form()),
+        ("/w/own-lab/first-token", {}),
+        ("/w/own-lab/delete", {"confirm": "own-lab"}),
+        ("/accounts/2fa/totp/deactivate/", {}),
+        ("/accounts/2fa/totp/activate/", {"code": "000000"}),
+        ("/accounts/2fa/recovery-codes/generate/", {}),
+        ("/accounts/email/", {"action_add": "", "email": "thief@example.org"}),
+    ],
+)
+def test_each_of_these_acts_asks(person, scene, path, form):
+    if "deactivate" in path or "recovery" in path:
+        TOTP.activate(scene.own.user, generate_totp_secret())
+    before = Token.objects.count(), Authenticator.objects.count()
+    age(person, 3600)
+    assert asks_again(person.post(path, form))
+    assert (Token.objects.count(), Authenticator.objects.count()) == before
+    assert Workspace.objects.filter(slug="own-lab").exists()
+    assert not scene.own.user.emailaddress_set.exists()
+
+
+@pytest.mark.parametrize(
+    "send",
+    [
+        lambda client, **headers: client.post(
+            "/api/v1/tokens",
+            {"workspace": "own-lab", "name": "ci", "scopes": ["runs:read"]},
+            content_type="application/json",
+            **headers,
+        ),
+        lambda client, **headers: client.delete("/api/v1/workspaces/own-lab?confirm=own-lab"),
+    ],
+    ids=["token", "workspace"],
+)
+def test_the_api_says_where_to_prove_it(person, send):
+    age(person, 3600)
+    refused = send(person)
+    assert (refused.status_code, refused.json()["code"]) == (403, "sign-in-again")
+    assert AGAIN in refused.json()["hint"]
+    person.post(AGAIN, {"password": PASSWORD})
+    assert send(person).status_code in (201, 204)
+
+
+def test_a_token_proves_nothing_again(scene):
+    """It has no password; and it can be revoked."""
+    maker = Client()
+    maker.force_login(scene.own.user)
+    body = {"workspace": "own-lab", "name": "ci", "scopes": ["runs:read", "admin"]}
+    made = maker.post("/api/v1/tokens", body, content_type="application/json").json()["token"]
+    answer = Client().post(
+        "/api/v1/tokens",
+        {"name": "of a token", "scopes": ["runs:read"]},
+        content_type="application/json",
+        headers={"authorization": f"Bearer {made}"},
+    )
+    assert answer.status_code == 201
+
+
+def test_strangers_see_nothing_of_it(scene):
+    stranger = Client()
+    stranger.force_login(scene.foreign.user)
+    age(stranger, 3600)
+    for path in (TOKENS, "/w/own-lab/delete"):
+        assert stranger.post(path, {"confirm": "own-lab"}).status_code == 404
+
+
+def test_who_has_no_password_is_not_asked_for_it(scene):
+    """People of a sign-in link: the link is what they have."""
+    scene.own.user.set_unusable_password()
+    scene.own.user.save()
+    client = Client()
+    client.force_login(scene.own.user)
+    age(client, 3600)
+    assert make_token(client)[0].status_code == 200
+
+
+def test_guessing_the_password_of_a_session_ends(person, settings):
+    settings.FAILED_SIGN_INS_PER_ACCOUNT = 3
+    settings.ACCOUNT_RATE_LIMITS = {"reauthenticate": None}
+    age(person, 3600)
+    answers = [person.post(AGAIN, {"password": "wrong"}).status_code for _ in range(4)]
+    assert answers == [200, 200, 200, 429]
+    # The right one waits too, and the owner signs in elsewhere meanwhile.
+    assert person.post(AGAIN, {"password": PASSWORD}).status_code == 429
+    elsewhere = Client(REMOTE_ADDR=next(ADDRESSES))
+    elsewhere.post("/accounts/login/", {"login": "own-lab", "password": PASSWORD})
+    assert elsewhere.get("/workspaces").status_code == 200
