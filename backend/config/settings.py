@@ -13,6 +13,7 @@ from backend.config.account_settings import (  # noqa: F401
     PASSWORD_HASHERS,
 )
 from backend.config.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
+from backend.config.caches import caches
 from backend.config.databases import databases
 from backend.config.logs import logging_config
 
@@ -339,17 +340,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Answers of comparisons, kept until what they show changes: backend/analysis/loading
-
-CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-    "answers": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": CACHE_URL,
-        "KEY_PREFIX": "loadsheet",
-        "OPTIONS": {"socket_timeout": REDIS_TIMEOUT_S, "socket_connect_timeout": REDIS_TIMEOUT_S},
-    },
-}
+CACHES = caches(CACHE_URL, timeout_s=REDIS_TIMEOUT_S)
 
 # Celery: a message is a hint, the row is the record
 

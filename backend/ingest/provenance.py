@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
+from django.core.cache import caches
 
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import Artefact
@@ -88,10 +88,10 @@ def _entry_of(trial: Trial, artefacts: Sequence[Artefact]) -> int:
 def _cached_trace(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
     hashes = "-".join(artefact.sha256[:16] for artefact in artefacts)
     key = f"provenance:{PARSER_VERSION}:{entry}:{hashes}"
-    answer: dict[str, Any] | None = cache.get(key)
+    answer: dict[str, Any] | None = caches["process"].get(key)
     if answer is None:
         answer = _trace(artefacts, entry)
-        cache.set(key, answer, KEPT_S)
+        caches["process"].set(key, answer, KEPT_S)
     return answer
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -92,10 +92,10 @@ def _readable() -> QuerySet[ResultSet]:
 def _exhibit(result_set: ResultSet) -> Exhibit:
     """With what its snapshot says, whose bytes never change; they are read once a day."""
     key = f"exhibit:best:{result_set.sha256}"
-    kept: tuple[str, bool] | None = cache.get(key)
+    kept: tuple[str, bool] | None = caches["process"].get(key)
     if kept is None:
         kept = _found(read_figures(result_set.frozen_snapshot()["figures"]))
-        cache.set(key, kept, KEPT_S)
+        caches["process"].set(key, kept, KEPT_S)
     return Exhibit(result_set, *kept)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import wraps
 
 import msgspec
-from django.core.cache import cache
+from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -116,10 +116,10 @@ def _has_answer(view: SavedView) -> bool:
 def _groups(workspace: Workspace) -> list[ComparableGroup]:
     """Cached until the data of the workspace change."""
     key = f"comparable-groups:{workspace.pk}:{workspace.data_version}"
-    groups: list[ComparableGroup] | None = cache.get(key)
+    groups: list[ComparableGroup] | None = caches["process"].get(key)
     if groups is None:
         groups = list_groups(workspace.pk)
-        cache.set(key, groups, GROUPS_KEPT_S)
+        caches["process"].set(key, groups, GROUPS_KEPT_S)
     return groups
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from django.core.cache import cache
+from django.core.cache import caches
 
 from backend.accounts.models import Workspace
 from backend.analysis.pages.front_questions import Question, list_questions
@@ -31,7 +31,7 @@ def questions_of(workspace: Workspace) -> list[Question]:
     After a search that was not cheap they are kept for at least `LEAST_AGE` times its CPU time.
     """
     key = f"questions:{workspace.pk}"
-    kept: _Kept | None = cache.get(key)
+    kept: _Kept | None = caches["process"].get(key)
     if kept is not None and (
         kept.data_version == workspace.data_version or time.time() < kept.until
     ):
@@ -40,5 +40,5 @@ def questions_of(workspace: Workspace) -> list[Question]:
     questions = list_questions(workspace.pk, workspace.slug)
     used_s = time.thread_time() - began
     until = time.time() + (LEAST_AGE * used_s if used_s > CHEAP_S else 0)
-    cache.set(key, _Kept(workspace.data_version, until, questions), KEPT_S)
+    caches["process"].set(key, _Kept(workspace.data_version, until, questions), KEPT_S)
     return questions

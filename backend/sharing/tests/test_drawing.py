@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import orjson
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import VIEWS, CompareQuery
@@ -188,7 +188,7 @@ def test_a_long_link_makes_the_image_taller_instead_of_being_cut():
 
 
 def test_the_image_of_a_view_is_drawn_once(lab, drawn):
-    cache.clear()
+    caches["process"].clear()
     query = CompareQuery.parse("workspace=lab")
     figures = compare(query, workspace_ids=[lab.pk])
     one = drawing.image_of_view(figures, "http://x/w/lab/compare")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 from django.utils import timezone
 
@@ -26,7 +26,7 @@ LARGE = {"name": "bench-2", "cpu_model": "EPYC"}
 
 @pytest.fixture(autouse=True)
 def _nothing_kept():
-    cache.clear()
+    caches["process"].clear()
 
 
 def asked(workspace):

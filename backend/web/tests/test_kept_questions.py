@@ -1,7 +1,7 @@
 """How long the questions of a front page are kept."""
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 
 from backend.testing.uploads import make_tenant
 from backend.web import kept_questions
@@ -27,7 +27,7 @@ class Clock:
 
 @pytest.fixture
 def workspace():
-    cache.clear()
+    caches["process"].clear()
     return make_tenant("lab").workspace
 
 

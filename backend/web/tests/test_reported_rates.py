@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 
 from backend.ingest.worker import process
@@ -16,7 +16,7 @@ RATE = 190.085957
 
 @pytest.fixture
 def owner(scene):
-    cache.clear()
+    caches["process"].clear()
     client = Client()
     client.force_login(scene.own.user)
     return client

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 
 from backend.ingest.worker import process
@@ -16,7 +16,7 @@ BOTH = f"$ wrk -t2 -c100 http://a/\n{WRK}$ ab -n 300 http://a/ | tee ab.txt\n{AB
 
 @pytest.fixture
 def owner(scene):
-    cache.clear()
+    caches["process"].clear()
     client = Client()
     client.force_login(scene.own.user)
     return client

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 
 from backend.ingest.models import State
@@ -21,7 +21,7 @@ FORMATS = Path(__file__).parents[2] / "formats"
 
 @pytest.fixture
 def owner(scene):
-    cache.clear()
+    caches["process"].clear()
     client = Client()
     client.force_login(scene.own.user)
     return client

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 
 import psutil
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
@@ -38,7 +38,7 @@ GZIPPED_ZEROS = gzip.compress(b"0" * (8 * OF_STRANGERS.quick.unpacked_bytes))
 
 @pytest.fixture(autouse=True)
 def _nothing_kept():
-    cache.clear()
+    caches["process"].clear()
 
 
 @pytest.fixture

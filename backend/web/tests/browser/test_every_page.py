@@ -6,7 +6,7 @@ The routes are read from the URL configuration, so a new page is audited without
 import uuid
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 
@@ -57,7 +57,7 @@ def lab(settings, tmp_path):
     settings.DATA_DIR = settings.AGENT_FILES = tmp_path
     settings.OPEN_SIGN_UP = True
     storage.cache_clear()
-    cache.clear()
+    caches["process"].clear()
     lab = make_page_lab(tmp_path)
     make_alerts(lab["tenant"], lab["run"])
     user = lab["tenant"].user

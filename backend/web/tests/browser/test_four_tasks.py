@@ -7,7 +7,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -54,7 +54,7 @@ class Person:
 def lab(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     storage.cache_clear()
-    cache.clear()
+    caches["process"].clear()
     tenant = make_tenant("lab")
     for day in range(3):
         cells = [

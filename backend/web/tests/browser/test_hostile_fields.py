@@ -10,7 +10,7 @@ from itertools import count, islice
 from xml.etree import ElementTree
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import models
 from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
@@ -68,7 +68,7 @@ def lab(settings, tmp_path):
     settings.OPEN_SIGN_UP = True
     settings.EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
     storage.cache_clear()
-    cache.clear()
+    caches["process"].clear()
     lab = make_page_lab(tmp_path)
     tenant = lab["tenant"]
     viewer = User.objects.create_user("the-viewer")

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from xml.etree import ElementTree
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from playwright.sync_api import expect
@@ -77,7 +77,7 @@ def lab(settings, tmp_path):
     """A workspace whose every text is hostile: a run, result sets, a dismissal for forty each."""
     settings.DATA_DIR = tmp_path
     storage.cache_clear()
-    cache.clear()
+    caches["process"].clear()
     tenant = make_tenant("lab")
     tenant.workspace.name = ATTACKS[0]
     tenant.workspace.save()

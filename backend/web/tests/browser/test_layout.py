@@ -4,7 +4,7 @@ nothing squeezed, nothing that touches its neighbour."""
 import re
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from playwright.sync_api import expect
 
 from backend.accounts.models import Token, TokenKind
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def lab():
     """More servers than fit beside a chart."""
-    cache.clear()
+    caches["process"].clear()
     tenant = make_tenant("lab")
     cells = [
         CellSpec(

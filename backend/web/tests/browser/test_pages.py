@@ -4,7 +4,7 @@ state, and work by keyboard alone."""
 import re
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from playwright.sync_api import expect
 
 from backend.fleet.heartbeats import record_heartbeat
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def lab(settings, tmp_path):
     settings.DATA_DIR = settings.AGENT_FILES = tmp_path
     storage.cache_clear()
-    cache.clear()
+    caches["process"].clear()
     yield make_page_lab(tmp_path)
     storage.cache_clear()
 

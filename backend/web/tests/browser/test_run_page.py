@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from playwright.sync_api import expect
 
 from backend.ingest.storage import storage
@@ -24,7 +24,7 @@ TABS = ("Results", "Trials", "Checks", "Hosts", "Reproduce")
 def tenant(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     storage.cache_clear()
-    cache.clear()
+    caches["process"].clear()
     return make_tenant("lab")
 
 

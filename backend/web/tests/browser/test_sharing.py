@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from playwright.sync_api import expect
 
 from backend.analysis.query.compare_query import CompareQuery
@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def lab(db, settings, tmp_path):
     """A workspace with a frozen, a live, a superseded and a withdrawn result set."""
     settings.DATA_DIR = tmp_path
-    cache.clear()
+    caches["process"].clear()
     tenant = make_tenant("lab")
     cells = [
         CellSpec(name, connections=load, rates=(rate * load, rate * load + 9, rate * load + 4))

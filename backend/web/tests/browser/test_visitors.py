@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -27,7 +27,7 @@ NARROW = {"width": 390, "height": 844}
 def lab(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     storage.cache_clear()
-    cache.clear()
+    caches["process"].clear()
     tenant = make_tenant("lab")
     for version, rate in (("1.0", 2000.0), ("1.1", 1000.0)):
         cells = [

@@ -1,7 +1,7 @@
 """A workspace whose comparisons have an answer to every question, and its front page."""
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
@@ -42,7 +42,7 @@ def cell(server, load, *, factor=1.0, version=None, **more):
 @pytest.fixture
 def lab():
     """Four servers over five loads, a second workload, a second host, eight versions of one."""
-    cache.clear()
+    caches["process"].clear()
     tenant = make_tenant("lab")
     workspace = tenant.workspace
     for version in VERSIONS:

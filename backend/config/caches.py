@@ -1,0 +1,29 @@
+"""Django's description of the caches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def caches(url: str, *, timeout_s: float) -> dict[str, dict[str, Any]]:
+    """The caches by name; those that all processes share are on the Redis at `url`."""
+    shared: dict[str, Any] = {
+        "LOCATION": url,
+        "OPTIONS": {"socket_timeout": timeout_s, "socket_connect_timeout": timeout_s},
+    }
+    return {
+        # Of allauth, which knows no other: its limits, and the codes that were used.
+        "default": {
+            "BACKEND": "backend.config.shared_cache.SharedCache",
+            "KEY_PREFIX": "loadsheet-accounts",
+            **shared,
+        },
+        # Of comparisons, kept until what they show changes: backend/analysis/loading
+        "answers": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "KEY_PREFIX": "loadsheet",
+            **shared,
+        },
+        # What is read often and may be a few minutes old.
+        "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    }
