@@ -33,6 +33,13 @@ def name_of_viewer(actor: Actor, meta: Mapping[str, str]) -> str:
     return f"address:{address_of(meta)}" if actor is None else name_of_sender(actor)
 
 
+def name_of_guesser(actor: Actor, meta: Mapping[str, str]) -> str:
+    """What links that lead nowhere count for: the account, wherever it comes from and however many
+    tokens it made; else the address.
+    """
+    return address_of(meta) if actor is None else name_of_viewer(actor, meta)
+
+
 def workspaces_of(actor: Actor) -> QuerySet[Workspace]:
     """The workspaces whose private results `actor` may read."""
     if isinstance(actor, Token):

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access, throttle
+from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
@@ -106,9 +106,9 @@ def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> R
 
 def _readable(request: Request, link: UUID) -> ResultSet:
     actor = actor_of(request)
-    visitor = "" if actor else throttle.address_of(request.META)
+    guesser = access.name_of_guesser(actor, request.META)
     result_set = find_result_set(
-        link, workspace_ids=access.workspace_ids_of(actor), visitor=visitor
+        link, workspace_ids=access.workspace_ids_of(actor), guesser=guesser
     )
     if result_set is None:
         raise sign_in_needed() if actor is None else NotFound(NOT_FOUND)

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access, throttle
+from backend.accounts import access
 from backend.api.auth import actor_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.run_json import SharedRunSerializer
@@ -113,8 +113,8 @@ class SharedRunDetail(APIView):
     )
     def get(self, request: Request, shared_link: UUID) -> Response:
         """The run without raw output, members and other runs, for everyone who has the link."""
-        visitor = "" if actor_of(request) else throttle.address_of(request.META)
-        shared = find_shared_run(shared_link, visitor=visitor)
+        guesser = access.name_of_guesser(actor_of(request), request.META)
+        shared = find_shared_run(shared_link, guesser=guesser)
         if shared is None:
             raise NotFound(NOT_FOUND)
         response = Response(only_asked(request, [describe_shared_run(shared)])[0])

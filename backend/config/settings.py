@@ -139,7 +139,9 @@ FAILED_SIGN_INS_IN_ALL = env.whole(
     "FAILED_SIGN_INS_IN_ALL", "wrong passwords and links an hour in all", default=6000
 )
 LINK_MISSES_PER_MINUTE = env.whole(
-    "LINK_MISSES_PER_MINUTE", "links that lead nowhere a minute of one address", default=30
+    "LINK_MISSES_PER_MINUTE",
+    "links that lead nowhere a minute of one account or address",
+    default=30,
 )
 LEAK_REPORTS_PER_MINUTE = env.whole(
     "LEAK_REPORTS_PER_MINUTE", "reports of leaked tokens a minute of one address", default=30

@@ -13,15 +13,15 @@ from backend.errors import TooMany
 Row = TypeVar("Row", bound=Model)
 
 
-def row_at_link(rows: QuerySet[Row], link: uuid.UUID, *, visitor: str = "") -> Row | None:
+def row_at_link(rows: QuerySet[Row], link: uuid.UUID, *, guesser: str = "") -> Row | None:
     """The one of `rows` that has this link.
 
-    `visitor`: the address of somebody without an account. Raises TooMany where too many links from
-    there led nowhere, as guessed ones do.
+    `guesser`: whose wrong links are counted (`access.name_of_guesser`). Raises TooMany where too
+    many led nowhere, as guessed ones do, also for a right link: going on shall not pay.
     """
-    if visitor and (wait := throttle.seconds_until_link(visitor)):
-        raise TooMany("Too many links from your address lead to nothing here.", wait_s=wait)
+    if guesser and (wait := throttle.seconds_until_link(guesser)):
+        raise TooMany("Too many links that you asked for lead to nothing here.", wait_s=wait)
     row = rows.filter(link=link).first()
-    if row is None and visitor:
-        throttle.count_missed_link(visitor)
+    if row is None and guesser:
+        throttle.count_missed_link(guesser)
     return row

@@ -21,16 +21,15 @@ from backend.sharing.models import ResultSet
 
 
 def find_result_set(
-    link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID], visitor: str = ""
+    link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID], guesser: str = ""
 ) -> ResultSet | None:
     """The result set at this link, if it is shared or belongs to one of these workspaces.
 
-    An expired or withdrawn one is returned too, so that its readers can be told. `visitor`: the
-    address of somebody without an account. Raises TooMany where too many links from there led
-    nowhere, as guessed ones do.
+    An expired or withdrawn one is returned too, so that its readers can be told. `guesser` and
+    errors as `row_at_link`.
     """
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
-    return row_at_link(rows.readable(workspace_ids), link, visitor=visitor)
+    return row_at_link(rows.readable(workspace_ids), link, guesser=guesser)
 
 
 def saved_query(result_set: ResultSet) -> CompareQuery:

@@ -90,10 +90,10 @@ def revoke_link(run: Run) -> None:
     _record(Act.RUN_LINK_REVOKED, run)
 
 
-def find_shared_run(link: uuid.UUID, *, visitor: str = "") -> SharedRun | None:
-    """The run at this link, unless it is in the trash. `visitor` and errors as `row_at_link`."""
+def find_shared_run(link: uuid.UUID, *, guesser: str = "") -> SharedRun | None:
+    """The run at this link, unless it is in the trash. `guesser` and errors as `row_at_link`."""
     rows = SharedRun.objects.select_related("run__workspace")
-    return row_at_link(rows.filter(run__trashed_at=None), link, visitor=visitor)
+    return row_at_link(rows.filter(run__trashed_at=None), link, guesser=guesser)
 
 
 def _locked(run: Run) -> Run:

@@ -72,8 +72,7 @@ def server_feed(request: HttpRequest, slug: str, server_id: UUID) -> HttpRespons
 def result_set_feed(request: HttpRequest, link: UUID) -> HttpResponse:
     """What became of a result set. Raises TooMany, as `find_result_set`."""
     own = _own_ids(request)
-    visitor = "" if own else visible.visitor(request)
-    result_set = find_result_set(link, workspace_ids=own, visitor=visitor)
+    result_set = find_result_set(link, workspace_ids=own, guesser=visible.guesser(request))
     if result_set is None:
         raise Http404
     if result_set.is_gone:

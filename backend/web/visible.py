@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
-from backend.accounts import access, throttle
+from backend.accounts import access
 from backend.accounts.models import User, Workspace
 from backend.accounts.workspace_links import shared_ids
 from backend.errors import LoadsheetError
@@ -116,21 +116,21 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
 
 def shared_run_or_404(request: HttpRequest, link: UUID) -> SharedRun:
     """The run at this link, for everyone who has the link."""
-    shared = find_shared_run(link, visitor=visitor(request))
+    shared = find_shared_run(link, guesser=guesser(request))
     if shared is None:
         raise Http404
     return shared
 
 
-def visitor(request: HttpRequest) -> str:
-    """The address of somebody without an account, whose wrong links are counted."""
-    return "" if viewer(request) else throttle.address_of(request.META)
+def guesser(request: HttpRequest) -> str:
+    """What wrong links count for."""
+    return access.name_of_guesser(viewer(request), request.META)
 
 
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, including one that is gone and has a tombstone."""
     own = _own_workspaces(request)
-    result_set = find_result_set(link, workspace_ids=own, visitor=visitor(request))
+    result_set = find_result_set(link, workspace_ids=own, guesser=guesser(request))
     if result_set is None:
         raise Http404
     return result_set

@@ -102,6 +102,39 @@ class TestLimits:
         assert Client(REMOTE_ADDR=next(ADDRESSES)).get(form.format(shared.link)).status_code == 200
 
 
+class TestLinksGuessedWithAnAccount:
+    """They count for the account, from wherever it comes."""
+
+    @pytest.mark.parametrize(
+        "form",
+        ["/s/{}", "/s/{}.atom", "/shared/runs/{}", "/api/v1/result-sets/{}"],
+    )
+    def test_in_a_session(self, settings, scene, form):
+        settings.LINK_MISSES_PER_MINUTE = 2
+        stranger = User.objects.create_user(username=next(NAMES))
+        browsers = [Client(REMOTE_ADDR=next(ADDRESSES)) for _ in range(3)]
+        for browser in browsers:
+            browser.force_login(stranger)
+        answers = [browser.get(form.format(uuid.uuid4())) for browser in browsers]
+        assert codes(answers) == [404, 404, 429]
+        other = Client(REMOTE_ADDR=next(ADDRESSES))
+        other.force_login(scene.foreign.user)
+        assert other.get(form.format(uuid.uuid4())).status_code == 404
+
+    def test_with_several_tokens(self, settings, scene):
+        settings.LINK_MISSES_PER_MINUTE = 2
+        paths = ("/api/v1/result-sets/{}", "/api/v1/shared-runs/{}", "/api/v1/result-sets/{}")
+        maker, answers = Client(), []
+        maker.force_login(scene.own.user)
+        form = {"workspace": "own-lab", "name": "another", "scopes": ["runs:read"]}
+        for path in paths:
+            token = maker.post("/api/v1/tokens", form, content_type="application/json")
+            client = Client(REMOTE_ADDR=next(ADDRESSES))
+            headers = {"authorization": f"Bearer {token.json()['token']}"}
+            answers.append(client.get(path.format(uuid.uuid4()), headers=headers))
+        assert codes(answers) == [404, 404, 429]
+
+
 @pytest.fixture
 def hashings(monkeypatch):
     """How often a password was hashed, which is what takes long enough to measure."""
