@@ -27,7 +27,7 @@ class SharedCache(BaseCache):
     def add(
         self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
     ) -> bool:
-        return self._ask(lambda cache: bool(cache.add(key, value, timeout, version)))
+        return bool(self._ask(lambda cache: cache.add(key, value, timeout, version)))
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         return self._ask(lambda cache: cache.get(key, default, version))
@@ -38,10 +38,10 @@ class SharedCache(BaseCache):
         self._ask(lambda cache: cache.set(key, value, timeout, version))
 
     def touch(self, key: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        return self._ask(lambda cache: bool(cache.touch(key, timeout, version)))
+        return bool(self._ask(lambda cache: cache.touch(key, timeout, version)))
 
     def delete(self, key: Any, version: int | None = None) -> bool:
-        return self._ask(lambda cache: bool(cache.delete(key, version)))
+        return bool(self._ask(lambda cache: cache.delete(key, version)))
 
     def _ask(self, command: Callable[[BaseCache], Any]) -> Any:
         # In a tuple: None is an answer too.
