@@ -172,6 +172,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    "django.contrib.postgres",  # its indexes of trigrams
     "allauth",
     "allauth.account",
     "allauth.mfa",

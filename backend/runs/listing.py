@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 
 from backend.runs.models import Run, Trial
 from backend.runs.naming import run_name, trial_count_text
@@ -17,6 +17,7 @@ from backend.runs.read_router import reading_connection
 from backend.runs.run_order import EVERY_CELL, RunOrder, best_throughput_of
 from backend.runs.run_states import STATE_WORDS, partial_runs, state_of
 from backend.runs.search import RunSearch
+from backend.runs.text_search import in_workspaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,7 @@ def run_page(
     order: RunOrder = NEWEST_FIRST,
 ) -> RunPage:
     """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor."""
-    rows = Run.objects.filter(workspace__in=list(workspace_ids))
-    runs = _first_rows(rows, search, order, after, limit + 1)
+    runs = _first_rows(list(workspace_ids), search, order, after, limit + 1)
     page = runs[:limit]
     return RunPage(
         runs=tuple(rows_of(page, search.cells())),
@@ -105,24 +105,27 @@ def run_page(
 
 
 def _first_rows(
-    rows: QuerySet[Run], search: RunSearch, order: RunOrder, after: str, most: int
+    workspace_ids: list[UUID], search: RunSearch, order: RunOrder, after: str, most: int
 ) -> list[Run]:
-    """The first of `rows` that the search selects, after the cursor, with what a list shows."""
+    """The first runs that the search selects, after the cursor, with what a list shows."""
+    rows = Run.objects.filter(workspace__in=workspace_ids)
     shown = rows.select_related("workspace", "server_host").only(*_SHOWN)
     if search.q and order.is_by_time:
-        # PostgreSQL believes that looking for a word costs little, so it looks in every run before
-        # it sorts. Mostly the first runs have enough, so they are looked at by themselves.
+        # A common word is in so many runs that to sort them takes long. Mostly the first runs have
+        # enough of it, so they are looked at by themselves.
         first = list(order.applied(rows, after).values_list("pk", flat=True)[: 2 * most])
         among_first = search.applied(shown.filter(pk__in=first))
         selected = list(order.applied(among_first, "")[:most])
         if len(selected) == most or len(first) < 2 * most:
             return selected
-    return list(order.applied(search.applied(shown), after, search.cells())[:most])
+    selected_rows = search.applied(shown, in_workspaces(workspace_ids))
+    return list(order.applied(selected_rows, after, search.cells())[:most])
 
 
 def run_count(workspace_ids: Iterable[UUID], search: RunSearch = EVERY_RUN) -> int:
     """How many runs of these workspaces `search` selects."""
-    return search.applied(Run.objects.filter(workspace__in=list(workspace_ids))).count()
+    searched = in_workspaces(workspace_ids)
+    return search.applied(searched.runs, searched).count()
 
 
 @dataclass(slots=True)

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
-from django.db.models.functions import Now
+from django.db.models.functions import Cast, Now, Upper
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.formats.model import TimeSlice
 from backend.runs.amendments import Correction, Dismissal, FormerName, Merge
+from backend.runs.text_index import text_index
 from backend.runs.timeline import describe_slice, pack_slices, unpack_slices
 
 __all__ = [
@@ -63,6 +64,7 @@ class Server(Identified):
         constraints = [
             models.UniqueConstraint(fields=["workspace", "identity"], name="server_identity")
         ]
+        indexes = [text_index(Upper("name"), Upper("version"), name="server_by_text")]
 
     def __str__(self) -> str:
         return f"{self.name} {self.version or ''}".strip()
@@ -83,6 +85,7 @@ class Host(Identified):
         constraints = [
             models.UniqueConstraint(fields=["workspace", "identity"], name="host_identity")
         ]
+        indexes = [text_index(Upper("name"), Upper("cpu_model"), name="host_by_text")]
 
     def __str__(self) -> str:
         return self.name or self.cpu_model or "unknown host"
@@ -106,6 +109,7 @@ class Workload(Identified):
         constraints = [
             models.UniqueConstraint(fields=["workspace", "identity"], name="workload_identity")
         ]
+        indexes = [text_index(Upper("name"), Upper("path"), name="workload_by_text")]
 
     def __str__(self) -> str:
         return self.name
@@ -188,6 +192,7 @@ class Run(models.Model):
                 condition=~models.Q(session={}),
                 name="run_of_session",
             ),
+            text_index(Upper(Cast("labels", models.TextField())), name="run_by_text"),
         ]
 
     def __str__(self) -> str:
@@ -211,6 +216,7 @@ class Series(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workspace", "key"], name="series_key")]
+        indexes = [text_index(Upper("tool"), name="series_by_text")]
 
     def __str__(self) -> str:
         return f"{self.server}, {self.workload}"

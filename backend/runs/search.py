@@ -10,13 +10,14 @@ from typing import Any, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from backend.errors import InvalidInput
 from backend.runs.models import Cell, FormerName, Run
 from backend.runs.registry import current_name
 from backend.runs.run_states import STATES, runs_in_state
+from backend.runs.text_search import Searched, has_word, runs_with
 
 MAX_LENGTH = 200
 MAX_WORDS = 8
@@ -82,10 +83,13 @@ class RunSearch:
         chosen = {field.name: getattr(self, field.name) for field in fields(self)}
         return urlencode({name: str(value) for name, value in sorted(chosen.items()) if value})
 
-    def applied(self, rows: QuerySet[Run]) -> QuerySet[Run]:
-        """The runs of `rows` that match every field."""
+    def applied(self, rows: QuerySet[Run], searched: Searched | None = None) -> QuerySet[Run]:
+        """The runs of `rows` that match every field. Without `searched`, where all of them are,
+        each word is looked for in one run after another: right for a few runs."""
         for word in self.q.split()[:MAX_WORDS]:
-            rows = rows.filter(_contains(word))
+            rows = rows.filter(
+                has_word(word) if searched is None else Q(pk__in=runs_with(word, searched))
+            )
         if self.host:
             rows = rows.filter(_on_host(self.host))
         rows = self._within(self._with_cells(rows))
@@ -166,39 +170,3 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-def _contains(word: str) -> Q:
-    """The word is part of a label, of the tool, of a name (current or former) of server, workload
-    or host, or the start of the id."""
-    of_cells = (
-        Q(series__server__name__icontains=word)
-        | Q(series__server__version__icontains=word)
-        | Q(series__workload__name__icontains=word)
-        | Q(series__tool__icontains=word)
-    )
-    for kind in ("server", "workload"):
-        of_cells |= Q(**{f"series__{kind}__name__in": _formerly(kind, word)})
-    matches = Q(Exists(_cells(of_cells))) | Q(Exists(_labelled(word)))
-    for role in ("server_host", "client_host"):
-        matches |= Q(**{f"{role}__name__icontains": word})
-        matches |= Q(**{f"{role}__name__in": _formerly("host", word)})
-    if re.fullmatch(r"[0-9a-f-]{1,36}", word.lower(), re.ASCII):
-        matches |= Q(Exists(_with_id(word.lower())))
-    return matches
-
-
-def _formerly(kind: str, word: str) -> QuerySet[FormerName, str]:
-    """The current names of rows with the word in a former name."""
-    names = FormerName.objects.filter(kind=kind, former__icontains=word)
-    return names.filter(workspace=OuterRef("workspace")).values_list("current", flat=True)
-
-
-def _labelled(word: str) -> QuerySet[Run]:
-    same = Run.objects.filter(pk=OuterRef("pk")).exclude(labels={})
-    return same.alias(text=Cast("labels", TextField())).filter(text__icontains=word)
-
-
-def _with_id(start: str) -> QuerySet[Run]:
-    same = Run.objects.filter(pk=OuterRef("pk"))
-    return same.alias(spelt=Cast("pk", TextField())).filter(spelt__startswith=start)

@@ -21,6 +21,7 @@ from django.db.models.functions import Cast, Now
 from backend.runs.cursors import pack_cursor, read_instant_cursor
 from backend.runs.models import Run, Trial
 from backend.runs.search import RunSearch
+from backend.runs.text_search import in_workspaces
 from backend.stats.percentiles import STORED_PERCENTILES
 
 # A run has at most as many trials as an envelope may have.
@@ -105,7 +106,8 @@ def read_part(
     later. Raises BadCursor.
     """
     complete = Run.objects.filter(is_open=False, completed_at__lt=Now() - HELD_BACK)
-    rows = search.applied(complete.filter(workspace__in=list(workspace_ids)))
+    ids = list(workspace_ids)
+    rows = search.applied(complete.filter(workspace__in=ids), in_workspaces(ids))
     if after:
         completed_at, run_id = read_instant_cursor(after)
         is_later = Q(completed_at=completed_at, pk__gt=run_id) | Q(completed_at__gt=completed_at)

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from backend.accounts.models import Workspace
@@ -20,7 +20,8 @@ from backend.errors import InvalidInput
 from backend.links import link_to
 from backend.runs.cursors import pack_cursor, read_instant_cursor
 from backend.runs.listing import rows_of
-from backend.runs.models import Cell
+from backend.runs.models import Cell, Run, Series
+from backend.runs.text_search import Searched, runs_measuring
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 
 KINDS = ("result-sets", "runs", "workspaces")
@@ -106,16 +107,11 @@ def _result_sets(words: Sequence[str]) -> QuerySet[Any]:
 def _runs(words: Sequence[str]) -> QuerySet[Any]:
     """Those that members made public themselves; the others of a public workspace are in it."""
     rows = SharedRun.objects.filter(visibility=Visibility.PUBLIC, run__trashed_at=None)
+    cells = Cell.objects.filter(run__in=rows.values("run"))
+    public = Searched(Run.objects.none(), cells, Series.objects.all())
     for word in words:
-        in_name = Cell.objects.filter(
-            Q(series__server__name__icontains=word)
-            | Q(series__server__version__icontains=word)
-            | Q(series__workload__name__icontains=word)
-            | Q(series__tool__icontains=word),
-            run=OuterRef("run"),
-        )
         in_workspace = Q(run__workspace__is_public=True, run__workspace__name__icontains=word)
-        rows = rows.filter(Exists(in_name) | in_workspace)
+        rows = rows.filter(Q(run__in=runs_measuring(word, public)) | in_workspace)
     rows = rows.select_related("run__workspace", "run__server_host")
     return rows.defer("run__plan", "run__facts")
 
