@@ -1,11 +1,10 @@
 import pytest
-from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections
 
 from backend.accounts import throttle
 from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
+from backend.testing.transactions import connection_kept_open
 
 
 @pytest.fixture(autouse=True)
@@ -32,9 +31,5 @@ def _no_sender_has_to_wait(settings, monkeypatch):
 @pytest.fixture
 def application():
     """The service as the web server calls it, inside the transaction of the test."""
-    signals = (request_started, request_finished)
-    for signal in signals:
-        signal.disconnect(close_old_connections)
-    yield get_wsgi_application()
-    for signal in signals:
-        signal.connect(close_old_connections)
+    with connection_kept_open():
+        yield get_wsgi_application()

@@ -1,13 +1,11 @@
 """Requests of the API that schemathesis draws from its document, and how they are signed."""
 
 import os
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import schemathesis
 from django.conf import settings as service
-from django.db import transaction
 from django.test import Client
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import not_a_server_error
@@ -82,14 +80,6 @@ def make_credentials(scene):
         token=make_token(scene.own.user, scene.own.workspace, asked)[1],
         session=browser.cookies[service.SESSION_COOKIE_NAME].value,
     )
-
-
-@contextmanager
-def taken_back():
-    """What a request changes is undone, so that one scene serves every request."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def drawn(**more):

@@ -11,9 +11,9 @@ from backend.api.tests.drawn_requests import (
     drawn,
     make_credentials,
     schema,
-    taken_back,
 )
 from backend.testing.scenes import make_scene
+from backend.testing.transactions import taken_back
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_no_sender_has_to_wait")]
 

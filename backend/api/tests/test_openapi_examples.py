@@ -8,11 +8,9 @@ are sent as well, at every place that takes one: none gets a 500.
 
 import json
 import uuid
-from contextlib import ExitStack
 from math import inf
 
 import pytest
-from django.conf import settings as service
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +26,6 @@ from backend.api.tests.drawn_requests import (
     OPERATIONS,
     drawn,
     make_credentials,
-    taken_back,
 )
 from backend.ingest.storage import storage
 from backend.runs.editing import correct
@@ -45,6 +42,7 @@ from backend.testing.scenes import (
     make_scene,
     make_shared_run,
 )
+from backend.testing.transactions import kept_for_a_module, taken_back
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("world", "_no_sender_has_to_wait")]
 # Parameters that any text fits.
@@ -58,14 +56,10 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
 
     Made once for all requests, because it takes a second, and each undoes what it changes.
     """
-    with django_db_blocker.unblock(), ExitStack() as kept:
-        patched = kept.enter_context(pytest.MonkeyPatch.context())
-        patched.setattr(service, "DATA_DIR", tmp_path_factory.mktemp("artefacts"))
-        storage.cache_clear()
-        kept.enter_context(taken_back())
+    folder = tmp_path_factory.mktemp("artefacts")
+    with django_db_blocker.unblock(), kept_for_a_module(folder):
         scene = make_scene()
-        yield make_credentials(scene), make_ids(scene), service.DATA_DIR
-    storage.cache_clear()
+        yield make_credentials(scene), make_ids(scene), folder
 
 
 @pytest.fixture(autouse=True)

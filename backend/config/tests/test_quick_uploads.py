@@ -6,8 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_finished, request_started
-from django.db import OperationalError, close_old_connections
+from django.db import OperationalError
 from django.utils import timezone
 
 from backend.accounts import tokens
@@ -18,6 +17,7 @@ from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota import NEAR_UPLOADS
 from backend.ingest.storage import open_artefact
 from backend.ingest.worker import drain
+from backend.testing.transactions import connection_kept_open
 from backend.testing.uploads import WRK, make_tenant
 
 pytestmark = pytest.mark.django_db
@@ -64,12 +64,8 @@ def site(monkeypatch):
     """Without what ends connections between two requests: a test has one, in a transaction."""
     monkeypatch.setattr(quick_uploads, "hint_soon", lambda: None)
     monkeypatch.setattr(QuickUploads, "_try_connection", lambda _: None)
-    ends = (request_started, request_finished)
-    for signal in ends:
-        signal.disconnect(close_old_connections)
-    yield Site()
-    for signal in ends:
-        signal.connect(close_old_connections)
+    with connection_kept_open():
+        yield Site()
 
 
 @pytest.fixture

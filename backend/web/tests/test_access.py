@@ -6,12 +6,9 @@ The routes are read from the URL configuration: a new one without a row in acces
 import copy
 import re
 import uuid
-from contextlib import contextmanager
 
 import pytest
-from django.db import transaction
 from django.test import Client
-from django.test.utils import override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
@@ -29,6 +26,7 @@ from backend.testing.scenes import (
     make_saved_view,
     make_scene,
 )
+from backend.testing.transactions import kept_for_a_module, taken_back
 from backend.testing.uploads import WRK
 from backend.web.tests.access_rows import MEMBERS_API, ROWS, SHARED, VISITORS
 
@@ -88,11 +86,9 @@ def no_agent_files(settings, tmp_path):
 def world(django_db_setup, django_db_blocker, tmp_path_factory):
     """One scene for all tests here, and where its artefacts are: each test is rolled back to it."""
     folder = tmp_path_factory.mktemp("artefacts")
-    with django_db_blocker.unblock(), override_settings(DATA_DIR=folder), transaction.atomic():
-        storage.cache_clear()
+    with django_db_blocker.unblock(), kept_for_a_module(folder):
         made = make_scene()
         yield made, ids_of(made), folder
-        transaction.set_rollback(True)
 
 
 @pytest.fixture(autouse=True)
@@ -141,14 +137,6 @@ def without_csrf(body):
 
 def test_every_route_has_a_row():
     assert set(routes()) == set(ROWS)
-
-
-@contextmanager
-def taken_back():
-    """What happens inside is undone, so that one world serves every visitor."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -26,8 +26,9 @@ from backend.sharing.models import ResultSet, SavedView, SharedRun, Visibility
 from backend.sharing.run_sharing import share_run
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.scenes import make_artefact, make_result_set
+from backend.testing.transactions import taken_back
 from backend.web.tests.access_rows import ADMIN_ONLY, OWNER_ONLY, ROWS
-from backend.web.tests.test_access import ask, body_of, ids_of, taken_back, without_csrf
+from backend.web.tests.test_access import ask, body_of, ids_of, without_csrf
 
 pytestmark = pytest.mark.django_db
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
