@@ -7,7 +7,8 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-DATABASE = {"db", "transactional_db", "live_server"}
+# Also of a test with a fixture of its module only: each reaches the database through one of these.
+DATABASE = {"db", "transactional_db", "live_server", "django_db_setup"}
 
 
 @pytest.hookimpl(tryfirst=True)
