@@ -13,7 +13,7 @@ import pytest
 from backend.testing.chaos.campaign import Plan, as_lines, broken_promises, run_campaign
 from backend.testing.chaos.clocks import SITE, WORKER, make_clocks
 from backend.testing.chaos.faults import CLOCKS, FLUSH, KILLED, SUPERVISOR, Strike, draw_strikes
-from backend.testing.chaos.senders import make_measurement
+from backend.testing.chaos.senders import Ledger, make_measurement
 
 UPLOADS, SEED = 80, 1
 # Half a minute on two idle cores. The limit ends a test that hangs, on any machine.
@@ -54,6 +54,18 @@ def test_a_seed_draws_the_same_strikes_and_uploads():
     assert {*KILLED, SUPERVISOR, FLUSH} < {strike.fault for strike in drawn}
     assert make_measurement(3, seed=5) == make_measurement(3, seed=5)
     assert make_measurement(3, seed=5).id != make_measurement(3, seed=6).id
+
+
+def test_senders_wait_at_the_next_fault_and_for_what_is_not_read():
+    ledger = Ledger(uploads=100, backlog=10, most_accepted=5)
+    ledger.accepted = {str(number): "" for number in range(5)}
+    assert ledger.is_full
+    ledger.most_accepted = None
+    assert not ledger.is_full
+    ledger.accepted = {str(number): "" for number in range(20)}
+    assert ledger.is_full
+    ledger.read_count = 10
+    assert not ledger.is_full
 
 
 @pytest.mark.processes

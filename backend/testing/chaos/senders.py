@@ -89,6 +89,8 @@ class Ledger:
     answered: list[Answered] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     read_count: int = 0
+    # Once so many are accepted, no more are sent.
+    most_accepted: int | None = None
     is_stopping: bool = False
     _next: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -103,7 +105,9 @@ class Ledger:
 
     @property
     def is_full(self) -> bool:
-        return len(self.accepted) - self.read_count > self.backlog
+        accepted = len(self.accepted)
+        is_held = self.most_accepted is not None and accepted >= self.most_accepted
+        return is_held or accepted - self.read_count > self.backlog
 
     def note(self, measurement: Measurement, answer: httpx.Response | None, error: str) -> bool:
         """Count an answer; whether the upload is settled."""

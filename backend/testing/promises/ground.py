@@ -41,35 +41,38 @@ class Finding:
             self.broken.append(otherwise)
 
 
-class Ground:
-    """A site that runs, with a workspace and a token for it."""
+class Service:
+    """A service that runs, however it was started, with a workspace and a token for it."""
 
-    def __init__(self, site: SupervisedSite, disk: Path | None, say: Say) -> None:
-        self.site = site
-        self.disk = disk
+    def __init__(self, urls: tuple[str, ...], token: str, database_url: str, say: Say) -> None:
+        self.urls = urls
+        self.token = token
+        self.tables = Tables(database_url)
         self.say = say
         self.finding = Finding()
-        self.token: str = json.loads(site.manage("make_demo").stdout)["token"]
-        self.tables = Tables(Postgres(site.data).url)
 
     def client(self, token: str | None = None) -> httpx.Client:
         headers = {"authorization": f"Bearer {token or self.token}"}
-        return httpx.Client(base_url=self.site.url, headers=headers, timeout=ANSWER_TIMEOUT_S)
-
-    def new_workspace(self, slug: str) -> str:
-        """A token for a new workspace."""
-        self.site.manage("make_workspace", slug)
-        words = ("make_token", "--workspace", slug, "--name", slug)
-        return self.site.manage(*words).stdout.strip()
+        return httpx.Client(base_url=self.urls[0], headers=headers, timeout=ANSWER_TIMEOUT_S)
 
     @contextlib.contextmanager
     def sending(
-        self, uploads: int, *, senders: int, within_s: float = 0.0, urls: tuple[str, ...] = ()
+        self,
+        uploads: int,
+        *,
+        senders: int,
+        within_s: float = 0.0,
+        backlog: int | None = None,
+        urls: tuple[str, ...] = (),
     ) -> Iterator[Sending]:
-        """Sends while the block runs; `within_s` spreads the uploads over so many seconds."""
-        ledger = Ledger(uploads, backlog=uploads)
+        """Sends while the block runs; `within_s` spreads the uploads over so many seconds.
+
+        Where `backlog` is given, no more uploads than that wait to be read, as far as the ledger
+        knows.
+        """
+        ledger = Ledger(uploads, backlog=uploads if backlog is None else backlog)
         pause_s = within_s * senders / uploads
-        addresses = urls or (self.site.url,)
+        addresses = urls or self.urls
         threads = Senders(addresses, self.token, ledger, seed=SEED, count=senders, pause_s=pause_s)
         threads.start()
         try:
@@ -102,6 +105,22 @@ class Ground:
                 return took_s
             time.sleep(0.1)
         return None
+
+
+class Ground(Service):
+    """A site under its supervisor."""
+
+    def __init__(self, site: SupervisedSite, disk: Path | None, say: Say) -> None:
+        token: str = json.loads(site.manage("make_demo").stdout)["token"]
+        super().__init__((site.url,), token, Postgres(site.data).url, say)
+        self.site = site
+        self.disk = disk
+
+    def new_workspace(self, slug: str) -> str:
+        """A token for a new workspace."""
+        self.site.manage("make_workspace", slug)
+        words = ("make_token", "--workspace", slug, "--name", slug)
+        return self.site.manage(*words).stdout.strip()
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """Machines that share PostgreSQL, Valkey and a bucket, and nothing else.
 
 Each has its own folders for data and temporary files, its own environment and its own ports. What
-they share of the machine that plays them all is its cores and its host name.
+they share of the machine that plays them all is its cores and its host name. Without a bucket they
+share the folder for data too, as processes of one machine do.
 """
 
 from __future__ import annotations
@@ -33,13 +34,21 @@ STOP_S = 60.0
 class Machine:
     """Processes that share a folder. `kill` is what a power cut does to them."""
 
-    def __init__(self, name: str, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        data: Path | None = None,
+    ) -> None:
+        """`data` is a folder that others use too; else the machine has its own."""
         self.name = name
         self.folder = folder / name
         self.log = self.folder / "log"
         scratch = self.folder / "scratch"
         scratch.mkdir(parents=True)
-        own = {"DATA_DIR": str(self.folder / "data"), "TMPDIR": str(scratch)}
+        own = {"DATA_DIR": str(data or self.folder / "data"), "TMPDIR": str(scratch)}
         self.environment = {**environment, **own}
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
@@ -143,8 +152,15 @@ class Machine:
 class Cluster:
     """The services in the middle, and the machines around them. A context manager."""
 
-    def __init__(self, folder: Path, variables: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        variables: Mapping[str, str] | None = None,
+        *,
+        has_bucket: bool = True,
+    ) -> None:
         self.folder = folder
+        self._data = None if has_bucket else folder / "data"
         self.postgres, self.valkey = Postgres(folder / "database"), Valkey(folder / "broker")
         self.s3 = S3Server(folder / "s3")
         self.machines: list[Machine] = []
@@ -164,8 +180,9 @@ class Cluster:
     def _start_services(self) -> None:
         for service in (self.postgres, self.valkey):
             service.start(self.folder / "services.log")
-        self.s3.start()
-        self.operator = Machine("operator", self.folder, self._environment())
+        if self._data is None:
+            self.s3.start()
+        self.operator = Machine("operator", self.folder, self._environment(), data=self._data)
         self.manage("migrate", "--verbosity=0")
         self.token = str(json.loads(self.manage("make_demo"))["token"])
 
@@ -180,13 +197,13 @@ class Cluster:
             "DJANGO_SETTINGS_MODULE": "backend.config.settings",
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents" / "src")]),
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-            **self.s3.variables,
+            **(self.s3.variables if self._data is None else {}),
             **self._variables,
         }
 
     def machine(self, name: str) -> Machine:
         """Another machine, on which nothing runs yet."""
-        fresh = Machine(name, self.folder, self.operator.environment)
+        fresh = Machine(name, self.folder, self.operator.environment, data=self._data)
         self.machines.append(fresh)
         return fresh
 
