@@ -19,6 +19,7 @@ from backend.testing.promises import (
     deploys,
     outages,
     parsers,
+    sweepers,
     viewers,
     web_kills,
 )
@@ -32,6 +33,7 @@ PROMISES: dict[str, Callable[[Say], Finding]] = {
     "A7-disk": outages.disk,
     "A10-again": again.again,
     "A12-deploys": deploys.deploys,
+    "A13-sweepers": sweepers.sweepers,
     "A14-read-again": deploys.read_again,
     "B1-bombs": bombs.bombs,
     "B2-parser-faults": parsers.parser_faults,

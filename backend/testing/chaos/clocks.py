@@ -35,11 +35,12 @@ class Clocks:
     @property
     def variables(self) -> dict[str, str]:
         """For the environment of the supervisor."""
-        return {
-            "LD_PRELOAD": str(self._library),
-            "CLOCK_FILE": str(self._folder / SITE),
-            "PATH": os.pathsep.join([str(self._folder), os.environ["PATH"]]),
-        }
+        path = os.pathsep.join([str(self._folder), os.environ["PATH"]])
+        return {**self.variables_of(SITE), "PATH": path}
+
+    def variables_of(self, name: str) -> dict[str, str]:
+        """For the environment of a process that has the clock SITE or WORKER."""
+        return {"LD_PRELOAD": str(self._library), "CLOCK_FILE": str(self._folder / name)}
 
     def _write_nice(self) -> None:
         """The worker is the only process that `nice` starts: there it gets its own clock."""
