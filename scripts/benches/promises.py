@@ -20,6 +20,7 @@ from backend.testing.promises import (
     outages,
     parsers,
     sweepers,
+    turns,
     viewers,
     web_kills,
 )
@@ -43,6 +44,7 @@ PROMISES: dict[str, Callable[[Say], Finding]] = {
 # Those of which a share can be tried.
 LARGE: dict[str, Callable[..., Finding]] = {
     "A1-web-kills": web_kills.web_kills,
+    "B8-turns": turns.turns,
 }
 
 

@@ -172,7 +172,7 @@ class Witness:
         """The first upload of a new site waits until its worker has started: not the strangers."""
         headers = {"authorization": f"Bearer {self._token}"}
         with httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S) as client:
-            self._time_reading(client, FILES["0.6 KB"])
+            time_reading(client, FILES["0.6 KB"])
 
     def _ask(self) -> None:
         while not self._stopping.wait(ASK_EVERY_S):
@@ -193,7 +193,7 @@ class Witness:
             sizes = cycle(FILES)
             while not self._stopping.wait(UPLOAD_EVERY_S):
                 size = next(sizes)
-                accepted_s, read_s = self._time_reading(client, FILES[size])
+                accepted_s, read_s = time_reading(client, FILES[size])
                 if accepted_s is not None:
                     self.noticed.accepted_s[size].append(accepted_s)
                 if read_s is None:
@@ -201,38 +201,40 @@ class Witness:
                 else:
                     self.noticed.read_s[size].append(read_s)
 
-    def _time_reading(
-        self, client: httpx.Client, file: tuple[str, bytes]
-    ) -> tuple[float | None, float | None]:
-        """Seconds from sending until it is accepted and until it is read; None where that does not
-        come. A sender that is told to wait does so."""
-        began = time.monotonic()
-        while time.monotonic() - began < GIVE_UP_S:
-            pause_s = 0.2
-            with contextlib.suppress(httpx.HTTPError):
-                answer = client.post("/api/v1/uploads", files={"file": file})
-                if answer.is_success:
-                    accepted_s = time.monotonic() - began
-                    id_ = answer.json()["id"]
-                    return accepted_s, self._wait_until_read(client, id_, began)
-                pause_s = float(answer.headers.get("retry-after", pause_s))
-            time.sleep(pause_s)
-        return None, None
-
-    def _wait_until_read(self, client: httpx.Client, id_: str, began: float) -> float | None:
-        while time.monotonic() - began < GIVE_UP_S:
-            with contextlib.suppress(httpx.HTTPError):
-                state = client.get(f"/api/v1/uploads/{id_}").json().get("state")
-                if state == "parsed":
-                    return time.monotonic() - began
-                if state in ("failed", "quarantined"):
-                    return None
-            time.sleep(0.1)
-        return None
-
     def _weigh(self) -> None:
         peaks = self.noticed.memory_bytes
         while not self._stopping.wait(0.5):
             for process, size_bytes in memory_of(self._site).items():
                 name = program_of(process)
                 peaks[name] = max(peaks[name], size_bytes)
+
+
+def time_reading(
+    client: httpx.Client, file: tuple[str, bytes]
+) -> tuple[float | None, float | None]:
+    """Seconds from sending until it is accepted and until it is read; None where that does not
+    come. A sender that is told to wait does so."""
+    began = time.monotonic()
+    while time.monotonic() - began < GIVE_UP_S:
+        pause_s = 0.2
+        with contextlib.suppress(httpx.HTTPError):
+            answer = client.post("/api/v1/uploads", files={"file": file})
+            if answer.is_success:
+                accepted_s = time.monotonic() - began
+                id_ = answer.json()["id"]
+                return accepted_s, _wait_until_read(client, id_, began)
+            pause_s = float(answer.headers.get("retry-after", pause_s))
+        time.sleep(pause_s)
+    return None, None
+
+
+def _wait_until_read(client: httpx.Client, id_: str, began: float) -> float | None:
+    while time.monotonic() - began < GIVE_UP_S:
+        with contextlib.suppress(httpx.HTTPError):
+            state = client.get(f"/api/v1/uploads/{id_}").json().get("state")
+            if state == "parsed":
+                return time.monotonic() - began
+            if state in ("failed", "quarantined"):
+                return None
+        time.sleep(0.1)
+    return None
