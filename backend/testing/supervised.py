@@ -84,13 +84,13 @@ class SupervisedSite:
 
     def child(self, program: str) -> psutil.Process | None:
         """The first child of the supervisor that runs this program."""
-        return next(_running(self.children(), program), None)
+        return next(running_program(self.children(), program), None)
 
     def processes(self, program: str) -> list[psutil.Process]:
         """All processes below the supervisor that run this program."""
         with contextlib.suppress(psutil.Error):
             everything = psutil.Process(self.process.pid).children(recursive=True)
-            return list(_running(everything, program))
+            return list(running_program(everything, program))
         return []
 
     def answer(self, path: str) -> str:
@@ -135,10 +135,10 @@ class SupervisedSite:
             with contextlib.suppress(psutil.Error):
                 if process.environ().get("DATA_DIR") == str(self.data):
                     own.append(process)
-        return still_running(own)
+        return stillrunning_program(own)
 
 
-def still_running(processes: list[psutil.Process]) -> list[str]:
+def stillrunning_program(processes: list[psutil.Process]) -> list[str]:
     """The command lines of those that do not end in `PATIENCE_S` seconds.
 
     A zombie has ended: not every machine's first process collects orphans.
@@ -154,14 +154,15 @@ def still_running(processes: list[psutil.Process]) -> list[str]:
 def _command_line(process: psutil.Process) -> str:
     """Empty when it has ended."""
     try:
-        if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+        if process.isrunning_program() and process.status() != psutil.STATUS_ZOMBIE:
             return " ".join(process.cmdline())
     except psutil.NoSuchProcess:
         pass
     return ""
 
 
-def _running(processes: list[psutil.Process], program: str) -> Iterator[psutil.Process]:
+def running_program(processes: list[psutil.Process], program: str) -> Iterator[psutil.Process]:
+    """Those that run a program of PROGRAMS."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
             if any(PROGRAMS[program].search(word) for word in process.cmdline()):

@@ -23,6 +23,7 @@ from backend.testing.promises import (
     turns,
     viewers,
     web_kills,
+    worker_kills,
 )
 from backend.testing.promises.ground import Finding, Say
 
@@ -44,6 +45,7 @@ PROMISES: dict[str, Callable[[Say], Finding]] = {
 # Those of which a share can be tried.
 LARGE: dict[str, Callable[..., Finding]] = {
     "A1-web-kills": web_kills.web_kills,
+    "A2-worker-kills": worker_kills.worker_kills,
     "B8-turns": turns.turns,
 }
 
