@@ -332,7 +332,8 @@ def test_a_refused_part_refuses_the_upload(service: FakeService, spool: Spool):
         (1, 256 << 10, 1),
         (20 << 20, 256 << 10, 80),
         (100_000_000, 1_000_000, 100),
-        (1_000_000_001, 8 << 20, 120),
+        (1_000_000_001, 1 << 20, 954),
+        (20 << 30, 2_147_484, 10_000),
     ],
 )
 def test_a_part_is_a_hundredth_within_bounds(size: int, part: int, count: int):

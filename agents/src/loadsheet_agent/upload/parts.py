@@ -1,7 +1,8 @@
 """The files of an upload as they are sent: most in one request, large ones before it in parts.
 
 A request that is cut off has to be sent again, so none carries much: 8 MiB of files, and of a large
-artefact at most a hundredth, so that ten cuts cost no more than a tenth of it.
+artefact at most a hundredth, so that ten cuts cost no more than a tenth of it. No part is larger
+than 1 MiB, so that a cut every few seconds costs little on a slow line too.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from pathlib import Path
 from typing import IO
 
 REQUEST_BYTES = 8 << 20
-LARGEST_PART_BYTES = 8 << 20  # what the service takes
+# On a slow line that is cut every few seconds, half a part is sent again after each cut.
+LARGE_PART_BYTES = 1 << 20
 SMALLEST_PART_BYTES = 256 << 10
 PARTS = 100
+MOST_PARTS = 10_000  # what the service takes
 
 GZIP_FROM_BYTES = 1024
 # gzip, zstd, zip: the service refuses a second layer.
@@ -61,7 +64,8 @@ class PackedFile:
     def part_bytes(self) -> int:
         """Size of every part but the last."""
         share = -(-self.size_bytes // PARTS)
-        return min(LARGEST_PART_BYTES, max(SMALLEST_PART_BYTES, share))
+        usual = min(LARGE_PART_BYTES, max(SMALLEST_PART_BYTES, share))
+        return max(usual, -(-self.size_bytes // MOST_PARTS))
 
     @property
     def part_count(self) -> int:
