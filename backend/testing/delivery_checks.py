@@ -126,6 +126,22 @@ def send_through_cuts(aim: Aim, folder: Path, *, size_bytes: int, cuts: int, see
     return Sent(artefact_bytes, proxy.sent_bytes, proxy.cuts_made, took_s)
 
 
+def send_over_line(
+    aim: Aim, folder: Path, proxy: FaultyProxy, *, size_bytes: int, cut_s: float, seed: int
+) -> Sent:
+    """As `send_through_cuts`, with a line that is cut again and again, whatever was sent."""
+    large = folder / "results.json"
+    write_large_result(large, size_bytes, seed)
+    proxy.cut_every(cut_s)
+    began = time.monotonic()
+    words = ("upload", large, "--json")
+    done = run_agent(aim.through(proxy), folder / "spool", *words, timeout_s=3600)
+    took_s = time.monotonic() - began
+    assert done.returncode == 0, done.stderr
+    artefact_bytes = _check_arrived(aim, json.loads(done.stdout)["id"], large)
+    return Sent(artefact_bytes, proxy.sent_bytes, proxy.cuts_made, took_s)
+
+
 def _check_arrived(aim: Aim, upload_id: str, sent: Path) -> int:
     """Byte for byte, in one run with one trial; the size as it was stored."""
     with httpx.Client(base_url=aim.url, headers=aim.headers, timeout=60) as client:

@@ -6,6 +6,7 @@ import contextlib
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterable
 from types import TracebackType
 
@@ -14,11 +15,21 @@ PIECE_BYTES = 16 << 10
 RESET = struct.pack("ii", 1, 0)
 
 
-class FaultyProxy:
-    """Forwards to `port`; `sent_bytes` counts all that clients sent."""
+# A slow line keeps little on its way: what is cut was not sent.
+SLOW_BUFFER_BYTES = 64 << 10
 
-    def __init__(self, port: int) -> None:
+
+class FaultyProxy:
+    """Forwards to `port`; `sent_bytes` counts all that clients sent.
+
+    `bytes_per_s`: how much of it passes in a second; None: no limit.
+    """
+
+    def __init__(self, port: int, *, bytes_per_s: float | None = None) -> None:
         self.port = port
+        self._bytes_per_s = bytes_per_s
+        # When the line is free again, by time.monotonic().
+        self._free_at = 0.0
         self.sent_bytes = 0
         self.connections = 0
         self.cuts_made = 0
@@ -30,14 +41,32 @@ class FaultyProxy:
         self._answers: list[tuple[int, dict[str, str]]] = []
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
+        if bytes_per_s:
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SLOW_BUFFER_BYTES)
+        self._is_closed = threading.Event()
         self._open: set[socket.socket] = set()
 
     @property
+    def own_port(self) -> int:
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        return f"http://127.0.0.1:{self.own_port}"
 
     def cut_at(self, offsets: Iterable[int]) -> None:
         self._cuts = sorted(offsets)
+
+    def cut_every(self, seconds: float) -> None:
+        """Cut all connections again and again, until the proxy is closed."""
+        threading.Thread(target=self._cut_again, args=(seconds,), daemon=True).start()
+
+    def _cut_again(self, seconds: float) -> None:
+        while not self._is_closed.wait(seconds):
+            ends = list(self._open)
+            self.cuts_made += bool(ends)
+            self._close(*ends)
 
     def lose_answers(self, count: int) -> None:
         self._lost_answers = count
@@ -56,6 +85,7 @@ class FaultyProxy:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._is_closed.set()
         self._listener.close()
         for end in list(self._open):
             self._close(end)
@@ -90,8 +120,18 @@ class FaultyProxy:
                 if allowed_bytes is not None:
                     service.sendall(data[:allowed_bytes])
                     break
+                self._wait_for_line(len(data))
                 service.sendall(data)
         self._close(client, service)
+
+    def _wait_for_line(self, count: int) -> None:
+        if not self._bytes_per_s:
+            return
+        with self._lock:
+            now = time.monotonic()
+            self._free_at = max(now, self._free_at) + count / self._bytes_per_s
+            wait_s = self._free_at - now
+        time.sleep(wait_s)
 
     def _before_cut(self, count: int) -> int | None:
         """How many of these bytes still pass; None where all do."""

@@ -2,8 +2,9 @@
 
 Sampling ten times a second against none, in pairs on loopback; the start of `loadsheet --help`; the
 memory while a load tool runs. The proofs start a service of their own: 200 kills of the agent and
-a line that is cut at random bytes of a 100 MB artefact, by a seed. Figures of a shared machine are
-worth little: the load before and after stands beside them.
+a line that is cut at random bytes of a 100 MB artefact, by a seed. --line sends a log of 300 MB
+over a slow line that is cut every 5 s and, as root, loses 2 % of its packets. Figures of a shared
+machine are worth little: the load before and after stands beside them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,16 @@ from loadsheet_agent.tools.base import Command
 from backend.config.embedded import free_port
 from backend.config.site import Site
 from backend.stats.replicates import Observation, Sample, estimate
-from backend.testing.delivery_checks import PLAN, TOOL, Aim, kill_agents, send_through_cuts
+from backend.testing.delivery_checks import (
+    PLAN,
+    TOOL,
+    Aim,
+    kill_agents,
+    send_over_line,
+    send_through_cuts,
+)
+from backend.testing.faulty_proxy import FaultyProxy
+from backend.testing.lossy_line import enter_namespace, lose_packets, lost_packets
 from backend.testing.reports import WRK
 
 PAIRS, LEAST_PAIRS, TRIAL_S = 10, 3, 4
@@ -45,6 +55,8 @@ OFTEN_S = 0.1
 STARTS = 11
 SAMPLES = 300
 PROOF_BYTES, PROOF_CUTS, PROOF_KILLS = 100_000_000, 10, 200
+# 300 MB of text, which the agent packs into these bytes.
+LINE_BYTES, LINE_BYTES_PER_S, LINE_CUT_S, LOSS_PERCENT = 225_000_000, 4_000_000, 5.0, 2
 # A parent, so that the server is a process tree like those of plans.
 SERVER = """
 require("node:http").createServer((_, answer) => answer.end("Hello, world!"))
@@ -55,11 +67,14 @@ RATE = re.compile(r"Requests/sec:\s+([\d.]+)")
 
 def main() -> None:
     options = _options()
+    no_loss = enter_namespace() if options.line else ""
     print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
     print(f"load before: {os.getloadavg()[0]:.2f}")
     with tempfile.TemporaryDirectory(prefix="loadsheet-bench-") as folder:
         Path(folder).chmod(0o755)
-        if options.proofs:
+        if options.line:
+            line(Path(folder), options.seed, no_loss)
+        elif options.proofs:
             proofs(Path(folder), options.seed)
         else:
             starting()
@@ -71,6 +86,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench agent", description=__doc__)
     parser.add_argument("--proofs", action="store_true", help="the proofs instead of the costs")
+    parser.add_argument("--line", action="store_true", help="the proof on a bad line")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
     parser.add_argument("--pairs", type=int, default=PAIRS, help="of trials with and without")
     options = parser.parse_args()
@@ -223,6 +239,33 @@ def proofs(folder: Path, seed: int) -> None:
         cuts_proved(aim, folder / "cuts", seed)
     finally:
         site.stop()
+
+
+def line(folder: Path, seed: int, no_loss: str) -> None:
+    """`no_loss`: why no packet is lost, else empty."""
+    print(f"seed {seed}")
+    site = Site(free_port(), folder / "site")
+    try:
+        site.start()
+        aim = Aim(site.url, json.loads(site.manage("make_demo"))["token"])
+        with FaultyProxy(aim.port, bytes_per_s=LINE_BYTES_PER_S) as proxy:
+            if no_loss:
+                print(f"No packet is lost: {no_loss}.")
+            else:
+                lose_packets(proxy.own_port, LOSS_PERCENT)
+            sent = send_over_line(
+                aim, folder, proxy, size_bytes=LINE_BYTES, cut_s=LINE_CUT_S, seed=seed
+            )
+            lost, packets = (0, 0) if no_loss else lost_packets()
+    finally:
+        site.stop()
+    log_bytes = (folder / "results.json").stat().st_size
+    print(
+        f"a log of {log_bytes / 1e6:.0f} MB, {sent.artefact_bytes / 1e6:.0f} MB packed, over "
+        f"{LINE_BYTES_PER_S / 1e6:g} MB/s cut every {LINE_CUT_S:g} s ({sent.cuts} cuts), "
+        f"{lost:,} of {packets:,} packets lost: whole after {sent.took_s:.0f} s; "
+        f"{sent.resent_share:.1%} was sent again (target 10 %)"
+    )
 
 
 def kills_proved(aim: Aim, folder: Path, seed: int) -> None:
