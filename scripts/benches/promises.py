@@ -40,6 +40,7 @@ PROMISES: dict[str, Callable[[Say], Finding]] = {
     "B1-bombs": bombs.bombs,
     "B2-parser-faults": parsers.parser_faults,
     "C2-foreign-ids": viewers.foreign_ids,
+    "C3-guesses": viewers.guesses,
     "G1-alarms": alarms.alarms,
 }
 # Those of which a share can be tried.

@@ -1,18 +1,33 @@
-"""What is another's looks as if it were missing (C2)."""
+"""What is another's looks as if it were missing (C2), and links cannot be guessed (C3)."""
 
 from __future__ import annotations
 
+import json
+import math
 import time
 import uuid
+from typing import Any
 
 import httpx
 
-from backend.testing.promises.ground import Finding, Ground, Say, own_ground, spread
+from backend.testing.promises.ground import (
+    Finding,
+    Ground,
+    Say,
+    counted,
+    own_ground,
+    spread,
+)
 from backend.testing.strangers.hour import quantile
 
 IDS = 1000
 ADDRESSES = ("/api/v1/runs/{}", "/api/v1/uploads/{}", "/u/{}")
 ALIKE_WITHIN = 0.05
+GUESSES = 1_000_000
+GUESSES_A_SECOND = 1000
+# The default of LINK_MISSES_PER_MINUTE.
+MISSES_A_MINUTE = 30
+GUESSING_TAKES_S = 3 * 3600.0
 
 
 def foreign_ids(say: Say) -> Finding:
@@ -51,3 +66,34 @@ def _compare_foreign(
     )
     ground.finding.expect(not different, f"{address}: {different} answers differ")
     ground.finding.expect(apart < ALIKE_WITHIN, f"{address}: medians are {apart:.0%} apart")
+
+
+def guesses(say: Say) -> Finding:
+    """A million guesses of links of a site, at a thousand a second by the clock of its limits."""
+    with own_ground(say) as ground:
+        say(f"{GUESSES} guesses")
+        program = f"from backend.testing.promises.guessing import main; main({GUESSES})"
+        done = ground.site.manage("shell", "-v0", "-c", program, within_s=GUESSING_TAKES_S)
+        if done.returncode:
+            ground.finding.expect(False, f"the guessing ended: {done.stderr[-2000:]}")
+            return ground.finding
+        _judge_guesses(ground.finding, json.loads(done.stdout.splitlines()[-1]))
+        return ground.finding
+
+
+def _judge_guesses(finding: Finding, report: dict[str, Any]) -> None:
+    finding.note(
+        f"{GUESSES} links, {report['close']} of them one bit away from one of {report['links']} "
+        f"shared ones: {report['found']} lead to something"
+    )
+    finding.expect(report["found"] == 0, f"{report['found']} guesses lead to something")
+    finding.expect(report["control"] == report["links"], "the right links were not found")
+    for sender in ("address", "account"):
+        answers = report[sender]
+        asked = sum(answers.values())
+        minutes = math.ceil(asked / GUESSES_A_SECOND / 60)
+        finding.note(f"from one {sender}, in {minutes} minutes: {counted(answers)}")
+        finding.expect(set(answers) == {"404", "429"}, f"one {sender}: {counted(answers)}")
+        looked_up = answers.get("404", 0)
+        most = minutes * MISSES_A_MINUTE
+        finding.expect(looked_up <= most, f"one {sender} had {looked_up} links looked up")
