@@ -20,6 +20,7 @@ from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.runs import LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer
 from backend.errors import NotFound
 from backend.links import link_to
@@ -120,6 +121,7 @@ class AlertList(APIView):
             ),
             LIMIT,
             OpenApiParameter("after", str, description="As given by next"),
+            FIELDS,
         ],
         responses={200: AlertPageSerializer, **documented(400, 401, 404)},
     )
@@ -141,7 +143,8 @@ class AlertList(APIView):
         )
         more = link_to("alert-list", query={**given, "after": page.next}) if page.next else None
         alerts = [describe_alert(alert) for alert in page.alerts]
-        return Response(AlertPageSerializer({"alerts": alerts, "next": more}).data)
+        answer = AlertPageSerializer({"alerts": alerts, "next": more}).data
+        return Response(only_asked_in(request, answer, "alerts"))
 
 
 class AlertDetail(APIView):

@@ -16,6 +16,7 @@ from backend.api.auth import required_actor
 from backend.api.errors import Problem
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import managed_workspace
 from backend.links import link_to
@@ -54,6 +55,7 @@ class AuditList(APIView):
             OpenApiParameter("act", str, enum=sorted(Act.values), description="Only these acts"),
             LIMIT,
             OpenApiParameter("after", str, description="As given by next"),
+            FIELDS,
         ],
         responses={200: AuditPageSerializer, **documented(400, 401, 404)},
     )
@@ -65,7 +67,8 @@ class AuditList(APIView):
         rows = events_of(workspace, act=_act(given.get("act", "")))
         page, cursor = page_by_time(rows, "at", after=given.get("after", ""), limit=limit)
         following = link_to("audit-list", query={**given, "after": cursor}) if cursor else None
-        return Response(AuditPageSerializer({"events": page, "next": following}).data)
+        answer = AuditPageSerializer({"events": page, "next": following}).data
+        return Response(only_asked_in(request, answer, "events"))
 
 
 def _act(asked: str) -> str:

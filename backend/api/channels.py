@@ -19,6 +19,7 @@ from backend.api.errors import NOT_FOUND
 from backend.api.idempotency import idempotent
 from backend.api.runs import LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_workspace
 from backend.deliveries.channels import (
@@ -226,7 +227,7 @@ class DeliveryList(APIView):
 
     @extend_schema(
         operation_id="delivery_list",
-        parameters=[LIMIT, OpenApiParameter("after", str, description="As given by next")],
+        parameters=[LIMIT, OpenApiParameter("after", str, description="As given by next"), FIELDS],
         responses={200: DeliveryPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request, channel_id: UUID) -> Response:
@@ -238,7 +239,8 @@ class DeliveryList(APIView):
         more = None
         if page.next:
             more = link_to("delivery-list", channel.pk, query={**given, "after": page.next})
-        return Response(DeliveryPageSerializer({"deliveries": page.deliveries, "next": more}).data)
+        answer = DeliveryPageSerializer({"deliveries": page.deliveries, "next": more}).data
+        return Response(only_asked_in(request, answer, "deliveries"))
 
 
 def _administered(request: Request, channel_id: UUID) -> Channel:

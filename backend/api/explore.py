@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.links import link_to
 from backend.sharing.directory import KINDS, MAX_QUERY, Listed, directory_page
 
@@ -51,6 +52,7 @@ class Explore(APIView):
             ),
             LIMIT,
             OpenApiParameter("after", str, description="As given by next"),
+            FIELDS,
         ],
         responses={200: DirectoryPageSerializer, **documented(400)},
     )
@@ -61,4 +63,5 @@ class Explore(APIView):
         kind, query = given.get("kind") or KINDS[0], given.get("q", "")
         page = directory_page(kind, query, after=given.get("after", ""), limit=limit)
         more = link_to("explore-api", query={**given, "after": page.next}) if page.next else None
-        return Response(DirectoryPageSerializer({"entries": page.entries, "next": more}).data)
+        answer = DirectoryPageSerializer({"entries": page.entries, "next": more}).data
+        return Response(only_asked_in(request, answer, "entries"))

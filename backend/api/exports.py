@@ -22,6 +22,7 @@ from backend.api.errors import NOT_FOUND, Problem
 from backend.api.idempotency import idempotent
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
 from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import managed_workspace
@@ -83,7 +84,12 @@ class ExportList(APIView):
 
     @extend_schema(
         operation_id="export_list",
-        parameters=[WORKSPACE, LIMIT, OpenApiParameter("after", str, description="From next")],
+        parameters=[
+            WORKSPACE,
+            LIMIT,
+            OpenApiParameter("after", str, description="From next"),
+            FIELDS,
+        ],
         responses={200: ExportPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
@@ -93,7 +99,8 @@ class ExportList(APIView):
         limit, after = limit_asked(request), given.get("after", "")
         page, cursor = page_by_time(exports_of(workspace), "requested_at", after=after, limit=limit)
         following = link_to("export-list", query={**given, "after": cursor}) if cursor else None
-        return Response(ExportPageSerializer({"exports": page, "next": following}).data)
+        answer = ExportPageSerializer({"exports": page, "next": following}).data
+        return Response(only_asked_in(request, answer, "exports"))
 
     @extend_schema(
         operation_id="export_create",

@@ -16,6 +16,7 @@ from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.paging import PAGING, newest_first
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
 from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import member_workspace
@@ -86,7 +87,7 @@ class FeedTokenList(APIView):
 
     @extend_schema(
         operation_id="feed_token_list",
-        parameters=[WORKSPACE, *PAGING],
+        parameters=[WORKSPACE, *PAGING, FIELDS],
         responses={200: FeedTokenPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
@@ -94,7 +95,8 @@ class FeedTokenList(APIView):
         workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
         rows = tokens_of(workspace, _owner(request)).select_related("workspace")
         page, following = newest_first(request, "feed-token-list", rows, "created_at")
-        return Response(FeedTokenPageSerializer({"feed_tokens": page, "next": following}).data)
+        answer = FeedTokenPageSerializer({"feed_tokens": page, "next": following}).data
+        return Response(only_asked_in(request, answer, "feed_tokens"))
 
     @extend_schema(
         operation_id="feed_token_create",

@@ -18,6 +18,7 @@ from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.paging import PAGING, newest_first
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
 from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import managed_workspace
@@ -84,7 +85,7 @@ class InvitationList(APIView):
 
     @extend_schema(
         operation_id="invitation_list",
-        parameters=[WORKSPACE, *PAGING],
+        parameters=[WORKSPACE, *PAGING, FIELDS],
         responses={200: InvitationPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
@@ -93,7 +94,8 @@ class InvitationList(APIView):
         workspace = managed_workspace(actor, request.query_params.get("workspace"))
         rows = invitations.open_invitations(workspace).select_related("workspace", "made_by")
         page, following = newest_first(request, "invitation-list", rows, "created_at")
-        return Response(InvitationPageSerializer({"invitations": page, "next": following}).data)
+        answer = InvitationPageSerializer({"invitations": page, "next": following}).data
+        return Response(only_asked_in(request, answer, "invitations"))
 
     @extend_schema(
         operation_id="invitation_create",

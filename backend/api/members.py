@@ -16,6 +16,7 @@ from backend.accounts.models import Membership, Role
 from backend.api.auth import required_actor
 from backend.api.paging import PAGING, by_name
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
 from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import managed_workspace, member_workspace
@@ -52,14 +53,15 @@ class MemberList(APIView):
 
     @extend_schema(
         operation_id="member_list",
-        parameters=[WORKSPACE, *PAGING],
+        parameters=[WORKSPACE, *PAGING, FIELDS],
         responses={200: MemberPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """By name. For members; for a token with the scope admin."""
         workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
         page, following = by_name(request, "member-list", members_of(workspace), key="user_id")
-        return Response(MemberPageSerializer({"members": page, "next": following}).data)
+        answer = MemberPageSerializer({"members": page, "next": following}).data
+        return Response(only_asked_in(request, answer, "members"))
 
 
 class MemberDetail(APIView):

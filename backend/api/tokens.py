@@ -29,6 +29,7 @@ from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import LIMIT, limit_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import OpenSerializer, StrictSerializer, validated
 from backend.api.workspaces import member_workspace
 from backend.errors import NotFound, TooMany
@@ -103,7 +104,12 @@ class TokenList(APIView):
 
     @extend_schema(
         operation_id="token_list",
-        parameters=[WORKSPACE, LIMIT, OpenApiParameter("after", str, description="From next")],
+        parameters=[
+            WORKSPACE,
+            LIMIT,
+            OpenApiParameter("after", str, description="From next"),
+            FIELDS,
+        ],
         responses={200: TokenPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
@@ -114,7 +120,8 @@ class TokenList(APIView):
         limit = limit_asked(request)
         page, cursor = page_by_time(rows, "created_at", after=given.get("after", ""), limit=limit)
         following = link_to("token-list", query={**given, "after": cursor}) if cursor else None
-        return Response(TokenPageSerializer({"tokens": page, "next": following}).data)
+        answer = TokenPageSerializer({"tokens": page, "next": following}).data
+        return Response(only_asked_in(request, answer, "tokens"))
 
     @extend_schema(
         operation_id="token_create",

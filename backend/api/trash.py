@@ -17,6 +17,7 @@ from backend.api.errors import NOT_FOUND
 from backend.api.paging import PAGING, newest_first
 from backend.api.runs import RunRowSerializer, workspaces_asked
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.errors import NotFound
 from backend.ingest.trash import (
     TrashedRun,
@@ -51,6 +52,7 @@ class TrashList(APIView):
         parameters=[
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
             *PAGING,
+            FIELDS,
         ],
         responses={200: TrashSerializer, **documented(400, 401, 404)},
     )
@@ -58,7 +60,8 @@ class TrashList(APIView):
         """The latest first."""
         rows = runs_in_trash(workspaces_asked(request))
         page, following = newest_first(request, "trash-list", rows, "trashed_at")
-        return Response(TrashSerializer({"runs": describe_trashed(page), "next": following}).data)
+        answer = TrashSerializer({"runs": describe_trashed(page), "next": following}).data
+        return Response(only_asked_in(request, answer, "runs"))
 
 
 class RunRestore(APIView):

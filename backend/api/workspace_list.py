@@ -18,6 +18,7 @@ from backend.api.auth import author_of, required_actor
 from backend.api.idempotency import idempotent
 from backend.api.paging import PAGING, by_name
 from backend.api.schema import documented
+from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspace_settings import WorkspaceSettingsSerializer
 from backend.api.workspaces import owned_workspace
@@ -64,14 +65,15 @@ class WorkspaceList(APIView):
 
     @extend_schema(
         operation_id="workspace_list",
-        parameters=PAGING,
+        parameters=[*PAGING, FIELDS],
         responses={200: WorkspacePageSerializer, **documented(400, 401)},
     )
     def get(self, request: Request) -> Response:
         """By name, with one's role in each; for a token, its own workspace."""
         rows = _with_role(required_actor(request))
         page, following = by_name(request, "workspace-list", rows)
-        return Response(WorkspacePageSerializer({"workspaces": page, "next": following}).data)
+        answer = WorkspacePageSerializer({"workspaces": page, "next": following}).data
+        return Response(only_asked_in(request, answer, "workspaces"))
 
     @extend_schema(
         operation_id="workspace_create",

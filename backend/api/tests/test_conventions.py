@@ -334,6 +334,20 @@ def test_an_entry_has_only_the_fields_that_are_asked_for(api, scene):
     assert (refused.status_code, refused.json()["field"]) == (400, "fields")
 
 
+@pytest.mark.parametrize(
+    ("path", "entries", "field"),
+    [
+        ("members?workspace=own-lab&", "members", "role"),
+        ("tokens?workspace=own-lab&", "tokens", "name"),
+        ("workspaces?", "workspaces", "role"),
+    ],
+)
+def test_lists_of_a_workspace_have_only_the_fields_that_are_asked_for(owner, path, entries, field):
+    listed = owner.get(f"/api/v1/{path}fields={field}").json()[entries]
+    assert listed
+    assert {frozenset(entry) for entry in listed} == {frozenset({field})}
+
+
 def test_uploads_are_listed_with_their_reasons(api, scene):
     (upload,) = api.get("/api/v1/uploads").json()["uploads"]
     assert (upload["id"], upload["state"]) == (str(scene.upload.pk), "parsed")
@@ -435,6 +449,15 @@ def test_the_guide_names_the_lists_that_come_whole_with_their_bounds():
 def test_the_guide_names_what_takes_fields():
     (named,) = re.findall(r"These take it:\n(.*?)\.\n\n", GUIDE, re.S)
     assert re.findall(r"`(\S+)`", named) == paths_of(lambda each: "fields" in parameters_of(each))
+
+
+def test_every_paged_list_takes_fields():
+    def is_paged(operation):
+        return {"limit", "after"} <= parameters_of(operation)
+
+    tables = [path for path in paths_of(is_paged) if "/trials." in path]
+    with_fields = paths_of(lambda each: is_paged(each) and "fields" in parameters_of(each))
+    assert sorted([*with_fields, *tables]) == paths_of(is_paged)
 
 
 OPERATIONS = [
