@@ -191,13 +191,13 @@ def _check_room(place: Place, size_bytes: int) -> None:
     )
     if waiting["upload"] + size_bytes > settings.UPLOAD_MAX_BYTES:
         raise PartsTooLarge(
-            f"The parts of this upload have {waiting['upload'] + size_bytes} bytes; at most "
+            f"The parts of this upload have {waiting['upload'] + size_bytes:,} bytes; at most "
             f"{settings.UPLOAD_MAX_BYTES:,} are accepted."
         )
     check_quota(place.workspace_id, waiting["here"] + size_bytes)
     if waiting["here"] + max(size_bytes, LEAST_PART_BYTES) > settings.PARTS_MAX_BYTES:
         raise NoRoom(
-            f"{waiting['here']} bytes of parts wait in this workspace for the rest of their "
+            f"{waiting['here']:,} bytes of parts wait in this workspace for the rest of their "
             f"uploads, each counted as {LEAST_PART_BYTES:,} at least; at most "
             f"{settings.PARTS_MAX_BYTES:,} are kept.",
             wait_s=NO_ROOM_WAIT_S,

@@ -349,10 +349,10 @@ def test_limits(sender, settings, monkeypatch):
     settings.PARTS_MAX_BYTES = 2 * PIECE - 1
     assert sender.put(0).status_code == 201
     full = sender.put(1)
-    assert "wait in this workspace" in problem(full, 429)["detail"]
+    assert f"{PIECE:,} bytes of parts wait in this workspace" in problem(full, 429)["detail"]
     assert int(full["Retry-After"]) > 0
     settings.UPLOAD_MAX_BYTES = PIECE + 1
-    problem(sender.put(1), 413)
+    assert f"have {2 * PIECE:,} bytes" in problem(sender.put(1), 413)["detail"]
     problem(sender.post(), 413)
     assert Part.objects.count() == 1
 
