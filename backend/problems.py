@@ -57,7 +57,7 @@ from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.edits import EditRefused
 from backend.sharing.freezing import NothingToFreeze
 from backend.sharing.secret_check import SecretShared
-from backend.transfer.exporting import ExportRefused, NoRoom
+from backend.transfer.exporting import ExportRefused, NoRoomForArchive
 
 SCHEMA_HINT = "See /api/v1/openapi.json for what this endpoint takes."
 NOT_FOUND_HINT = "Check the link, and that the token or session belongs to the right workspace."
@@ -179,7 +179,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     ExportRefused: Answer(
         409, "Not now", "Follow the export under /api/v1/exports.", page_hint="Go back and reload."
     ),
-    NoRoom: Answer(507, "Storage full", _MAKE_ROOM, 60),
+    NoRoomForArchive: Answer(507, "Storage full", _MAKE_ROOM, 60),
     # What a query asks for
     QueryError: Answer(
         400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT

@@ -49,7 +49,7 @@ class ExportRefused(Conflict):
     """An archive cannot be asked for or read now; the message says why."""
 
 
-class NoRoom(Away):
+class NoRoomForArchive(Away):
     """A disk of the service is short: what is left of it is not for archives."""
 
     def __init__(self) -> None:
@@ -59,10 +59,10 @@ class NoRoom(Away):
 def request_export(workspace: Workspace, *, author: User | None) -> Export:
     """Ask for an archive of the workspace: an export that waits for its next attempt begins now.
 
-    Raises ExportRefused while one is being written, and NoRoom.
+    Raises ExportRefused while one is being written, and NoRoomForArchive.
     """
     if is_short():
-        raise NoRoom
+        raise NoRoomForArchive
     if (waiting := _begin_now(workspace)) is not None:
         return waiting
     try:
@@ -131,7 +131,7 @@ def _work_on(export: Export) -> None:
         return
     try:
         _write(export)
-    except (OutputGone, NoRoom, StorageAway, Error) as passing:
+    except (OutputGone, NoRoomForArchive, StorageAway, Error) as passing:
         log.warning("export_interrupted", extra={"export": str(export.pk), "reason": str(passing)})
         _give_back(export, _told(passing))
     except TakenOver:
@@ -143,12 +143,12 @@ def _work_on(export: Export) -> None:
         _fail(export, f"A fault of Loadsheet stopped it ({type(fault).__name__}).")
 
 
-def _told(passing: OutputGone | NoRoom | StorageAway | Error) -> str:
+def _told(passing: OutputGone | NoRoomForArchive | StorageAway | Error) -> str:
     """What members read. The messages of others name addresses; they are in the log."""
-    if isinstance(passing, OutputGone | NoRoom):
+    if isinstance(passing, OutputGone | NoRoomForArchive):
         return str(passing)
     if isinstance(passing, StorageFull):
-        return str(NoRoom())
+        return str(NoRoomForArchive())
     away = "storage" if isinstance(passing, StorageAway) else "database"
     return f"The {away} could not be used."
 
@@ -210,13 +210,14 @@ class _Heartbeat:
     def renew(self) -> None:
         """Renew the lease, also while a written archive is sent to S3.
 
-        Raises TakenOver, and NoRoom: how large an archive gets is known only when it is written.
+        Raises TakenOver, and NoRoomForArchive: how large an archive gets is known only when it is
+        written.
         """
         if time.monotonic() - self._told_at < BEAT_S:
             return
         self._told_at = time.monotonic()
         if is_short():
-            raise NoRoom
+            raise NoRoomForArchive
         with self._connection.cursor() as cursor:
             cursor.execute(
                 """
