@@ -32,7 +32,7 @@ class ArtefactRaw(APIView):
         operation_id="artefact_read",
         responses={
             (200, "text/plain"): OpenApiResponse(OpenApiTypes.BINARY, "The bytes as received"),
-            **documented(401, 404, 410, 503),
+            **documented(401, 404, 410),
         },
     )
     def get(self, request: Request, artefact_id: UUID) -> FileResponse:

@@ -80,7 +80,7 @@ class Compare(APIView):
     @extend_schema(
         operation_id="compare",
         parameters=QUERY,
-        responses={200: Figures, **documented(400, 401, 404, 503)},
+        responses={200: Figures, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:
         """The asked metric, throughput, latency and errors of every series, with checks."""
@@ -96,7 +96,7 @@ class CompareCsv(APIView):
     @extend_schema(
         operation_id="compare_csv",
         parameters=QUERY,
-        responses={(200, "text/csv"): OpenApiTypes.STR, **documented(400, 401, 404, 503)},
+        responses={(200, "text/csv"): OpenApiTypes.STR, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:
         """The table of the asked view. The same query as /compare.

@@ -145,7 +145,7 @@ class ExportFile(APIView):
         operation_id="export_file",
         responses={
             (200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The archive"),
-            **documented(401, 404, 409, 503),
+            **documented(401, 404, 409),
         },
     )
     def get(self, request: Request, export_id: UUID) -> FileResponse:

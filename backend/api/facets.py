@@ -62,7 +62,7 @@ class Facets(APIView):
     @extend_schema(
         operation_id="facets",
         parameters=PARAMETERS,
-        responses={200: FacetsSerializer, **documented(400, 401, 404, 503)},
+        responses={200: FacetsSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:
         """Counts of trials: each field's under all filters but its own."""

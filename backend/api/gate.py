@@ -62,7 +62,7 @@ class GateCheck(APIView):
     @extend_schema(
         operation_id="gate",
         parameters=PARAMETERS,
-        responses={200: Gate, **documented(400, 401, 404, 409, 429, 503)},
+        responses={200: Gate, **documented(400, 401, 404, 409, 429)},
     )
     def get(self, request: Request) -> Response:
         """One verdict for a build: regressed, not_comparable, too_noisy, improved or unchanged.

@@ -29,7 +29,7 @@ class ComparePair(APIView):
                 "b", OpenApiTypes.UUID, required=True, description="Of the same kind as a"
             ),
         ],
-        responses={200: Pair, **documented(400, 401, 404, 429, 503)},
+        responses={200: Pair, **documented(400, 401, 404, 429)},
     )
     def get(self, request: Request) -> Response:
         """Ratios are b ÷ a, so a is the baseline: the older run, or the older version."""

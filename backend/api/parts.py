@@ -61,7 +61,7 @@ class PartList(APIView):
 
     @extend_schema(
         operation_id="part_list",
-        responses={200: PartListSerializer, **documented(401, 403, 404, 503)},
+        responses={200: PartListSerializer, **documented(401, 403, 404)},
     )
     def get(self, request: Request, upload_id: UUID) -> Response:
         """The parts of an upload that this workspace's tokens sent and that are durable."""
@@ -90,7 +90,7 @@ class PartDetail(APIView):
         responses={
             201: PartSerializer,
             200: OpenApiResponse(PartSerializer, "The same part as before; sent again"),
-            **documented(400, 401, 403, 404, 408, 409, 411, 413, 429, 503, 507),
+            **documented(400, 401, 403, 404, 408, 409, 411, 429, 507),
         },
     )
     def put(self, request: Request, upload_id: UUID, artefact: str, number: int) -> Response:

@@ -148,7 +148,7 @@ class ResultSetDetail(APIView):
     @extend_schema(
         operation_id="result_set_read",
         parameters=[FIELDS, expand_parameter(FIGURES)],
-        responses={200: ReadResultSetSerializer, **documented(400, 401, 404, 410, 429, 503)},
+        responses={200: ReadResultSetSerializer, **documented(400, 401, 404, 410, 429)},
     )
     def get(self, request: Request, link: UUID) -> Response:
         """Its title, notes, state, hash and links; public and unlisted ones need no token."""

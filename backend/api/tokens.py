@@ -178,7 +178,7 @@ class LeakedTokenList(APIView):
     @extend_schema(
         operation_id="leaked_token_report",
         request=LeakSerializer(many=True),
-        responses={204: None, **documented(400, 413, 415, 429)},
+        responses={204: None, **documented(400, 415, 429)},
     )
     def post(self, request: Request) -> Response:
         """Report up to 100 published tokens. Each that is one of this service is revoked, and its

@@ -154,7 +154,7 @@ class UploadList(APIView):
         responses={
             202: UploadSerializer,
             200: OpenApiResponse(UploadSerializer, "The same upload as before; sent again"),
-            **documented(400, 401, 403, 404, 409, 413, 415, 422, 424, 429, 503, 507),
+            **documented(400, 401, 403, 404, 409, 415, 422, 424, 429, 507),
         },
     )
     def post(self, request: Request) -> Response:
@@ -247,7 +247,7 @@ class UploadPreview(APIView):
     @extend_schema(
         operation_id="upload_preview",
         request={"multipart/form-data": UploadForm},
-        responses={200: DryRunSerializer, **documented(400, 401, 403, 404, 413, 415, 429, 503)},
+        responses={200: DryRunSerializer, **documented(400, 401, 403, 404, 415, 429)},
     )
     def post(self, request: Request) -> Response:
         """What these files would be read as. Nothing is stored; plans are not looked at."""
@@ -266,7 +266,7 @@ class UploadDetail(APIView):
     """Where an upload stands."""
 
     @extend_schema(
-        operation_id="upload_read", responses={200: UploadSerializer, **documented(401, 404, 503)}
+        operation_id="upload_read", responses={200: UploadSerializer, **documented(401, 404)}
     )
     def get(self, request: Request, upload_id: UUID) -> Response:
         """State, reason and, once it is read, the run."""
