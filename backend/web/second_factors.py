@@ -13,32 +13,29 @@ from backend.accounts.models import User
 
 
 def account_of_codes(user: User) -> str:
-    """What wrong codes count for: who guesses passwords shall not keep the owner from a code."""
+    """The name under which wrong codes of this user are counted.
+
+    Wrong passwords have another name: guessed passwords must not keep the owner from giving a code.
+    """
     return f"codes of {user.pk}"
 
 
-def _refuse_after_wrong_codes(user: User) -> None:
-    address = throttle.address_of(context.request.META)
-    if wait_s := throttle.seconds_until_sign_in(address, account_of_codes(user)):
-        raise ValidationError(
-            "Too many wrong codes or passwords came within an hour from your address, for this "
-            f"account, or in all. Try again in {math.ceil(wait_s / 60)} minutes."
-        )
+class _LimitedCode(forms.BaseAuthenticateForm):  # type: ignore[misc]
+    def clean_code(self) -> str:
+        """The code, if it is right. Raises ValidationError, also after too many wrong ones."""
+        address = throttle.address_of(context.request.META)
+        if wait_s := throttle.seconds_until_sign_in(address, account_of_codes(self.user)):
+            raise ValidationError(
+                "Too many wrong codes or passwords came within an hour from your address, for this "
+                f"account, or in all. Try again in {math.ceil(wait_s / 60)} minutes."
+            )
+        code: str = super().clean_code()
+        return code
 
 
-class CodeForm(forms.AuthenticateForm):  # type: ignore[misc]
+class CodeForm(_LimitedCode, forms.AuthenticateForm):  # type: ignore[misc]
     """The code that a sign-in asks for."""
 
-    def clean_code(self) -> str:
-        _refuse_after_wrong_codes(self.user)
-        code: str = super().clean_code()
-        return code
 
-
-class CodeAgainForm(forms.ReauthenticateForm):  # type: ignore[misc]
+class CodeAgainForm(_LimitedCode, forms.ReauthenticateForm):  # type: ignore[misc]
     """The code that is asked for before the account is changed."""
-
-    def clean_code(self) -> str:
-        _refuse_after_wrong_codes(self.user)
-        code: str = super().clean_code()
-        return code
