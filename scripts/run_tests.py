@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROCESSES = min((os.cpu_count() or 1) + 1, 8)
 # What the tests write ends with them. Tests of what survives a kill start servers of their own.
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# In each process a test may send from fifty threads at once.
+CONNECTIONS = {"max_connections": "500"}
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -49,7 +51,7 @@ def main() -> int:
 
 
 def make_services(data: Path, *, is_pooled: bool) -> list[Postgres | Valkey | Pooler]:
-    postgres = Postgres(data, settings=NOT_DURABLE)
+    postgres = Postgres(data, settings={**NOT_DURABLE, **CONNECTIONS})
     poolers = [Pooler(postgres)] if is_pooled else []
     return [postgres, Valkey(data), *poolers]
 

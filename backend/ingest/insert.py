@@ -16,7 +16,6 @@ from django.db.models import Field, Model
 from backend.ingest.collector import LOCK_KEY
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota import (
-    SIDE_BY_SIDE_BYTES,
     add_statement,
     any_share,
     lock_room,
@@ -41,8 +40,10 @@ def insert_once(
     columns = zip(*(_values(artefact) for artefact in artefacts), strict=True)
     parameters: list[Any] = [*_values(upload), *_quota_values(upload, size_bytes)]
     parameters += [list(column) for column in columns]
-    if size_bytes <= SIDE_BY_SIDE_BYTES and _insert(parameters, artefacts, contents):
+    if _insert(parameters, artefacts, contents):
         return True
+    if Upload.objects.filter(pk=upload.pk).exists():
+        return False
     with transaction.atomic():
         lock_room(upload.workspace_id)
         return _insert(parameters, artefacts, contents, is_alone=True)

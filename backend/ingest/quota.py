@@ -35,11 +35,10 @@ from backend.ingest.models import Artefact, Upload
 # Rows of the sum of one workspace. Two uploads at the same time seldom add to the same row, so the
 # second seldom waits until the first is written.
 SHARES = 16
-# How near to a limit uploads are written alone: more than can be on their way at the same time.
+# Where there is room for fewer uploads than this, of the size that comes, or for less than so many
+# bytes, uploads are written alone: more cannot be on their way at the same time.
 NEAR_UPLOADS = 256
 NEAR_BYTES = 1 << 30
-# Larger ones are always written alone.
-SIDE_BY_SIDE_BYTES = NEAR_BYTES // NEAR_UPLOADS
 # The first half of the key of a workspace's lock.
 LOCK_CLASS = 0x10AD_5EE7
 
@@ -144,8 +143,8 @@ def room_condition(workspace: str, size_bytes: str, *, is_alone: bool) -> str:
     """SQL that is true where the workspace may send one upload of so many bytes.
 
     Both are expressions; the last parameters of the condition are those of `room_values`.
-    `is_alone`: the caller holds `lock_room`. Otherwise the condition is false near the limits, and
-    while another upload is written alone.
+    `is_alone`: the caller holds `lock_room`. Without it, false is no refusal: near the limits, and
+    while another upload is written alone, the caller tries again under `lock_room`.
     """
     near_bytes, near_uploads, lock = 0, 1, "TRUE"
     if not is_alone:
@@ -155,7 +154,7 @@ def room_condition(workspace: str, size_bytes: str, *, is_alone: bool) -> str:
             SELECT FROM (SELECT {workspace}::uuid AS id) AS room
             CROSS JOIN LATERAL ({_SUMS} room.id) AS used
             LEFT JOIN accounts_quota AS quota ON quota.workspace_id = room.id
-            WHERE used.size_bytes + {size_bytes}::bigint + {near_bytes}
+            WHERE used.size_bytes + greatest({size_bytes}::bigint * {near_uploads}, {near_bytes})
                 <= coalesce(quota.stored_bytes, %s)
               AND used.uploads + {near_uploads} <= coalesce(quota.uploads_per_day, %s)
               AND {lock}

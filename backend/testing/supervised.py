@@ -135,10 +135,10 @@ class SupervisedSite:
             with contextlib.suppress(psutil.Error):
                 if process.environ().get("DATA_DIR") == str(self.data):
                     own.append(process)
-        return stillrunning_program(own)
+        return still_running(own)
 
 
-def stillrunning_program(processes: list[psutil.Process]) -> list[str]:
+def still_running(processes: list[psutil.Process]) -> list[str]:
     """The command lines of those that do not end in `PATIENCE_S` seconds.
 
     A zombie has ended: not every machine's first process collects orphans.
@@ -154,7 +154,7 @@ def stillrunning_program(processes: list[psutil.Process]) -> list[str]:
 def _command_line(process: psutil.Process) -> str:
     """Empty when it has ended."""
     try:
-        if process.isrunning_program() and process.status() != psutil.STATUS_ZOMBIE:
+        if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
             return " ".join(process.cmdline())
     except psutil.NoSuchProcess:
         pass

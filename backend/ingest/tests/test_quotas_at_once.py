@@ -149,7 +149,7 @@ def by_either_way(tenant):
 
 def waiting_parts(tenant, settings):
     settings.PARTS_MAX_BYTES = PLACES * LEAST_PART_BYTES
-    figures = f"{PLACES * LEAST_PART_BYTES} bytes of parts wait"
+    figures = f"{PLACES * LEAST_PART_BYTES:,} bytes of parts wait"
     return by_part(tenant), 429, figures, Part.objects.count
 
 
