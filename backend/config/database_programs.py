@@ -6,16 +6,21 @@ import os
 import shutil
 import subprocess
 import sysconfig
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import psycopg
 from django.db import connection
+from psycopg import sql
 
 from backend.errors import WorkFailed
 
 # A long dump must not end the transaction that holds its snapshot.
 SESSION = "-c TimeZone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=0"
+
+# Of migrations: runs 0020.
+EXTENSIONS = ("pg_trgm",)
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -56,6 +61,33 @@ def run_program(name: str, *arguments: str) -> str:
     if done.returncode:
         raise RecoveryFailed(f"{name} failed: {_first_line(done.stderr.splitlines())}")
     return done.stdout
+
+
+def restore_dump(dump: Path, database: str, *options: str) -> None:
+    """Restore all of a dump but the extensions. Raises RecoveryFailed.
+
+    Only its owner may drop or comment an extension: where an administrator made it, it stays.
+    """
+    entries = run_program("pg_restore", "--list", str(dump)).splitlines(keepends=True)
+    _make_extensions(database)
+    with tempfile.NamedTemporaryFile("w") as wanted:
+        wanted.writelines(line for line in entries if " EXTENSION " not in line)
+        wanted.flush()
+        files = f"--use-list={wanted.name}", f"--dbname={database}", str(dump)
+        run_program("pg_restore", "--no-owner", *options, *files)
+
+
+def _make_extensions(database: str) -> None:
+    try:
+        with connect(database, autocommit=True) as live:
+            for name in EXTENSIONS:
+                live.execute(
+                    sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(sql.Identifier(name))
+                )
+    except psycopg.Error as error:
+        raise RecoveryFailed(
+            f"an extension is missing: {_first_line(str(error).splitlines())}"
+        ) from None
 
 
 def _first_line(lines: Sequence[str]) -> str:

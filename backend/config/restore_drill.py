@@ -19,7 +19,13 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
-from backend.config.database_programs import Connection, RecoveryFailed, connect, run_program
+from backend.config.database_programs import (
+    Connection,
+    RecoveryFailed,
+    connect,
+    restore_dump,
+    run_program,
+)
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
 LISTED = 5
@@ -61,9 +67,7 @@ def drill(dump: Path | None = None, *, hash_percent: int = 5) -> Report:
             dump = Path(folder) / "loadsheet.dump"
             live = dump_database(dump)
         with _second_database() as name:
-            run_program(
-                "pg_restore", "--exit-on-error", "--no-owner", f"--dbname={name}", str(dump)
-            )
+            restore_dump(dump, name, "--exit-on-error")
             with connect(name) as restored:
                 _check_tables(report, sum_tables(restored), live)
                 _check_migrations(report, restored)

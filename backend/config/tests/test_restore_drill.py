@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from backend.config import restore_drill
-from backend.config.database_programs import connect, run_program
+from backend.config.database_programs import connect, restore_dump, run_program
 from backend.ingest.models import Artefact
 from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
@@ -63,6 +63,22 @@ def test_a_kept_backup_is_good_after_the_live_database_went_on(dump):
     Artefact.objects.update(name="another name")
 
     assert "The backup is good." in drill("--dump", str(dump))
+
+
+def test_an_extension_of_an_administrator_stays(dump, monkeypatch):
+    with restore_drill._second_database() as name:
+        with connect(name, autocommit=True) as administrator:
+            administrator.execute("CREATE EXTENSION pg_trgm")
+            administrator.execute("CREATE ROLE restorer LOGIN")
+            administrator.execute("ALTER SCHEMA public OWNER TO restorer")
+        with monkeypatch.context() as as_restorer:
+            as_restorer.setitem(connection.settings_dict, "USER", "restorer")
+            restore_dump(dump, name, "--exit-on-error")
+            restore_dump(dump, name, "--clean", "--if-exists", "--single-transaction")
+        with connect(name) as restored:
+            assert restore_drill.sum_tables(restored) == sum_live()
+    with connect(connection.settings_dict["NAME"], autocommit=True) as administrator:
+        administrator.execute("DROP ROLE restorer")
 
 
 def sum_live():

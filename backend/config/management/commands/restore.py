@@ -14,7 +14,7 @@ from django.db import Error, connection
 
 from backend.config import heartbeat
 from backend.config.backups import DUMP, Backup, read_backup, restore_artefacts
-from backend.config.database_programs import RecoveryFailed, run_program
+from backend.config.database_programs import RecoveryFailed, restore_dump
 from backend.config.point_in_time import recover
 
 SECRETS = "secrets.json"
@@ -84,8 +84,7 @@ class Command(BaseCommand):
         # The tables are dropped: no session of ours may hold them.
         connection.close()
         name = str(settings.DATABASES["default"]["NAME"])
-        options = ("--clean", "--if-exists", "--single-transaction", "--no-owner")
-        run_program("pg_restore", *options, f"--dbname={name}", str(backup.content))
+        restore_dump(backup.content, name, "--clean", "--if-exists", "--single-transaction")
         self.stdout.write(f"Put back {restored} artefacts. Check all of them: manage.py verify")
 
 
