@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from psycopg.pq import PGconn, Ping
 
 from backend.config.progress import say
 
@@ -24,6 +25,7 @@ LARGEST_BYTES = 64 << 20
 LARGEST_SHARE = 1 / 16
 RUNNING, STARTING = "reserve", "reserve-start"
 LOOK_EVERY_S = 1.0
+ANSWERS_WITHIN_S = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +70,20 @@ def reserves_of(folder: Path) -> list[Reserve]:
     return [Reserve(folder, name) for name in (STARTING, RUNNING)]
 
 
-def keep(folder: Path, host: str, port: int) -> None:
+def keep(folder: Path, server: str) -> None:
     """Tend the reserves of a PostgreSQL in another container, until the process is ended.
 
-    That container starts again by itself: PostgreSQL is starting while it takes no connections.
+    `server` is how to connect to it ("host=postgres port=5432"). Its container starts again by
+    itself: while PostgreSQL does not answer, or recovers, it is starting.
     """
+    address = f"{server} connect_timeout={ANSWERS_WITHIN_S}".encode()
     while True:
+        is_starting = PGconn.ping(address) != Ping.OK
         for reserve in reserves_of(folder):
-            if line := reserve.tend(is_starting=not _takes_connections(host, port)):
+            if line := reserve.tend(is_starting=is_starting):
                 say(line)
         time.sleep(LOOK_EVERY_S)
 
 
-def _takes_connections(host: str, port: int) -> bool:
-    try:
-        socket.create_connection((host, port), timeout=LOOK_EVERY_S).close()
-    except OSError:
-        return False
-    return True
-
-
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    keep(Path(sys.argv[1]), sys.argv[2])

@@ -1,10 +1,11 @@
 """When a child that ended is started again, and what is said about it."""
 
-import socket
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
+from psycopg.pq import Ping
 
 from backend.config import child as children
 from backend.config.child import Child
@@ -167,11 +168,10 @@ class TestReserve:
 
         disk.free = next(looks)
         monkeypatch.setattr("time.sleep", sleep)
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            address = server.getsockname()
-            if not is_up:
-                server.close()
-            with pytest.raises(StopIteration):
-                keep(tmp_path, *address)
+        answer = Ping.OK if is_up else Ping.REJECT
+        server = SimpleNamespace(ping=lambda address: answer)
+        monkeypatch.setattr("backend.config.reserve.PGconn", server)
+        with pytest.raises(StopIteration):
+            keep(tmp_path, "host=postgres port=5432")
         assert running.is_kept
         assert starting.is_kept

@@ -210,16 +210,17 @@ class TestCompose:
 
     def test_keeps_a_reserve_on_the_disk_of_the_database(self):
         reserve, postgres = SERVICES["reserve"], SERVICES["postgres"]
-        python, option, module, folder, host, port = reserve["command"]
+        python, option, module, folder, server = reserve["command"]
 
         assert (python, option) == ("python", "-m")
         assert importlib.util.find_spec(module)
         assert f"database:{folder}" in reserve["volumes"]
         assert f"database:{folder}" in postgres["volumes"]
-        # In an empty volume, the first service decides who may write there.
-        assert reserve["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+        # In an empty volume, the service that is created first decides who may write there. On a
+        # full disk PostgreSQL is never healthy without it.
+        assert reserve["depends_on"] == {"postgres": {"condition": "service_started"}}
         database = urlsplit(filled(SERVICES["web"]["environment"]["DATABASE_URL"]))
-        assert (host, int(port)) == (database.hostname, database.port)
+        assert server == f"host={database.hostname} port={database.port}"
 
     @pytest.mark.parametrize("name", OURS)
     def test_shows_our_processes_how_full_the_disk_of_the_database_is(self, name):
