@@ -26,6 +26,10 @@ from backend.broker import CACHE, limits_storage
 INVITATIONS_PER_HOUR = 30
 # The key of counts that are not of one sender.
 ALL_SENDERS = "all"
+# What is proved, each counted apart for an account: guessed passwords at the sign-in page, or codes
+# in a stolen session, must not keep the owner from the other forms.
+PASSWORD, PASSWORD_AGAIN = "sign-in-account", "password-again"
+CODE, CODE_AGAIN = "code", "code-again"
 
 
 def seconds_until_upload(sender: str, *, count: int = 1) -> int:
@@ -89,33 +93,33 @@ def seconds_until_leak_report(address: str) -> int:
     return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "leak", address))
 
 
-def seconds_until_sign_in(address: str, account: str = "") -> int:
+def seconds_until_sign_in(address: str, account: str = "", *, proof: str = PASSWORD) -> int:
     """0 when `address` may try to sign in to `account`, else how long to wait. Counts nothing.
 
     `account` is the name or e-mail address as it was typed, whether there is such an account or
-    not; empty for a sign-in link.
+    not; empty for a sign-in link. For other proofs than PASSWORD it is the id of a user.
     """
     waits = (
         _seconds_until_failure(kind, per_hour, key)
-        for kind, per_hour, key in _sign_in_limits(address, account)
+        for kind, per_hour, key in _sign_in_limits(address, account, proof)
     )
     return max(waits)
 
 
-def count_failed_sign_in(address: str, account: str = "") -> None:
-    """Remember one wrong password or link."""
-    for kind, per_hour, key in _sign_in_limits(address, account):
+def count_failed_sign_in(address: str, account: str = "", *, proof: str = PASSWORD) -> None:
+    """Remember one wrong password, code or link."""
+    for kind, per_hour, key in _sign_in_limits(address, account, proof):
         _count_failure(kind, per_hour, key)
 
 
-def _sign_in_limits(address: str, account: str) -> Iterator[tuple[str, int, str]]:
+def _sign_in_limits(address: str, account: str, proof: str) -> Iterator[tuple[str, int, str]]:
     """Kind, failures an hour, and key of each limit that a failed sign-in counts for."""
     yield "sign-in", settings.FAILED_SIGN_INS_PER_HOUR, address
     yield "sign-in-in-all", settings.FAILED_SIGN_INS_IN_ALL, ALL_SENDERS
     if typed := " ".join(account.split()).casefold():
         # As a hash: what people type is no name to keep, and may be long.
         key = hashlib.sha256(typed.encode()).hexdigest()
-        yield "sign-in-account", settings.FAILED_SIGN_INS_PER_ACCOUNT, key
+        yield proof, settings.FAILED_SIGN_INS_PER_ACCOUNT, key
 
 
 def seconds_until_link(address: str) -> int:

@@ -18,7 +18,6 @@ from backend.accounts.addresses import sender_address
 from backend.accounts.models import User
 from backend.errors import LoadsheetError
 from backend.web.errors import error_page, message
-from backend.web.second_factors import account_of_codes
 from backend.web.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
@@ -128,7 +127,8 @@ class LimitFailedSignIns:
         if not _is_sign_in(request):
             return None
         address = throttle.address_of(request.META)
-        wait = throttle.seconds_until_sign_in(address, _named_account(request))
+        account, proof = _tried(request)
+        wait = throttle.seconds_until_sign_in(address, account, proof=proof)
         if not wait:
             return None
         response = message(
@@ -153,21 +153,23 @@ def _is_sign_in(request: HttpRequest) -> bool:
 def count_wrong_password(*, request: HttpRequest | None = None, **_: object) -> None:
     """Count a wrong password, from any form."""
     if request is not None:
-        address = throttle.address_of(request.META)
-        throttle.count_failed_sign_in(address, _named_account(request))
+        account, proof = _tried(request)
+        throttle.count_failed_sign_in(throttle.address_of(request.META), account, proof=proof)
 
 
 @receiver(authentication_failed)
-def count_wrong_code(*, request: HttpRequest, user: User, **_: object) -> None:
+def count_wrong_code(
+    *, request: HttpRequest, user: User, reauthentication: bool, **_: object
+) -> None:
     """Count a wrong code of a second factor."""
-    throttle.count_failed_sign_in(throttle.address_of(request.META), account_of_codes(user))
+    proof = throttle.CODE_AGAIN if reauthentication else throttle.CODE
+    throttle.count_failed_sign_in(throttle.address_of(request.META), str(user.pk), proof=proof)
 
 
-def _named_account(request: HttpRequest) -> str:
-    """The name or e-mail address in the form of the sign-in page; the account of a session, whose
-    password is asked for again; empty on other pages.
+def _tried(request: HttpRequest) -> tuple[str, str]:
+    """The account and its proof: the name in the form of the sign-in page; the user of a session,
+    whose password is asked for again; no account on other pages.
     """
     if (user := viewer(request)) is not None:
-        # Apart: who guesses passwords outside shall not keep the owner from an act.
-        return f"password of {user.pk}"
-    return request.POST.get("login", "") if request.method == "POST" else ""
+        return str(user.pk), throttle.PASSWORD_AGAIN
+    return (request.POST.get("login", "") if request.method == "POST" else ""), throttle.PASSWORD

@@ -9,22 +9,15 @@ from allauth.mfa.base import forms
 from django.core.exceptions import ValidationError
 
 from backend.accounts import throttle
-from backend.accounts.models import User
-
-
-def account_of_codes(user: User) -> str:
-    """The name under which wrong codes of this user are counted.
-
-    Wrong passwords have another name: guessed passwords must not keep the owner from giving a code.
-    """
-    return f"codes of {user.pk}"
 
 
 class _LimitedCode(forms.BaseAuthenticateForm):  # type: ignore[misc]
+    proof: str
+
     def clean_code(self) -> str:
         """The code, if it is right. Raises ValidationError, also after too many wrong ones."""
         address = throttle.address_of(context.request.META)
-        if wait_s := throttle.seconds_until_sign_in(address, account_of_codes(self.user)):
+        if wait_s := throttle.seconds_until_sign_in(address, str(self.user.pk), proof=self.proof):
             raise ValidationError(
                 "Too many wrong codes or passwords came within an hour from your address, for this "
                 f"account, or in all. Try again in {math.ceil(wait_s / 60)} minutes."
@@ -36,6 +29,10 @@ class _LimitedCode(forms.BaseAuthenticateForm):  # type: ignore[misc]
 class CodeForm(_LimitedCode, forms.AuthenticateForm):  # type: ignore[misc]
     """The code that a sign-in asks for."""
 
+    proof = throttle.CODE
+
 
 class CodeAgainForm(_LimitedCode, forms.ReauthenticateForm):  # type: ignore[misc]
     """The code that is asked for before the account is changed."""
+
+    proof = throttle.CODE_AGAIN
