@@ -27,8 +27,11 @@ Named = Server | Host | Workload
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The runs that are searched, and load points of at least these runs."""
+    """The runs that are searched, load points of at least these runs, and the workspaces whose
+    names are looked at.
+    """
 
+    workspaces: QuerySet[Any, Any] | list[UUID]
     runs: QuerySet[Run]
     cells: QuerySet[Cell]
     series: QuerySet[Series]
@@ -36,9 +39,12 @@ class Searched:
 
 def in_workspaces(workspace_ids: Iterable[UUID]) -> Searched:
     """The runs of these workspaces."""
-    own = Q(workspace__in=list(workspace_ids))
+    workspaces = list(workspace_ids)
+    own = Q(workspace__in=workspaces)
     # A cell has its workspace by its series: no row of cells is read for it.
-    return Searched(Run.objects.filter(own), Cell.objects.all(), Series.objects.filter(own))
+    return Searched(
+        workspaces, Run.objects.filter(own), Cell.objects.all(), Series.objects.filter(own)
+    )
 
 
 def runs_with(word: str, searched: Searched) -> Ids:
@@ -48,10 +54,12 @@ def runs_with(word: str, searched: Searched) -> Ids:
     For `pk__in`. An OR in the place of the union would be tried on every run, as in `has_word`.
     """
     kinds = FormerName.Kind
-    servers, workloads = _servers(word), _workloads(word)
-    servers = _union(servers, _formerly(word, Server, kinds.SERVER))
-    workloads = _union(workloads, _formerly(word, Workload, kinds.WORKLOAD))
-    hosts = _union(_named(word, Host, "name"), _formerly(word, Host, kinds.HOST))
+    servers, workloads = _servers(word, searched), _workloads(word, searched)
+    servers = _union(servers, _formerly(word, searched, Server, kinds.SERVER))
+    workloads = _union(workloads, _formerly(word, searched, Workload, kinds.WORKLOAD))
+    hosts = _union(
+        _named(word, searched, Host, "name"), _formerly(word, searched, Host, kinds.HOST)
+    )
     labels = searched.runs.exclude(labels={}).alias(text=Cast("labels", TextField()))
     return _union(
         _runs_of(searched, servers, workloads, word),
@@ -64,7 +72,7 @@ def runs_with(word: str, searched: Searched) -> Ids:
 
 def runs_measuring(word: str, searched: Searched) -> Ids:
     """The runs with the word in the tool, or in a current name of server or workload."""
-    return _runs_of(searched, _servers(word), _workloads(word), word)
+    return _runs_of(searched, _servers(word, searched), _workloads(word, searched), word)
 
 
 def _runs_of(searched: Searched, servers: Ids, workloads: Ids, tool: str) -> Ids:
@@ -76,12 +84,12 @@ def _runs_of(searched: Searched, servers: Ids, workloads: Ids, tool: str) -> Ids
     return searched.cells.filter(series__in=series).values_list("run")
 
 
-def _servers(word: str) -> Ids:
-    return _named(word, Server, "name", "version")
+def _servers(word: str, searched: Searched) -> Ids:
+    return _named(word, searched, Server, "name", "version")
 
 
-def _workloads(word: str) -> Ids:
-    return _named(word, Workload, "name")
+def _workloads(word: str, searched: Searched) -> Ids:
+    return _named(word, searched, Workload, "name")
 
 
 def _union(*rows: Ids) -> Ids:
@@ -90,20 +98,22 @@ def _union(*rows: Ids) -> Ids:
     return first.union(*others, all=True)
 
 
-def _named(word: str, model: type[Named], *columns: str) -> Ids:
+def _named(word: str, searched: Searched, model: type[Named], *columns: str) -> Ids:
+    own = model._default_manager.filter(workspace__in=searched.workspaces)
     has_word = reduce(Q.__or__, (Q(**{f"{column}__icontains": word}) for column in columns))
-    return model._default_manager.filter(has_word).values_list("pk")
+    return own.filter(has_word).values_list("pk")
 
 
-def _formerly(word: str, model: type[Named], kind: FormerName.Kind) -> Ids:
+def _formerly(word: str, searched: Searched, model: type[Named], kind: FormerName.Kind) -> Ids:
     """The rows with the word in a former name."""
+    own = model._default_manager.filter(workspace__in=searched.workspaces)
     former = FormerName.objects.filter(
         kind=kind,
         former__icontains=word,
         workspace=OuterRef("workspace"),
         current=OuterRef("name"),
     )
-    return model._default_manager.filter(Exists(former)).values_list("pk")
+    return own.filter(Exists(former)).values_list("pk")
 
 
 def _ids_from(start: str) -> list[Q]:
@@ -119,7 +129,7 @@ def _ids_from(start: str) -> list[Q]:
 
 
 def has_word(word: str) -> Q:
-    """What `runs_with` selects, tried on each run: for a few runs, such as those of a page.
+    """Whether a run has the word, as `runs_with`: for a few runs, such as those of a page.
 
     A common word is in so many runs that to collect them takes long.
     """

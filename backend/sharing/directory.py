@@ -108,7 +108,8 @@ def _runs(words: Sequence[str]) -> QuerySet[Any]:
     """Those that members made public themselves; the others of a public workspace are in it."""
     rows = SharedRun.objects.filter(visibility=Visibility.PUBLIC, run__trashed_at=None)
     cells = Cell.objects.filter(run__in=rows.values("run"))
-    public = Searched(Run.objects.none(), cells, Series.objects.all())
+    workspaces = rows.values("run__workspace")
+    public = Searched(workspaces, Run.objects.none(), cells, Series.objects.all())
     for word in words:
         in_workspace = Q(run__workspace__is_public=True, run__workspace__name__icontains=word)
         rows = rows.filter(Q(run__in=runs_measuring(word, public)) | in_workspace)
