@@ -17,7 +17,8 @@ def row_at_link(rows: QuerySet[Row], link: uuid.UUID, *, guesser: str = "") -> R
     """The one of `rows` that has this link.
 
     `guesser`: whose wrong links are counted (`access.name_of_guesser`). Raises TooMany where too
-    many led nowhere, as guessed ones do, also for a right link: going on shall not pay.
+    many led nowhere, as guessed ones do. A right link gets the same answer then, so that guessing
+    on finds nothing.
     """
     if guesser and (wait := throttle.seconds_until_link(guesser)):
         raise TooMany("Too many links that you asked for lead to nothing here.", wait_s=wait)

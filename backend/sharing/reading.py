@@ -26,10 +26,12 @@ def find_result_set(
     """The result set at this link, if it is shared or belongs to one of these workspaces.
 
     An expired or withdrawn one is returned too, so that its readers can be told. `guesser` and
-    errors as `row_at_link`.
+    errors as `row_at_link`; a result set of these workspaces is given also after wrong links.
     """
+    workspace_ids = list(workspace_ids)
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
-    return row_at_link(rows.readable(workspace_ids), link, guesser=guesser)
+    own = rows.filter(workspace__in=workspace_ids, link=link).first() if workspace_ids else None
+    return own or row_at_link(rows.readable(workspace_ids), link, guesser=guesser)
 
 
 def saved_query(result_set: ResultSet) -> CompareQuery:

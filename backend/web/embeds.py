@@ -108,7 +108,9 @@ def _shared(request: HttpRequest, link: UUID) -> ResultSet:
 
 def _result_set(request: HttpRequest, link: UUID) -> ResultSet | None:
     """The shared result set at this link, whoever asks. Raises TooMany, as `find_result_set`."""
-    return find_result_set(link, workspace_ids=[], guesser=throttle.address_of(request.META))
+    # Frames know no session. So they count apart: a colleague's must not close the pages.
+    guesser = f"embed {throttle.address_of(request.META)}"
+    return find_result_set(link, workspace_ids=[], guesser=guesser)
 
 
 @require_safe
