@@ -34,8 +34,8 @@ def name_of_viewer(actor: Actor, meta: Mapping[str, str]) -> str:
 
 
 def name_of_guesser(actor: Actor, meta: Mapping[str, str]) -> str:
-    """What links that lead nowhere count for: the account, wherever it comes from and however many
-    tokens it made; else the address.
+    """The name under which links that lead nowhere are counted: of the account with all its
+    tokens, else of the address.
     """
     return address_of(meta) if actor is None else name_of_viewer(actor, meta)
 

@@ -100,10 +100,10 @@ def require_recent_sign_in(request: Request) -> None:
         raise Problem(
             403,
             "Sign in again",
-            "For this act, the sign-in or the last password, code or key must be at most "
-            f"{settings.ACCOUNT_REAUTHENTICATION_TIMEOUT // 60} minutes old.",
-            hint=f"Give it again at {link_to('account_reauthenticate')}, then send the request "
-            "again; or sign in again.",
+            "You signed in more than "
+            f"{settings.ACCOUNT_REAUTHENTICATION_TIMEOUT // 60} minutes ago.",
+            hint="Confirm your password, code or key at "
+            f"{link_to('account_reauthenticate')}, then send the request again.",
         )
 
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User
-from backend.api.auth import author_of, required_actor
+from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.paging import PAGING, newest_first
 from backend.api.schema import documented
@@ -101,7 +101,7 @@ class FeedTokenList(APIView):
     @extend_schema(
         operation_id="feed_token_create",
         request=NewFeedTokenSerializer,
-        responses={201: MadeFeedTokenSerializer, **documented(400, 401, 404, 409)},
+        responses={201: MadeFeedTokenSerializer, **documented(400, 401, 403, 404, 409)},
     )
     def post(self, request: Request) -> Response:
         """Make a token that opens the feeds of the workspace while its maker is a member. Made
@@ -110,6 +110,7 @@ class FeedTokenList(APIView):
         asked = validated(NewFeedTokenSerializer, request)
         actor = required_actor(request)
         workspace = member_workspace(actor, asked.get("workspace"))
+        require_recent_sign_in(request)
         made_by = actor if isinstance(actor, Token) else None
         token, clear = make_token(workspace, _owner(request), asked["name"], made_by=made_by)
         body = MadeFeedTokenSerializer(token, context={"clear": clear}).data

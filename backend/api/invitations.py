@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from backend.accounts import access, invitations
 from backend.accounts.invitation_mail import checked_email, send_invitation
 from backend.accounts.models import Invitation, Role
-from backend.api.auth import author_of, required_actor
+from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.paging import PAGING, newest_first
 from backend.api.schema import documented
@@ -100,7 +100,7 @@ class InvitationList(APIView):
     @extend_schema(
         operation_id="invitation_create",
         request=NewInvitationSerializer,
-        responses={201: MadeInvitationSerializer, **documented(400, 401, 404, 409, 410, 429)},
+        responses={201: MadeInvitationSerializer, **documented(400, 401, 403, 404, 409, 410, 429)},
     )
     def post(self, request: Request) -> Response:
         """Invite a person by a link that works once, for 7 days. For admins and owners.
@@ -111,6 +111,7 @@ class InvitationList(APIView):
         actor = required_actor(request)
         asked = validated(NewInvitationSerializer, request)
         workspace = managed_workspace(actor, asked.get("workspace"))
+        require_recent_sign_in(request)
         sender = author_of(actor)
         email = checked_email(asked["email"], sender) if sender else ""
         clear = invitations.invite(actor, workspace, asked["role"], email=email)

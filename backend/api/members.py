@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from backend.accounts.members import change_role, members_of, remove
 from backend.accounts.models import Membership, Role
-from backend.api.auth import required_actor
+from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.paging import PAGING, by_name
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked_in
@@ -71,7 +71,7 @@ class MemberDetail(APIView):
         operation_id="member_edit",
         parameters=[WORKSPACE],
         request=RoleSerializer,
-        responses={200: MemberSerializer, **documented(400, 401, 404, 409)},
+        responses={200: MemberSerializer, **documented(400, 401, 403, 404, 409)},
     )
     def patch(self, request: Request, user_id: UUID) -> Response:
         """Give another role. For admins and owners; only an owner appoints and changes owners.
@@ -82,18 +82,20 @@ class MemberDetail(APIView):
         actor = required_actor(request)
         workspace = managed_workspace(actor, request.query_params.get("workspace"))
         role = validated(RoleSerializer, request)["role"]
+        require_recent_sign_in(request)
         membership = change_role(actor, workspace, user_id, role)
         return Response(MemberSerializer(membership).data)
 
     @extend_schema(
         operation_id="member_remove",
         parameters=[WORKSPACE],
-        responses={204: None, **documented(400, 401, 404, 409)},
+        responses={204: None, **documented(400, 401, 403, 404, 409)},
     )
     def delete(self, request: Request, user_id: UUID) -> Response:
         """Take a member out of the workspace; members may leave by it. Tokens that the member made
         stop working. 409 for the only owner, and for a member whom you cannot manage."""
         actor = required_actor(request)
         workspace = member_workspace(actor, request.query_params.get("workspace"))
+        require_recent_sign_in(request)
         remove(actor, workspace, user_id)
         return Response(status=204)

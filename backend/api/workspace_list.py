@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from backend.accounts import access, workspaces
 from backend.accounts.models import Membership, Role, Token, User, Workspace
 from backend.accounts.workspace_links import make_link, revoke_link
-from backend.api.auth import author_of, required_actor
+from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.idempotency import idempotent
 from backend.api.paging import PAGING, by_name
 from backend.api.schema import documented
@@ -112,7 +112,7 @@ class WorkspaceLinkDetail(APIView):
     @extend_schema(
         operation_id="workspace_link_make",
         request=None,
-        responses={201: WorkspaceLinkSerializer, **documented(400, 401, 404)},
+        responses={201: WorkspaceLinkSerializer, **documented(400, 401, 403, 404)},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Make a link by which everyone who has it reads the workspace; a former link ends. For
@@ -120,6 +120,7 @@ class WorkspaceLinkDetail(APIView):
         maker = required_actor(request)
         workspace = owned_workspace(maker, slug)
         assert isinstance(maker, User)  # no token owns
+        require_recent_sign_in(request)
         url = absolute(link_to("open-workspace", make_link(maker, workspace)))
         body = WorkspaceLinkSerializer({"workspace": workspace.slug, "url": url}).data
         return Response(body, status=status.HTTP_201_CREATED)

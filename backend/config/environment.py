@@ -84,13 +84,13 @@ def listing(name: str, meaning: str, *, default: str) -> list[str]:
 
 
 def web_address(name: str, meaning: str) -> str:
-    """An http:// or https:// address; empty where it is not set."""
+    """An http:// or https:// address that ends with a slash; empty where it is not set."""
     value = text(name, meaning, default="")
     if value and not value.startswith(("https://", "http://")):
         raise ImproperlyConfigured(
             f"{name} is {value!r}, expected an address with https:// or http:// ({meaning})."
         )
-    return value
+    return f"{value.removesuffix('/')}/" if value else ""
 
 
 def mail_server(name: str, meaning: str) -> dict[str, object]:

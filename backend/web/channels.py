@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.accounts import access
+from backend.accounts import access, recent_sign_in
 from backend.accounts.models import Workspace
 from backend.deliveries.channels import (
     BadChannel,
@@ -111,6 +111,7 @@ def delete_channel(request: HttpRequest, slug: str, channel_id: UUID) -> HttpRes
 def new_feed_token(request: HttpRequest, slug: str) -> HttpResponse:
     """Make a token for a feed reader; it is shown once. Field: name."""
     workspace = visible.own_workspace_or_404(request, slug)
+    recent_sign_in.require(request)
     viewer = visible.viewer(request)
     assert viewer is not None
     _, clear = make_token(workspace, viewer, request.POST.get("name", ""))

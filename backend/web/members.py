@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.accounts import invitations, members
+from backend.accounts import invitations, members, recent_sign_in
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.invitation_mail import checked_email, send_invitation
 from backend.accounts.models import Role, User, Workspace
@@ -34,6 +34,7 @@ def members_page(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, visible.own_workspace_or_404(request, slug))
     workspace = visible.administered_workspace_or_404(request, slug)
+    recent_sign_in.require(request)
     role = request.POST.get("role", "")
     email = checked_email(request.POST.get("email", ""), _viewer(request))
     clear = invitations.invite(_viewer(request), workspace, role, email=email)
@@ -46,6 +47,7 @@ def members_page(request: HttpRequest, slug: str) -> HttpResponse:
 def change_role(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
     """Field: role."""
     workspace = visible.administered_workspace_or_404(request, slug)
+    recent_sign_in.require(request)
     role = request.POST.get("role", "")
     membership = members.change_role(_viewer(request), workspace, user_id, role)
     messages.info(request, f"{membership.user} is now {membership.role} of {workspace.name}.")
@@ -57,6 +59,7 @@ def remove_member(request: HttpRequest, slug: str, user_id: UUID) -> HttpRespons
     """Take a member out of the workspace; for oneself, leave it."""
     viewer = _viewer(request)
     workspace = visible.own_workspace_or_404(request, slug)
+    recent_sign_in.require(request)
     # Others learn from the refusal who may; a stranger got 404 above.
     removed = members.remove(viewer, workspace, user_id)
     if removed == viewer:

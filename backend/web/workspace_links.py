@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.accounts import access, throttle, workspace_links
+from backend.accounts import access, recent_sign_in, throttle, workspace_links
 from backend.accounts.models import Workspace
 from backend.links import absolute, link_to
 from backend.sharing.workspace_secrets import NotOpened
@@ -30,6 +30,7 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 def make_link(request: HttpRequest, slug: str) -> HttpResponse:
     """A new link in place of the former one; it is shown once."""
     workspace = _owned_or_404(request, slug)
+    recent_sign_in.require(request)
     maker = visible.viewer(request)
     assert maker is not None
     try:

@@ -9,8 +9,17 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.conf import settings
 from django.test import Client
 
-from backend.accounts.models import Token, Workspace
+from backend.accounts.models import (
+    Invitation,
+    Membership,
+    Role,
+    Token,
+    User,
+    Workspace,
+    WorkspaceLink,
+)
 from backend.accounts.recent_sign_in import SIGNED_IN_AT
+from backend.feeds.models import FeedToken
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
@@ -95,6 +104,11 @@ def test_the_password_goes_on_with_what_was_sent(person):
         (TOKENS, token_form()),
         ("/w/own-lab/first-token", {}),
         ("/w/own-lab/delete", {"confirm": "own-lab"}),
+        ("/w/own-lab/link", {}),
+        ("/w/own-lab/feed-tokens", {"name": "reader"}),
+        ("/w/own-lab/members", {"role": "owner"}),
+        ("/w/own-lab/members/{mate}/role", {"role": "owner"}),
+        ("/w/own-lab/members/{mate}/remove", {}),
         ("/accounts/2fa/totp/deactivate/", {}),
         ("/accounts/2fa/totp/activate/", {"code": "000000"}),
         ("/accounts/2fa/recovery-codes/generate/", {}),
@@ -104,34 +118,63 @@ def test_the_password_goes_on_with_what_was_sent(person):
 def test_each_of_these_acts_asks(person, scene, path, form):
     if "deactivate" in path or "recovery" in path:
         TOTP.activate(scene.own.user, generate_totp_secret())
-    before = Token.objects.count(), Authenticator.objects.count()
+    mate = make_mate(scene.own.workspace)
+    before = everything()
     age(person, 3600)
-    assert asks_again(person.post(path, form))
-    assert (Token.objects.count(), Authenticator.objects.count()) == before
+    assert asks_again(person.post(path.format(mate=mate.pk), form))
+    assert everything() == before
     assert Workspace.objects.filter(slug="own-lab").exists()
     assert not scene.own.user.emailaddress_set.exists()
+
+
+def make_mate(workspace):
+    mate = User.objects.create_user(username="mate")
+    Membership.objects.create(user=mate, workspace=workspace, role=Role.MEMBER)
+    return mate
+
+
+def everything():
+    """What these acts would change."""
+    made = (Token, FeedToken, Invitation, WorkspaceLink, Authenticator)
+    roles = sorted(Membership.objects.values_list("user__username", "role"))
+    return [model.objects.count() for model in made], roles
+
+
+def sends_json(method, path, body):
+    def send(client, mate):
+        address = path.format(mate=mate.pk)
+        return getattr(client, method)(address, body, content_type="application/json")
+
+    return send
 
 
 @pytest.mark.parametrize(
     "send",
     [
-        lambda client, **headers: client.post(
+        sends_json("post", "/api/v1/feed-tokens", {"workspace": "own-lab", "name": "reader"}),
+        sends_json("post", "/api/v1/invitations", {"workspace": "own-lab", "role": "owner"}),
+        sends_json("patch", "/api/v1/members/{mate}?workspace=own-lab", {"role": "owner"}),
+        sends_json("delete", "/api/v1/members/{mate}?workspace=own-lab", None),
+        sends_json("post", "/api/v1/workspaces/own-lab/link", None),
+        sends_json(
+            "post",
             "/api/v1/tokens",
             {"workspace": "own-lab", "name": "ci", "scopes": ["runs:read"]},
-            content_type="application/json",
-            **headers,
         ),
-        lambda client, **headers: client.delete("/api/v1/workspaces/own-lab?confirm=own-lab"),
+        sends_json("delete", "/api/v1/workspaces/own-lab?confirm=own-lab", None),
     ],
-    ids=["token", "workspace"],
+    ids=["feed", "invitation", "role", "removal", "link", "token", "workspace"],
 )
-def test_the_api_says_where_to_prove_it(person, send):
+def test_the_api_says_where_to_prove_it(person, scene, send):
+    mate = make_mate(scene.own.workspace)
     age(person, 3600)
-    refused = send(person)
+    before = everything()
+    refused = send(person, mate)
     assert (refused.status_code, refused.json()["code"]) == (403, "sign-in-again")
     assert AGAIN in refused.json()["hint"]
+    assert everything() == before
     person.post(AGAIN, {"password": PASSWORD})
-    assert send(person).status_code in (201, 204)
+    assert send(person, mate).status_code in (200, 201, 204)
 
 
 def test_a_token_proves_nothing_again(scene):

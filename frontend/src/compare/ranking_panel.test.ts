@@ -113,7 +113,7 @@ describe("ranking", () => {
     const data = figures({ series: [{ ...first, points }, ...others] } as Partial<Figures>);
     document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
     expect(document.querySelectorAll(".beyond").length).toBe(1);
-    expect(document.body.textContent).toContain("arrow = the interval ends beyond the axis.");
+    expect(document.body.textContent).toContain("Arrow: the interval goes on beyond the axis.");
   });
 
   it("stands once for each panel", () => {

@@ -253,9 +253,9 @@ function axis(view: RankingView): HTMLElement {
 
 function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
-  const bars = interval ? `Bars are the figures, lines their ${interval}. ` : "";
-  const cut = isCut ? "arrow = the interval ends beyond the axis. " : "";
-  const base = `${bars}${cut}The number before a name is its place; 2–4 is one of the places 2 to 4, noise hides which.`;
+  const bars = interval ? `Bar: the figure. Line: its ${interval}. ` : "";
+  const cut = isCut ? "Arrow: the interval goes on beyond the axis. " : "";
+  const base = `${bars}${cut}Number before a name: its place. 2–4: the place is 2, 3 or 4, and noise hides which.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (1×)." : "";
   return h("p", { class: "hint" }, base + hint);
 }
