@@ -24,7 +24,8 @@ LIMIT_S = 900.0
 
 
 def turns(say: Say, *, share: float = 1.0) -> Finding:
-    """The many come as fast as they are accepted; single ones come until all are read.
+    """The many come as fast as they are accepted; single ones come until all are read, or for
+    LIMIT_S.
 
     `share` is that of the many.
     """
@@ -39,9 +40,7 @@ def turns(say: Say, *, share: float = 1.0) -> Finding:
         ground.finding.note(f"seed {SEED}; answers: {counted(sending.ledger.answers)}")
         _expect_quick(ground.finding, read_s, waiting)
         read = ground.tables.number(READ) or 0
-        ground.finding.note(f"{read} uploads of both were read")
-        is_all = read == uploads + 1 + len(read_s)
-        ground.finding.expect(is_all, f"{read} of {uploads} + {1 + len(read_s)} were read")
+        ground.finding.note(f"{read} uploads of both were read in that time")
         return ground.finding
 
 
