@@ -8,6 +8,8 @@ from pathlib import Path
 from backend.config.embedded import EmbeddedFailed, Postgres
 
 SLOT = "standby"
+# PostgreSQL starts no replica that allows fewer than its primary; scripts/run_tests.py allows 500.
+MOST_CONNECTIONS = "500"
 
 
 class Standby(Postgres):
@@ -18,7 +20,7 @@ class Standby(Postgres):
     """
 
     def __init__(self, data_dir: Path, *, primary_sockets: str) -> None:
-        super().__init__(data_dir)
+        super().__init__(data_dir, settings={"max_connections": MOST_CONNECTIONS})
         self._primary_sockets = primary_sockets
 
     def _initialise(self) -> None:

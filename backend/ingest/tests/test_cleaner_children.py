@@ -99,7 +99,7 @@ def test_a_fault_of_ours_is_logged_and_said(ask, caplog):
     with pytest.raises(CannotClean, match="has a fault") as refused:
         ask("FAULT")
     assert not isinstance(refused.value, TooLargeToClean)
-    assert "in its log" in refused.value.hint
+    assert "in the log" in refused.value.hint
     (line,) = caplog.records
     assert line.getMessage() == "parser_fault"
     assert "KeyError: 'a fault'" in line.traceback

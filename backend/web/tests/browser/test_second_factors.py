@@ -39,12 +39,6 @@ def sign_in(page):
     press(page, "main form button[type=submit]")
 
 
-def confirm_password(page):
-    """Before the account is changed."""
-    page.locator("input[name=password]").fill(PASSWORD)
-    press(page, "main form button[type=submit]")
-
-
 def press(page, button):
     with page.expect_navigation():
         page.locator(button).first.click()
@@ -66,7 +60,6 @@ def test_a_security_key_lets_in_after_the_password(person, live_server):
     devtools.send("WebAuthn.enable")
     devtools.send("WebAuthn.addVirtualAuthenticator", {"options": KEY})
     page.goto(f"{url}/accounts/2fa/webauthn/add/")
-    confirm_password(page)
     page.get_by_label("Name").fill("Blue key")
     press(page, "#mfa_webauthn_add")
     page.goto(f"{url}/accounts/2fa/webauthn/")
@@ -82,7 +75,6 @@ def test_a_security_key_lets_in_after_the_password(person, live_server):
 def test_the_code_of_an_app_lets_in_after_the_password(person, live_server):
     url, page = live_server.url, person
     page.goto(f"{url}/accounts/2fa/totp/activate/")
-    confirm_password(page)
     secret = re.search(r"\b[A-Z2-7]{32}\b", page.locator("main").inner_html())
     assert secret, page.locator("main").inner_html()
     page.get_by_label("Authenticator code").fill(code_of(secret[0]))
