@@ -62,7 +62,7 @@ def _count(limit: RateLimitItem, *key: str) -> Rate:
     counter = _counter()
     is_allowed = counter.hit(limit, *key)
     stats = counter.get_window_stats(limit, *key)
-    reset_s = max(1, math.ceil(stats.reset_time - time.time()))
+    reset_s = _seconds_until(stats.reset_time, limit)
     return Rate(limit.amount, max(stats.remaining, 0), reset_s, 0 if is_allowed else reset_s)
 
 
@@ -205,4 +205,9 @@ def _parsed(limit: str) -> RateLimitItem:
 
 
 def _seconds_left(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *key: str) -> int:
-    return max(1, math.ceil(limiter.get_window_stats(limit, *key).reset_time - time.time()))
+    return _seconds_until(limiter.get_window_stats(limit, *key).reset_time, limit)
+
+
+def _seconds_until(reset_time: float, limit: RateLimitItem) -> int:
+    """Never longer than the limit's window: a clock set back would have senders wait for it."""
+    return min(limit.get_expiry(), max(1, math.ceil(reset_time - time.time())))

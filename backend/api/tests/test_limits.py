@@ -1,5 +1,7 @@
 """How often: uploads per token, failed sign-ins per address."""
 
+import time
+
 import pytest
 from django.test import Client
 
@@ -125,3 +127,11 @@ def test_whose_address_counts(trusted, forwarded, remote, address, settings):
     if forwarded:
         meta["HTTP_X_FORWARDED_FOR"] = forwarded
     assert throttle.address_of(meta) == address
+
+
+def test_after_the_clock_was_set_back_nobody_waits_longer_than_the_window():
+    a_minute = throttle._parsed("5/minute")
+    now_s = time.time()
+    assert throttle._seconds_until(now_s + 660, a_minute) == 60
+    assert 29 <= throttle._seconds_until(now_s + 30, a_minute) <= 30
+    assert throttle._seconds_until(now_s - 5, a_minute) == 1
