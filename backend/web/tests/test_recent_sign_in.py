@@ -1,5 +1,6 @@
 """Acts that would do lasting harm ask a session of yesterday for its password again."""
 
+import io
 import itertools
 import uuid
 
@@ -7,6 +8,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.conf import settings
+from django.core.management import call_command
 from django.test import Client
 
 from backend.accounts.models import (
@@ -25,6 +27,7 @@ from backend.web.tests.pages import html_of
 pytestmark = pytest.mark.django_db
 PASSWORD = "a long right password"
 AGAIN = "/accounts/reauthenticate/"
+FIRST_PASSWORD = "/accounts/password/set/"
 TOKENS = "/w/own-lab/tokens"
 # The counts are shared with other tests: no address is used twice.
 ADDRESSES = (f"192.0.2.{number}" for number in itertools.count(1))
@@ -221,3 +224,46 @@ def test_guessing_the_password_of_a_session_ends(person, settings):
     elsewhere = Client(REMOTE_ADDR=next(ADDRESSES))
     elsewhere.post("/accounts/login/", {"login": "own-lab", "password": PASSWORD})
     assert elsewhere.get("/workspaces").status_code == 200
+
+
+def test_the_form_says_what_is_done_afterwards(person):
+    age(person, 3600)
+    answer = person.post(TOKENS, token_form(name="of-a-stranger"))
+    page = html_of(person.get(answer["Location"]))
+    assert "of-a-stranger" in page
+    assert f"<code>{TOKENS}</code>" in page
+    assert "csrfmiddlewaretoken</dt>" not in page
+
+
+@pytest.fixture
+def by_link(scene):
+    """A browser that signed in by a link, to an account without a password."""
+    user = scene.own.user
+    user.set_unusable_password()
+    user.save()
+    client = Client(REMOTE_ADDR=next(ADDRESSES))
+    out = io.StringIO()
+    call_command("sign_in_link", "--user", user.username, stdout=out)
+    client.get(out.getvalue().strip())
+    assert SIGNED_IN_AT in client.session
+    return client
+
+
+def test_a_first_password_needs_a_new_session(by_link, scene):
+    form = {"password1": PASSWORD, "password2": PASSWORD}
+    age(by_link, 3600)
+    for answer in (by_link.get(FIRST_PASSWORD), by_link.post(FIRST_PASSWORD, form)):
+        assert answer.status_code == 403
+        assert "You signed in too long ago" in html_of(answer)
+    assert not User.objects.get(pk=scene.own.user.pk).has_usable_password()
+
+    age(by_link, -3600)
+    assert by_link.get(FIRST_PASSWORD).status_code == 200
+    assert by_link.post(FIRST_PASSWORD, form).status_code == 302
+    assert User.objects.get(pk=scene.own.user.pk).has_usable_password()
+
+
+def test_an_account_without_a_password_is_told_that_nothing_can_be_asked(by_link):
+    answer = by_link.get(AGAIN)
+    assert answer.status_code == 403
+    assert "has no password, code or key" in html_of(answer)
