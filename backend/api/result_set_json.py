@@ -9,7 +9,7 @@ from rest_framework import serializers
 from backend.api.strict import StrictSerializer
 from backend.links import link_to, result_set_link
 from backend.sharing.models import Kind, ResultSet, State, Visibility
-from backend.sharing.newer_runs import newer_runs
+from backend.sharing.newer_runs import may_tell_newer_runs, newer_runs
 from backend.sharing.notes import MAX_LENGTH
 from backend.sharing.readers import readers_of, readers_of_runs
 from backend.stats import Verdict
@@ -69,7 +69,8 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     sha256 = serializers.SerializerMethodField(help_text="Of the bytes at json_url; null when live")
     readers = serializers.SerializerMethodField(help_text="Who may read it now, and why")
     newer_runs = serializers.SerializerMethodField(
-        help_text="Runs since then that the question shows as well; null where it is not known"
+        help_text="Runs since then that the question shows as well; null where it is not known, and"
+        " of a frozen one for those who may not read the runs of its workspace"
     )
     withdrawn_reason = serializers.SerializerMethodField()
     url = serializers.SerializerMethodField(help_text="The page")
@@ -119,7 +120,7 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         return readers_of(result_set, by_workspace[result_set.workspace_id])
 
     def get_newer_runs(self, result_set: ResultSet) -> int | None:
-        if result_set.is_gone:
+        if result_set.is_gone or not may_tell_newer_runs(result_set, self.context["readable"]):
             return None
         # Of a list, counted together.
         counts = self.context.get("newer_runs")

@@ -69,6 +69,7 @@ class ResultSetList(APIView):
         counts = count_newer_runs([each for each in page if not each.is_gone])
         context = {
             "workspaces": ids,
+            "readable": ids,
             "newer_runs": counts,
             "readers_of_runs": readers_of_all_runs(each.workspace for each in page),
         }
@@ -124,8 +125,11 @@ def _manageable(request: Request, link: UUID) -> ResultSet:
 
 
 def _shown(request: Request, result_set: ResultSet) -> dict[str, Any]:
-    workspaces = access.workspace_ids_of(actor_of(request))
-    shown: dict[str, Any] = ResultSetSerializer(result_set, context={"workspaces": workspaces}).data
+    context = {
+        "workspaces": access.workspace_ids_of(actor_of(request)),
+        "readable": access.readable_ids(actor_of(request)),
+    }
+    shown: dict[str, Any] = ResultSetSerializer(result_set, context=context).data
     return shown
 
 

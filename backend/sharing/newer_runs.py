@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 
 from backend.analysis.figures import read_figures
@@ -26,6 +26,15 @@ def newer_runs(result_set: ResultSet) -> int | None:
     A frozen query names its runs. It is asked without them, for the same servers and workloads.
     """
     return count_newer_runs([result_set])[result_set.pk]
+
+
+def may_tell_newer_runs(result_set: ResultSet, readable: Container[uuid.UUID]) -> bool:
+    """Whether a reader of the `readable` workspaces may learn how many there are.
+
+    A frozen set shows its own runs only, so the count would tell of runs that are not shared. A
+    live one shows the newer runs themselves.
+    """
+    return not result_set.is_frozen or result_set.workspace_id in readable
 
 
 def count_newer_runs(result_sets: Sequence[ResultSet]) -> dict[uuid.UUID, int | None]:

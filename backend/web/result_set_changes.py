@@ -30,6 +30,7 @@ from backend.web.result_set_forms import (
     title_from,
     visibility_from,
 )
+from backend.web.result_sets import newer_text
 
 REASON_LENGTH = 1_000
 Change = Callable[[HttpRequest, ResultSet], None]
@@ -123,6 +124,7 @@ def changes(request: HttpRequest, link: UUID) -> HttpResponse:
         "workspace": result_set.workspace,
         "result_set": result_set,
         "differences": differences,
+        "newer": newer_text(request, result_set),
         "corrections": corrections_since(result_set),
         "figures": [_row(difference) for difference in differences.figures],
     }

@@ -30,7 +30,7 @@ from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.export import csv_of
 from backend.sharing.freezing import freeze, save_live, usual_title
 from backend.sharing.models import Kind, ResultSet
-from backend.sharing.newer_runs import MOST, newer_runs
+from backend.sharing.newer_runs import MOST, may_tell_newer_runs, newer_runs
 from backend.sharing.notes import html_of
 from backend.sharing.readers import readers_of, readers_of_runs
 from backend.sharing.reading import Reading
@@ -62,15 +62,20 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
         "workspace": workspace,
         "nav": "result-sets",
         "page": page,
-        "rows": [{"result_set": result_set, "newer": _newer(result_set)} for result_set in page],
+        "rows": [
+            {"result_set": result_set, "newer": newer_text(request, result_set)}
+            for result_set in page
+        ],
         "compare_url": link_to("compare-page", slug),
     }
     return render(request, "result_sets.html", context)
 
 
-def _newer(result_set: ResultSet) -> str:
-    """How many newer runs there are, as a text; empty for none or where the query has no answer."""
-    count = 0 if result_set.is_gone else newer_runs(result_set)
+def newer_text(request: HttpRequest, result_set: ResultSet) -> str:
+    """How many newer runs there are, as a text; empty for none, where the query has no answer, and
+    for those who may not learn it."""
+    may_be_told = may_tell_newer_runs(result_set, visible.workspaces(request))
+    count = newer_runs(result_set) if may_be_told and not result_set.is_gone else 0
     if not count:
         return ""
     return f"{MOST} or more newer runs" if count >= MOST else _plural(count, "newer run")
@@ -159,7 +164,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         "compare_url": _compare_url(reading),
         "notes_html": html_of(result_set.notes),
         **_study_answers(result_set, is_member=is_member),
-        "newer": _newer(result_set),
+        "newer": newer_text(request, result_set),
         "corrected": _corrected(result_set) if is_member else "",
         "newer_one": _told(result_set, result_set.superseded_by, is_member=is_member),
         "older_ones": [

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from backend.accounts.models import Workspace
 from backend.runs.models import Server, Trial
 from backend.sharing.freezing import freeze, save_live
 from backend.sharing.models import Kind, ResultSet, State, Visibility
@@ -182,18 +183,30 @@ class TestLive:
         assert "There is no run" in stranger.get(f"{made.path}.json").json()["detail"]
         assert stranger.get(f"/embed/{made.link}").status_code == 409
 
-    def test_newer_runs_are_told(self, stranger, scene):
+    def test_newer_runs_are_told_to_those_who_may_read_them(self, owner, stranger, scene):
         frozen, live = keep(scene, freeze, "metric=p50"), keep(scene, save_live, "metric=p50")
         for _ in range(3):
             make_measured_run(scene.own.workspace)
-        for made in (frozen, live):
-            assert "3 newer runs since" in stranger.get(made.path).content.decode()
+        told = "3 newer runs since"
+        assert told in stranger.get(live.path).content.decode()
+        assert told in owner.get(frozen.path).content.decode()
+        assert told not in stranger.get(frozen.path).content.decode()
+        body = stranger.get(f"/api/v1/result-sets/{frozen.link}").json()
+        assert body["newer_runs"] is None
+        assert stranger.get(f"/api/v1/result-sets/{live.link}").json()["newer_runs"] == 3
+
+        Workspace.objects.filter(pk=scene.own.workspace.pk).update(is_public=True)
+        assert told in stranger.get(frozen.path).content.decode()
+        assert stranger.get(f"/api/v1/result-sets/{frozen.link}").json()["newer_runs"] == 3
 
 
 class TestChanges:
     def test_what_changed(self, owner, scene):
         made = keep(scene)
-        assert "Nothing changed since" in owner.get(f"{made.path}/changes").content.decode()
+        assert (
+            "The figures of its runs did not change"
+            in owner.get(f"{made.path}/changes").content.decode()
+        )
         Trial.objects.filter(run=scene.run).update(throughput_rps=1234.0)
         page = owner.get(f"{made.path}/changes").content.decode()
         assert "1,234" in page or "1.23k req/s" in page

@@ -1705,7 +1705,7 @@ export interface components {
             readonly withdrawn_reason: string | null;
             /** @description Of the bytes at json_url; null when live */
             readonly sha256: string | null;
-            /** @description Runs since then that the question shows as well; null where it is not known */
+            /** @description Runs since then that the question shows as well; null where it is not known, and of a frozen one for those who may not read the runs of its workspace */
             readonly newer_runs: number | null;
             /** @description The page */
             readonly url: string;
@@ -1894,7 +1894,7 @@ export interface components {
             readonly withdrawn_reason: string | null;
             /** @description Of the bytes at json_url; null when live */
             readonly sha256: string | null;
-            /** @description Runs since then that the question shows as well; null where it is not known */
+            /** @description Runs since then that the question shows as well; null where it is not known, and of a frozen one for those who may not read the runs of its workspace */
             readonly newer_runs: number | null;
             /** @description The page */
             readonly url: string;
