@@ -146,7 +146,7 @@ def _is_here(entry: TrialEntry) -> bool:
 
 
 def _early_not_read(entry: TrialEntry) -> TrialRecord:
-    reason = f"Its output is in upload {entry.upload}, which was not read."
+    reason = f"Its output is in upload {entry.upload}, which is not read yet, or failed."
     return _planned_record(entry, None, reason)
 
 

@@ -82,7 +82,7 @@ class Site:
         for child in self.children:
             os.killpg(child.pid, signal.SIGTERM)
         for child in self.children:
-            child.wait(timeout=60)
+            child.wait(timeout=LIMIT_S)
         self.children = []
 
 
@@ -182,6 +182,7 @@ def test_a_plan_is_interrupted_resumed_and_compared(site, agent, tmp_path):
     assert (answer["state"], answer["failed_trials"], answer["interrupted"]) == ("parsed", 0, False)
     assert spooled(tmp_path) == (None, [])
 
+    wait_for(lambda: not errors_of_trials(api, run_id), "the trials that were sent early are read")
     every_trial_is_there_once(api, run_id)
     for workload in range(WORKLOADS):
         the_comparison_says_it_all(api, run_id, f"w{workload}")
@@ -207,17 +208,21 @@ def interrupted_run(api, begin, tmp_path):
     compared = api.get("/api/v1/compare", params={"run": run_id}).json()
     assert [run.get("open") for run in compared["runs"]] in ([True], [])
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=60)
+    first.communicate(timeout=LIMIT_S)
     assert first.returncode == 130
     assert read_progress()["state"] == "interrupted"
     return run_id
+
+
+def errors_of_trials(api, run_id):
+    trials = api.get(f"/api/v1/runs/{run_id}").json()["trials"]
+    return [trial["error"] for trial in trials if trial["error"]]
 
 
 def every_trial_is_there_once(api, run_id):
     run = api.get(f"/api/v1/runs/{run_id}").json()
     trials = run["trials"]
     assert [trial["ordinal"] for trial in trials] == list(range(len(trials)))
-    assert [trial["error"] for trial in trials if trial["error"]] == []
     measured = [trial for trial in trials if not trial["warmup"]]
     places = {
         (trial["server"], trial["workload"], trial["connections"], trial["repeat"])

@@ -110,7 +110,7 @@ def test_parts_after_the_last_word_find_their_place(tenant):
     send_last(tenant, run_id, 4, early)
     waiting = Trial.objects.filter(run=run_id).exclude(error="")
     assert [trial.ordinal for trial in waiting] == [0, 1, 2]
-    assert f"in upload {early[0]}, which was not read" in waiting[0].error
+    assert f"in upload {early[0]}, which is not read yet" in waiting[0].error
     for ordinal in range(3):
         send_early(tenant, run_id, ordinal)
     assert shape_of(run_id) == shape_of(whole(tenant, 4))
