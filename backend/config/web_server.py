@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import ctypes
 import errno
 import resource
 import signal
@@ -54,6 +55,9 @@ HEADER_BYTES = 64 << 10
 ANONYMOUS_BODY_BYTES = 64 << 10
 IDLE_S = 60
 STOP_S = 30
+# Of glibc, as in its malloc.h.
+M_ARENA_MAX = -8
+ARENAS = 2
 # After an answer to a request whose body was left unread.
 LINGER_S = 2.0
 # Of an answer that a slow reader has not taken: in memory up to the first, then in a file.
@@ -318,6 +322,15 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
 
 
+def share_arenas() -> None:
+    """Let the threads share few arenas of memory, where the C library has such.
+
+    With an arena for each, every thread keeps what its largest request needed, for good.
+    """
+    with contextlib.suppress(AttributeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m backend.config.web_server")
     where = parser.add_mutually_exclusive_group(required=True)
@@ -336,6 +349,7 @@ def main() -> None:
     from backend.config.senders import is_known
 
     raise_file_limit()
+    share_arenas()
     server = make_server(application, listener, is_known=is_known)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, server.stop)

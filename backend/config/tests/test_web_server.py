@@ -1,8 +1,11 @@
 """What a slow client costs, and what a stop costs nobody."""
 
 import contextlib
+import ctypes
 import io
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,7 +14,7 @@ from django.conf import settings
 
 from backend.config import web_server
 from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
-from backend.config.web_server import ANONYMOUS_BODY_BYTES, listen, make_server
+from backend.config.web_server import ANONYMOUS_BODY_BYTES, ARENAS, listen, make_server
 
 PATIENCE_S = 60
 TOKEN = "Authorization: Bearer good"
@@ -274,3 +277,35 @@ class TestBodies:
         assert b"200 OK" in answer(connection)
         assert site.refusals == [BodyRefusal.FULL]
         assert quick(connect).endswith(b"done")
+
+
+ALLOCATE = """
+import ctypes, sys, threading
+from backend.config.web_server import THREADS, share_arenas
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+if sys.argv[1] == "shared":
+    share_arenas()
+together = threading.Barrier(THREADS)
+def allocate():
+    libc.malloc(1000)
+    together.wait()
+threads = [threading.Thread(target=allocate) for _ in range(THREADS)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+out = ctypes.c_void_p(libc.fopen(sys.argv[2].encode(), b"w"))
+libc.malloc_info(0, out)
+libc.fclose(out)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="needs glibc")
+def test_threads_share_the_arenas_of_memory(tmp_path):
+    def arenas(how):
+        told = tmp_path / how
+        command = [sys.executable, "-c", ALLOCATE, how, str(told)]
+        subprocess.run(command, cwd=settings.BASE_DIR, check=True, timeout=300)
+        return told.read_text().count("<heap nr=")
+
+    assert arenas("own") > ARENAS
+    assert arenas("shared") <= ARENAS
