@@ -36,7 +36,8 @@ def show_demo(site: Site) -> None:
         return
     _marker(site).write_text(run)
     _publish(site, run)
-    say(f"The comparison of the demo: {site.url}{_comparison(run)}")
+    # The first link is far up by now, and may be used.
+    _sign_in(site, "the comparison of the demo", _comparison(run))
 
 
 def _marker(site: Site) -> Path:

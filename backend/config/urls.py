@@ -6,7 +6,7 @@ from django.urls import include, path
 
 from backend.api.urls import VERSION_ROOT
 from backend.config import health, metrics, operator
-from backend.web import proofs
+from backend.web import reauthentication
 from backend.web.staff_site import staff_site
 
 sign_in_page = LoginView.as_view(extra_context={"is_sign_up_open": settings.OPEN_SIGN_UP})
@@ -20,9 +20,15 @@ urlpatterns = [
     # Before allauth's own route of the same address: its page says whether anyone may sign up.
     path("accounts/login/", sign_in_page, name="account_login"),
     # These too: a first password needs a new session, and forms say what they confirm.
-    path("accounts/password/set/", proofs.set_password, name="account_set_password"),
-    path("accounts/reauthenticate/", proofs.confirm_by_password, name="account_reauthenticate"),
-    path("accounts/2fa/reauthenticate/", proofs.confirm_by_code, name="mfa_reauthenticate"),
+    path("accounts/password/set/", reauthentication.set_password, name="account_set_password"),
+    path(
+        "accounts/reauthenticate/",
+        reauthentication.confirm_by_password,
+        name="account_reauthenticate",
+    ),
+    path(
+        "accounts/2fa/reauthenticate/", reauthentication.confirm_by_code, name="mfa_reauthenticate"
+    ),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/sessions/", include("allauth.usersessions.urls")),

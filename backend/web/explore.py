@@ -10,6 +10,11 @@ from backend.links import link_to
 from backend.sharing.directory import KINDS, MAX_QUERY, directory_page
 
 PER_PAGE = 25
+NOTHING = {
+    "result-sets": "No result set is public yet.",
+    "runs": "No run is public yet.",
+    "workspaces": "No workspace is public yet.",
+}
 LABELS = {"result-sets": "Result sets", "runs": "Runs", "workspaces": "Workspaces"}
 
 
@@ -31,6 +36,7 @@ def explore(request: HttpRequest) -> HttpResponse:
             for each in KINDS
         ],
         "entries": page.entries,
+        "nothing": NOTHING[kind],
         "first_url": link_to("explore", query=asked) if after else "",
         "next_url": link_to("explore", query={**asked, "after": page.next}) if page.next else "",
     }

@@ -43,7 +43,8 @@ class UploadForm {
     const submitter = event.submitter as HTMLButtonElement | null;
     if (submitter?.value !== "read") return;
     event.preventDefault();
-    void this.#preview();
+    // On a phone it begins below the screen. Not while somebody types: the field would move away.
+    void this.#preview().then(() => document.getElementById("read")?.scrollIntoView());
   }
 
   #onDragOver(event: DragEvent): void {

@@ -169,7 +169,7 @@ def test_the_list_of_runs_begins_on_the_first_screen_of_a_phone(visit):
 
 def test_a_card_has_the_unit_behind_its_number(visit):
     page = visit("/w/lab/runs", NARROW)
-    cell = page.locator("td[data-label=Throughput]").first
+    cell = page.locator("td[data-label='Best throughput']").first
     unit = cell.locator("data").evaluate("e => getComputedStyle(e, '::after').content")
     assert unit == '"k req/s"'
     page.set_viewport_size(WIDE)
