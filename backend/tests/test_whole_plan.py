@@ -140,13 +140,19 @@ def agent(site, tmp_path):
         "LOADSHEET_CONFIG": str(tmp_path / "login.json"),
         "LOADSHEET_AUTOCANNON": str(AUTOCANNON),
     }
+    # A shell lets what it starts in the background ignore interrupts, and the agent inherits that.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     started = []
 
     def begin(*more):
         command = [sys.executable, "-m", "loadsheet_agent", "run", str(plan), "--json", *more]
         with (tmp_path / "agent.log").open("ab") as said:
             process = subprocess.Popen(
-                command, env=environment, stdout=subprocess.PIPE, stderr=said, cwd=tmp_path
+                command,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                cwd=tmp_path,
             )
         started.append(process)
         return process
@@ -156,6 +162,7 @@ def agent(site, tmp_path):
         if process.poll() is None:
             process.kill()
             process.wait()
+    signal.signal(signal.SIGINT, inherited)
 
 
 def spooled(tmp_path):
