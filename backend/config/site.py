@@ -35,6 +35,7 @@ STOP_TIMEOUT_S = 35
 # what they had begun.
 PORT_TIMEOUT_S = STOP_S + 15
 LOOK_AT_DISK_S = 1.0
+TEND_EVERY_S = 0.1
 # Of a step of the start: a service may be killed meanwhile, as everything else.
 TRIES, PAUSE_S = 3, 2.0
 Answer = TypeVar("Answer")
@@ -53,6 +54,7 @@ class Site:
         self._listener: socket.socket | None = None
         self._reserves: list[Reserve] = []
         self._disk_looked_at = 0.0
+        self._is_started = False
 
     @property
     def url(self) -> str:
@@ -71,6 +73,7 @@ class Site:
         self._run("worker", commands.worker())
         self._run("beat", commands.beat())
         self._wait_until_ready()
+        self._is_started = True
 
     def _listen(self) -> socket.socket:
         """The socket of all web processes: while they are started again, requests wait in it."""
@@ -209,19 +212,32 @@ class Site:
             return body
 
     def manage(self, *arguments: str) -> str:
-        """What `manage.py` with `arguments` prints; raises StartFailed."""
-        done = subprocess.run(
+        """What `manage.py` with `arguments` prints; raises StartFailed. What runs is tended."""
+        program = subprocess.Popen(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
             cwd=ROOT,
             env=self.environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
-        if done.returncode:
-            lines = done.stderr.strip().splitlines() or ["it said nothing"]
+        with program:
+            out, errors = self._outputs_of(program)
+        if program.returncode:
+            lines = errors.strip().splitlines() or ["it said nothing"]
             raise StartFailed(f"manage.py {arguments[0]} failed: {lines[-1].strip()[:300]}")
-        return done.stdout
+        return out
+
+    def _outputs_of(self, program: subprocess.Popen[str]) -> tuple[str, str]:
+        try:
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    return program.communicate(timeout=TEND_EVERY_S)
+                if self._is_started:
+                    self.tend()
+        except BaseException:
+            program.kill()
+            raise
 
     def tend(self) -> None:
         """Look once at every child and at the disk; to be called several times a second."""

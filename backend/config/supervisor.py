@@ -38,7 +38,7 @@ def main() -> int:
         else:
             # First: the demo measures, and nothing may disturb it.
             load_library(site)
-            show_demo(site)
+            offer_demo(site)
         say(f"Loadsheet runs at {site.url}  (Ctrl-C stops it)")
         while True:
             site.tend()
@@ -53,6 +53,15 @@ def main() -> int:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         site.stop()
+
+
+def offer_demo(site: Site) -> None:
+    """Show it, if that is possible."""
+    try:
+        show_demo(site)
+    except (StartFailed, EmbeddedFailed, OSError) as failed:
+        # No reason to end a site that runs.
+        say(f"{site.folder.explain(failed)} The demo is not shown; the next start tries again.")
 
 
 def show_first_owner_link(site: Site) -> None:

@@ -10,7 +10,7 @@ from collections import namedtuple
 import pytest
 from django.conf import settings
 
-from backend.config import demo, demo_tool, site
+from backend.config import demo, demo_tool, site, supervisor
 from backend.config.site_folder import SiteFolder, StartFailed
 
 sys.path.append(str(settings.BASE_DIR / "scripts"))
@@ -127,8 +127,39 @@ PRINTED = {
 
 @pytest.fixture
 def demo_site(monkeypatch, tmp_path):
-    monkeypatch.setattr(site.Site, "manage", lambda _, command, *__: PRINTED[command])
+    def manage(_, command, *arguments):
+        return PRINTED[command] + (f"?next={arguments[-1]}" if command == "sign_in_link" else "")
+
+    monkeypatch.setattr(site.Site, "manage", manage)
     return site.Site(8000, tmp_path)
+
+
+@pytest.mark.parametrize("failed", [StartFailed("It is away."), OSError(28, "No space left")])
+def test_a_demo_that_cannot_be_shown_ends_no_site(monkeypatch, demo_site, capsys, failed):
+    def fail(*_):
+        raise failed
+
+    monkeypatch.setattr(site.Site, "manage", fail)
+    supervisor.offer_demo(demo_site)
+    assert "The demo is not shown; the next start tries again." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("is_started", [True, False])
+def test_a_site_that_runs_is_tended_while_a_command_runs(monkeypatch, tmp_path, is_started):
+    """A library takes a while to load, and a child may die meanwhile."""
+    (tmp_path / "manage.py").write_text("import time; time.sleep(1); print('done')")
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    looks = []
+
+    def tend(running):
+        looks.append(running)
+
+    monkeypatch.setattr(site.Site, "tend", tend)
+    running = site.Site(8000, tmp_path)
+    running.environment = dict(os.environ)
+    running._is_started = is_started
+    assert running.manage("anything") == "done\n"
+    assert bool(looks) == is_started
 
 
 def test_a_demo_that_fails_leaves_the_service_running(monkeypatch, demo_site, tmp_path, capsys):
