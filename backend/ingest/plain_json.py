@@ -23,6 +23,10 @@ JSON_MEMBERS = 500_000
 JSON_OBJECT_MEMBERS = 10_000
 JSON_INTEGER_BITS = 64
 
+OUT_OF_RANGE = (
+    "It has a number out of range: whole numbers have at most 64 bits, others are below 1.8e308."
+)
+
 
 class JsonRefused(InvalidInput):
     """The JSON is broken, or beyond a limit; the message names the limit.
@@ -68,6 +72,8 @@ def _read_json(raw: bytes, limit_bytes: int) -> Any:
     except RecursionError:
         raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        if "out of range" in str(error):
+            raise JsonRefused(OUT_OF_RANGE) from None
         raise JsonRefused(f"It is not JSON: {error}.") from None
     _check_members(value)
     _size_if_storable(value)

@@ -19,6 +19,8 @@ def main() -> int:
     report = run_campaign(plan)
     print(*as_lines(plan, report), sep="\n")
     broken = broken_promises(report)
+    # What was not tried shows nothing.
+    broken += [f"no target, or not possible here: {fault}" for fault in report.missed]
     print(*(f"BROKEN: {sentence}" for sentence in broken), sep="\n")
     return 1 if broken else 0
 

@@ -26,7 +26,15 @@ from backend.testing.supervised import SupervisedSite
 ALIVE_WITHIN_S = 0.3
 READ_WITHIN_S = 10.0
 # Of the largest process; the containers of docker-compose.yml have room for these.
-MEMORY_BYTES = {"web": 1 << 30, "worker": 1 << 30, "parser": 2 << 30, "beat": 256 << 20}
+MEMORY_BYTES = {
+    "web": 1 << 30,
+    "worker": 1 << 30,
+    "parser": 2 << 30,
+    "cleaner": 1 << 30,
+    "beat": 256 << 20,
+    "postgres": 1 << 30,
+    "valkey": 384 << 20,
+}
 ASK_EVERY_S = 0.05
 
 
