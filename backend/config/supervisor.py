@@ -56,12 +56,15 @@ def main() -> int:
 
 
 def offer_demo(site: Site) -> None:
-    """Show it, if that is possible."""
+    """Show the demo, if that is possible."""
     try:
         show_demo(site)
     except (StartFailed, EmbeddedFailed, OSError) as failed:
         # No reason to end a site that runs.
-        say(f"{site.folder.explain(failed)} The demo is not shown; the next start tries again.")
+        say(
+            f"{site.folder.explain(failed)} So the demo ended early. "
+            "Loadsheet runs; the next start tries again."
+        )
 
 
 def show_first_owner_link(site: Site) -> None:

@@ -29,6 +29,11 @@ urlpatterns = [
     path(
         "accounts/2fa/reauthenticate/", reauthentication.confirm_by_code, name="mfa_reauthenticate"
     ),
+    path(
+        "accounts/2fa/webauthn/reauthenticate/",
+        reauthentication.confirm_by_key,
+        name="mfa_reauthenticate_webauthn",
+    ),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/sessions/", include("allauth.usersessions.urls")),

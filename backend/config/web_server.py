@@ -55,7 +55,7 @@ HEADER_BYTES = 64 << 10
 ANONYMOUS_BODY_BYTES = 64 << 10
 IDLE_S = 60
 STOP_S = 30
-# Of glibc, as in its malloc.h.
+# The number of this option in malloc.h of glibc, and the arenas of a process.
 M_ARENA_MAX = -8
 ARENAS = 2
 # After an answer to a request whose body was left unread.
@@ -323,7 +323,7 @@ def raise_file_limit() -> None:
 
 
 def share_arenas() -> None:
-    """Let the threads share few arenas of memory, where the C library has such.
+    """Let the threads share ARENAS arenas of memory, where the C library is glibc.
 
     With an arena for each, every thread keeps what its largest request needed, for good.
     """

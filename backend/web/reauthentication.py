@@ -10,16 +10,21 @@ from allauth.account.internal.flows.reauthentication import (
     STATE_SESSION_KEY,
     get_reauthentication_flows,
 )
+from allauth.account.utils import get_next_redirect_url
 from allauth.account.views import ReauthenticateView, password_set
 from allauth.mfa.base.views import ReauthenticateView as CodeView
+from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView as KeyView
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponse
 
 from backend.accounts import recent_sign_in
 from backend.web.errors import message
 
 # What a form carries besides what it asks for.
-OF_EVERY_FORM = {"csrfmiddlewaretoken", "next"}
-HINT = "Sign out, sign in with a new link (manage.py sign_in_link), then come back to this page."
+OF_EVERY_FORM = {"csrfmiddlewaretoken", REDIRECT_FIELD_NAME}
+HINT = (
+    "Ask the operator for a new sign-in link (manage.py sign_in_link), sign out, and open the link."
+)
 
 
 def set_password(request: HttpRequest) -> HttpResponse:
@@ -48,6 +53,11 @@ def confirm_by_code(request: HttpRequest) -> HttpResponse:
     return _confirm(CodeView, request)
 
 
+def confirm_by_key(request: HttpRequest) -> HttpResponse:
+    """Asks for a key."""
+    return _confirm(KeyView, request)
+
+
 def _confirm(view: Any, request: HttpRequest) -> HttpResponse:
     response: HttpResponse = view.as_view(extra_context={"waiting": _waiting(request)})(request)
     return response
@@ -59,8 +69,10 @@ def _waiting(request: HttpRequest) -> dict[str, Any]:
     Shown, because whoever shares the session may have sent it.
     """
     state = request.session.get(STATE_SESSION_KEY) or {}
-    if "request" not in state:
+    waiting = json.loads(state.get("request", "{}"))
+    # As django-allauth does: a request that waits for another page is dropped.
+    if not waiting or waiting["path"] != get_next_redirect_url(request, REDIRECT_FIELD_NAME):
         return {}
-    waiting = json.loads(state["request"])
-    fields = [pair for pair in parse_qsl(waiting["POST"]) if pair[0] not in OF_EVERY_FORM]
+    sent = parse_qsl(waiting["POST"], keep_blank_values=True)
+    fields = [(name, value) for name, value in sent if name not in OF_EVERY_FORM]
     return {"path": waiting["path"], "fields": fields}

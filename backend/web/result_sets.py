@@ -30,7 +30,7 @@ from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.export import csv_of
 from backend.sharing.freezing import freeze, save_live, usual_title
 from backend.sharing.models import Kind, ResultSet
-from backend.sharing.newer_runs import MOST, may_tell_newer_runs, newer_runs
+from backend.sharing.newer_runs import MOST, count_newer_runs, may_tell_newer_runs
 from backend.sharing.notes import html_of
 from backend.sharing.readers import readers_of, readers_of_runs
 from backend.sharing.reading import Reading
@@ -58,14 +58,12 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = visible.workspace_or_404(request, slug)
     rows = visible.result_sets(request, workspace).select_related("workspace", "author")
     page = Paginator(rows.defer("snapshot", "notes"), PER_PAGE).get_page(request.GET.get("page"))
+    newer = _newer_texts(request, list(page))
     context = {
         "workspace": workspace,
         "nav": "result-sets",
         "page": page,
-        "rows": [
-            {"result_set": result_set, "newer": newer_text(request, result_set)}
-            for result_set in page
-        ],
+        "rows": [{"result_set": each, "newer": newer.get(each.pk, "")} for each in page],
         "compare_url": link_to("compare-page", slug),
     }
     return render(request, "result_sets.html", context)
@@ -73,11 +71,21 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
 
 def newer_text(request: HttpRequest, result_set: ResultSet) -> str:
     """How many newer runs there are, as a text; empty for none, where the query has no answer, and
-    for those who may not learn it."""
-    may_be_told = may_tell_newer_runs(result_set, visible.workspaces(request))
-    count = newer_runs(result_set) if may_be_told and not result_set.is_gone else 0
-    if not count:
-        return ""
+    for viewers who may not learn their number."""
+    return _newer_texts(request, [result_set]).get(result_set.pk, "")
+
+
+def _newer_texts(request: HttpRequest, result_sets: Sequence[ResultSet]) -> dict[UUID, str]:
+    """By primary key, what `newer_text` says of those that have something to say."""
+    readable = visible.workspaces(request)
+    told = [
+        each for each in result_sets if not each.is_gone and may_tell_newer_runs(each, readable)
+    ]
+    counts = count_newer_runs(told)
+    return {pk: _newer_count(count) for pk, count in counts.items() if count}
+
+
+def _newer_count(count: int) -> str:
     return f"{MOST} or more newer runs" if count >= MOST else _plural(count, "newer run")
 
 

@@ -141,7 +141,10 @@ def test_a_demo_that_cannot_be_shown_ends_no_site(monkeypatch, demo_site, capsys
 
     monkeypatch.setattr(site.Site, "manage", fail)
     supervisor.offer_demo(demo_site)
-    assert "The demo is not shown; the next start tries again." in capsys.readouterr().out
+    assert (
+        "So the demo ended early. Loadsheet runs; the next start tries again."
+        in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize("is_started", [True, False])

@@ -191,7 +191,7 @@ CELL_RULES = (
             title="Trials get steadily faster or slower",
             explanation="A line through 5 or more trials in their order rises or falls by more "
             "than 5 %, and chance explains that in less than 1 % of load points. The server "
-            "may not recover between trials, or was not warm yet.",
+            "may not recover between trials, or may not have been warm yet.",
             remedy="Add a warm-up, a pause or a restart between trials, and measure servers in "
             "turn.",
             source="t test of a regression slope; see statistics.md",
@@ -204,8 +204,8 @@ CELL_RULES = (
             severity="warning",
             title="Each trial is slower than the one before",
             explanation="No trial is faster than the one before it, and the last has at most "
-            "half the throughput of the first. The server may not recover between trials, where "
-            "connections, threads or memory of earlier trials are still in use.",
+            "half the throughput of the first. The server may not recover between trials: "
+            "connections, threads or memory of earlier trials may still be in use.",
             remedy="Look for what the server keeps, and give a figure for each trial, not the "
             "mean. If you restart the server between trials, say so.",
         ),

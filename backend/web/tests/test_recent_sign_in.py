@@ -232,7 +232,26 @@ def test_the_form_says_what_is_done_afterwards(person):
     page = html_of(person.get(answer["Location"]))
     assert "of-a-stranger" in page
     assert f"<code>{TOKENS}</code>" in page
-    assert "csrfmiddlewaretoken</dt>" not in page
+    assert "csrfmiddlewaretoken</bdi>" not in page
+    assert "Your confirmation sends" in html_of(
+        person.post(AGAIN, {"password": "x", "next": TOKENS})
+    )
+
+
+def test_a_field_left_empty_is_shown_as_such(person):
+    age(person, 3600)
+    answer = person.post(TOKENS, token_form(days=""))
+    assert "<bdi>empty</bdi>" in html_of(person.get(answer["Location"]))
+
+
+@pytest.mark.parametrize("following", ["", "?next=/workspaces"])
+def test_a_request_that_waits_for_another_page_is_neither_shown_nor_carried_out(person, following):
+    age(person, 3600)
+    person.post(TOKENS, token_form(name="of-a-stranger"))
+    assert "of-a-stranger" not in html_of(person.get(AGAIN + following))
+    next_page = following.partition("=")[2]
+    assert person.post(AGAIN, {"password": PASSWORD, "next": next_page}).status_code == 302
+    assert not Token.objects.filter(name="of-a-stranger").exists()
 
 
 @pytest.fixture
