@@ -389,11 +389,3 @@ def plain_figures(figures: Figures) -> dict[str, Any]:
     """The figures as dicts, lists, texts and numbers."""
     plain: dict[str, Any] = orjson.loads(figures_json(figures))
     return plain
-
-
-def read_figures(document: object) -> Figures:
-    """The figures that a snapshot or an answer holds, of this version or an older one.
-
-    Raises msgspec.ValidationError.
-    """
-    return msgspec.convert(document, Figures)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -14,6 +13,7 @@ from rest_framework.views import APIView
 
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
+from backend.analysis.kept_figures import figures_of_json
 from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.analysis.query.field import Field
 from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
@@ -104,7 +104,7 @@ class CompareCsv(APIView):
         One row per series and load point, with its rank where it is ranked; `view=nines`: per
         series and percentile; `view=ratios`: per server and workload.
         """
-        table = csv_of(msgspec.json.decode(_answer_json(request), type=Figures))
+        table = csv_of(figures_of_json(_answer_json(request)))
         response = HttpResponse(table, content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="loadsheet-comparison.csv"'
         return response

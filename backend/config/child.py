@@ -30,6 +30,8 @@ class Child:
     spawn: Callable[[], Process]
     clock: Callable[[], float] = time.monotonic
     process: Process | None = field(default=None, init=False)
+    # How often it ended by itself, and not by a signal.
+    failures: int = field(default=0, init=False)
     _pause_s: float = field(default=0.0, init=False)
     _started_at: float = field(default=0.0, init=False)
     _due_at: float | None = field(default=None, init=False)
@@ -37,12 +39,6 @@ class Child:
     @property
     def is_running(self) -> bool:
         return self.process is not None and self.process.poll() is None
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether it ended by itself, and not by a signal."""
-        code = None if self.process is None else self.process.poll()
-        return code is not None and code >= 0
 
     def start(self) -> None:
         """Raises OSError."""
@@ -56,7 +52,7 @@ class Child:
         Returns a line for people each time it ended, else None.
         """
         if self._due_at is None:
-            return None if self.is_running else self._plan_restart(self.reason())
+            return None if self.is_running else self._count_end()
         if self.clock() < self._due_at:
             return None
         try:
@@ -64,6 +60,11 @@ class Child:
         except OSError as error:
             return self._plan_restart(f"could not be started: {error.strerror or error}")
         return None
+
+    def _count_end(self) -> str:
+        if self.process is not None and self.process.returncode >= 0:
+            self.failures += 1
+        return self._plan_restart(self.reason())
 
     def reason(self) -> str:
         """Why the process ended, with the last line of its log."""

@@ -192,13 +192,13 @@ class Site:
             service.wait(child.log)
 
     def _wait_until_ready(self) -> None:
-        """A process that fails now has wrong settings: to start it again would not help."""
+        """A process that fails TRIES times has wrong settings: to start it again would not help."""
         deadline = time.monotonic() + READY_TIMEOUT_S
         while time.monotonic() < deadline:
-            for child in self._processes:
-                if child.has_failed:
-                    raise StartFailed(f"{child.name} {child.reason()}")
             self.tend()
+            for child in self._processes:
+                if child.failures >= TRIES:
+                    raise StartFailed(f"{child.name} {child.reason()}")
             with contextlib.suppress(OSError):
                 if self.get("/readyz"):
                     return

@@ -13,8 +13,9 @@ from msgspec import UNSET
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.compare.ratios import Yardstick, no_ratio
-from backend.analysis.figures import Figures, Measure, Point, Series, read_figures
+from backend.analysis.figures import Figures, Measure, Point, Series
 from backend.analysis.grouping.measures import half_step
+from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.former_names import NAMED
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery

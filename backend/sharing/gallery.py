@@ -8,7 +8,8 @@ from django.core.cache import caches
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from backend.analysis.figures import Figures, read_figures
+from backend.analysis.figures import Figures
+from backend.analysis.kept_figures import read_figures
 from backend.sharing.best_figures import find_best
 from backend.sharing.edits import EditRefused
 from backend.sharing.models import Kind, ResultSet, Visibility

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 
-from backend.analysis.figures import read_figures
+from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.rows import MAX_RUNS
 from backend.analysis.loading.selection import select
 from backend.analysis.loading.validation import UnknownValue

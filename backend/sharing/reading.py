@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import msgspec
-
 from backend.analysis.compare.comparison import compare_as_json
-from backend.analysis.figures import Figures, read_figures
+from backend.analysis.figures import Figures
+from backend.analysis.kept_figures import figures_of_json, read_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.sharing.best_figures import best_as_answer
@@ -90,4 +89,4 @@ def _live_document(result_set: ResultSet, viewer: str) -> dict[str, Any]:
 def _current_figures(query: CompareQuery, workspace_id: uuid.UUID, viewer: str) -> Figures:
     """The figures as the comparison page gets them, from its cache while nothing changed."""
     cached = compare_as_json(query, workspace_ids=[workspace_id], viewer=viewer)
-    return msgspec.json.decode(cached, type=Figures)
+    return figures_of_json(cached)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.analysis.figures import Figures, read_figures
+from backend.analysis.figures import Figures
+from backend.analysis.kept_figures import read_figures
 
 _FIELDS: dict[str, Any] = {
     "query": "",

@@ -22,7 +22,7 @@ from django.db import DatabaseError, connection, transaction
 from backend.accounts import workspaces
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Membership, Role, User, Workspace
-from backend.analysis.figures import read_figures
+from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.factors import HOST_FACTORS
 from backend.ingest.collector import LOCK_KEY, remove_unnamed_later
 from backend.ingest.models import SmallContent

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 
-import msgspec
 from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -15,7 +14,7 @@ from django.views.decorators.http import require_safe
 from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.compare.comparison import compare_as_json
-from backend.analysis.figures import Figures
+from backend.analysis.kept_figures import figures_of_json
 from backend.analysis.loading.selection import NotVisible, resolve_query
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.pages.comparable_groups import ComparableGroup, list_groups
@@ -139,5 +138,5 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     here = replace(parsed, workspace=workspace.slug)
     kept = compare_as_json(here, workspace_ids=[workspace.pk], viewer=visible.viewer_name(request))
     page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
-    png = image_of_view(msgspec.json.decode(kept, type=Figures), page)
+    png = image_of_view(figures_of_json(kept), page)
     return HttpResponse(png, content_type="image/png")

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts import access, throttle
 from backend.analysis.export.comparability_text import comparability_text
-from backend.analysis.figures import read_figures
+from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
 from backend.links import absolute, result_set_link, route_at

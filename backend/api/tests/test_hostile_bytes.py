@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import time
 import uuid
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from django.test import Client
 
 from backend.ingest import cleaning, limits, slots
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.plain_json import read_json
+from backend.ingest.plain_json import JsonRefused, read_json
 from backend.ingest.storage import storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
 
@@ -191,6 +192,26 @@ def test_an_envelope_with_a_quarter_of_a_million_unknown_members_is_refused(clie
     assert f"more than {limits.JSON_OBJECT_MEMBERS} members" in refused["detail"]
     assert "/api/v1/limits" in refused["hint"]
     assert stored_files(folder) == []
+
+
+@pytest.mark.parametrize("number", [b"1e308", b"5e-324", b"1.7976931348623157e308"])
+def test_numbers_at_the_ends_of_floats_take_as_long_as_others(number):
+    """Before, 1e308 took 60 times as long as 0.1, and no other thread ran meanwhile."""
+
+    def cpu_s(number):
+        raw = b"[" + b",".join([number] * (200_000 // len(number))) + b"]"
+        began_s = time.thread_time()
+        read_json(raw, limit_bytes=len(raw), subject="The body")
+        return time.thread_time() - began_s
+
+    plain = b"0." + b"1" * max(len(number) - 2, 1)
+    assert min(cpu_s(number) / cpu_s(plain) for _ in range(5)) < 10
+
+
+@pytest.mark.parametrize("number", [b"1e309", b"-1e309", b"1" + b"0" * 400 + b".5"])
+def test_a_number_that_no_float_holds_is_out_of_range(number):
+    with pytest.raises(JsonRefused, match="number out of range"):
+        read_json(b"[" + number + b"]", limit_bytes=1000, subject="The body")
 
 
 def test_an_envelope_of_ten_thousand_trials_is_not_refused_for_its_members():

@@ -165,6 +165,49 @@ def test_a_site_that_runs_is_tended_while_a_command_runs(monkeypatch, tmp_path, 
     assert bool(looks) == is_started
 
 
+class Flaky:
+    """A child that ends by itself some times before it stays."""
+
+    name = "web-1"
+
+    def __init__(self, times):
+        self.times, self.failures = times, 0
+
+    def tend(self):
+        if self.failures < self.times:
+            self.failures += 1
+
+    def reason(self):
+        return "ended with status 1; see web.log: no space"
+
+
+@pytest.fixture
+def starting(monkeypatch, tmp_path):
+    def start(child):
+        starts = site.Site(8000, tmp_path)
+        starts.children = starts._processes = [child]
+        starts._wait_until_ready()
+
+    def get(self, _):
+        if self.children[0].failures < self.children[0].times:
+            raise OSError("refused")
+        return b"ready"
+
+    monkeypatch.setattr(site.Site, "get", get)
+    return start
+
+
+def test_a_process_that_fails_twice_at_the_start_is_started_again(starting):
+    child = Flaky(times=2)
+    starting(child)
+    assert child.failures == 2
+
+
+def test_a_process_that_fails_each_time_ends_the_start_with_its_reason(starting):
+    with pytest.raises(StartFailed, match="web-1 ended with status 1"):
+        starting(Flaky(times=99))
+
+
 def test_a_demo_that_fails_leaves_the_service_running(monkeypatch, demo_site, tmp_path, capsys):
     def fail(*_):
         raise StartFailed("wrk was not found.")

@@ -5,7 +5,8 @@ from statistics import geometric_mean
 import pytest
 
 from backend.analysis.compare.comparison import compare
-from backend.analysis.figures import plain_figures, read_figures
+from backend.analysis.figures import plain_figures
+from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import FormerName, Server, Trial
 from backend.runs.renaming import rename

@@ -9,7 +9,7 @@ from statistics import geometric_mean
 import pytest
 
 import backend
-from backend.analysis.figures import read_figures
+from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.ingest.models import Artefact, Upload

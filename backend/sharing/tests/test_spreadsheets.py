@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from backend.analysis.export.table import Table
-from backend.analysis.figures import read_figures
+from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.api import trial_files
 from backend.runs.trial_table import COLUMNS, Part

@@ -5,7 +5,8 @@ import pytest
 from backend.analysis.compare.comparison import compare
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.export.table import table_of
-from backend.analysis.figures import plain_figures, read_figures
+from backend.analysis.figures import plain_figures
+from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.testing.figures import make_figures
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
