@@ -18,7 +18,7 @@ from backend.ingest.envelope import Envelope
 from backend.ingest.incoming import IncomingFile, UploadTooLarge
 from backend.ingest.limits import ANONYMOUS_BYTES
 from backend.ingest.parse_child import trial_of
-from backend.ingest.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
+from backend.ingest.quick_sandbox import QUICK, ParserBusy, QuickLimits, QuickSandbox, quick_sandbox
 from backend.ingest.reading import plain_record
 from backend.ingest.sandbox import LocalArtefact, ParserFailed
 from backend.ingest.slots import LONG_WORK, NOBODYS
@@ -108,7 +108,7 @@ def dry_run(
 ) -> list[DryFile]:
     """Read each file in the sandboxed child. Nothing is stored. `owner`: who asks.
 
-    Raises UploadTooLarge; OwnerBusy while the owner has other long work, and Busy or ParserFailed
+    Raises UploadTooLarge; OwnerBusy while the owner has other long work, and Busy or ParserBusy
     while others keep the parser busy.
     """
     total = sum(file.size or 0 for file in files)
@@ -159,6 +159,8 @@ class _Reader:
             answer = self.child.read(
                 [LocalArtefact(name, path)], tool=self.tool, quick=self.quick.within(self.left_s)
             )
+        except ParserBusy:
+            raise
         except (ParserFailed, CannotClean) as failed:
             return DryFile(name, (), (DryRefusal(str(failed)),))
         entries = answer.get("entries") or []

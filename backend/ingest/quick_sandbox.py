@@ -1,4 +1,4 @@
-"""The sandbox for a page that waits: little time and space, one page at a time."""
+"""The sandbox for a page that waits: little time and space, one reading at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from backend.ingest.slots import LONG_WORK, PAGES, Busy, OwnerBusy
 
 # The worker reads one upload at a time; the threads of the web server take turns.
 _turns = threading.Lock()
-TURN_S = 5.0
+# More than one reading may take.
+TURN_S = 10.0
+
+
+class ParserBusy(ParserFailed):
+    """Others keep the parser busy: the same request works later."""
+
+    def __init__(self) -> None:
+        super().__init__("The parser is busy. Try again in a minute.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,10 @@ QUICK = QuickLimits(cpu_s=8, unpacked_bytes=64 << 20)
 
 @dataclass(frozen=True, slots=True)
 class QuickSandbox:
-    """The sandbox in turn, with the limits of a page."""
+    """The sandbox with the limits of a page; each reading waits for its turn.
+
+    Raises ParserBusy where that does not come.
+    """
 
     child: Sandbox
     limits: Limits
@@ -58,26 +69,34 @@ class QuickSandbox:
     ) -> dict[str, Any]:
         """As `Sandbox.read`. `quick`: less than the limits of a page."""
         limits = quick.lower(self.limits) if quick else self.limits
-        return self.child.read(artefacts, tool=tool, limits=limits)
+        with _turn():
+            return self.child.read(artefacts, tool=tool, limits=limits)
 
     def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
         """As `Sandbox.trace`."""
-        return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
+        with _turn():
+            return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not _turns.acquire(timeout=TURN_S):
+        raise ParserBusy
+    try:
+        yield
+    finally:
+        _turns.release()
 
 
 @contextmanager
 def quick_sandbox(quick: QuickLimits = QUICK) -> Iterator[QuickSandbox]:
-    """The sandbox for a page that waits: one at a time, with little time and space.
+    """The sandbox for a page that waits, with little time and space.
 
-    Raises ParserFailed when others keep it busy.
+    Raises ParserBusy when others keep it busy.
     """
-    busy = ParserFailed("The parser is busy. Try again in a minute.")
-    with contextlib.ExitStack() as turn:
+    with contextlib.ExitStack() as slot:
         try:
-            turn.enter_context(LONG_WORK.take(PAGES))
+            slot.enter_context(LONG_WORK.take(PAGES))
         except (Busy, OwnerBusy):
-            raise busy from None
-        if not _turns.acquire(timeout=TURN_S):
-            raise busy
-        turn.callback(_turns.release)
+            raise ParserBusy from None
         yield QuickSandbox(sandbox(), quick.lower(current_limits()))

@@ -239,7 +239,7 @@ def test_a_run_that_is_written_slowly_is_shown_as_it_was_and_its_agent_is_heard(
     assert (told["state"], told["trials_recorded"]) == ("finished", 9)
 
 
-def test_a_flood_of_previews_gets_429_and_leaves_threads_to_others(hold, monkeypatch):
+def test_a_flood_of_previews_gets_429_and_another_workspace_a_preview(hold, monkeypatch):
     """Twelve previews at once of one token kept twelve threads of a web process."""
     scene = make_scene()
     places = Slots(running=2, waiting=1, of_owner=2, running_of_owner=1)
@@ -249,23 +249,26 @@ def test_a_flood_of_previews_gets_429_and_leaves_threads_to_others(hold, monkeyp
     read = dry_run._Reader.read
 
     def read_slowly(reader, file):
-        hold.wait()
+        if file.name == "slow":
+            hold.wait()
         return read(reader, file)
 
     monkeypatch.setattr(dry_run._Reader, "read", read_slowly)
 
-    def preview():
-        return Client(headers=scene.own.headers).post(
-            "/api/v1/uploads/preview", {"file": make_file(WRK)}
+    def preview(tenant, name):
+        return Client(headers=tenant.headers).post(
+            "/api/v1/uploads/preview", {"file": make_file(WRK, name)}
         )
 
     with ThreadPoolExecutor(12) as pool:
-        flood = [in_thread(pool, preview) for _ in range(12)]
+        flood = [in_thread(pool, preview, scene.own, "slow") for _ in range(12)]
         hold.wait_until_begun()
         refused = list(islice(as_completed(flood, PATIENCE_S), 10))
         waiting = len(places._running) + len(places._queue)
+        other = preview(scene.foreign, "other")
         hold.released.set()
 
     assert [future.result().status_code for future in refused] == [429] * 10
     assert waiting == 2
+    assert other.status_code == 200
     assert [each.result().status_code for each in flood if each not in refused] == [200] * 2

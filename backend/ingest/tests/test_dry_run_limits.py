@@ -3,6 +3,9 @@
 import gzip
 import itertools
 
+import pytest
+
+from backend.ingest import quick_sandbox
 from backend.ingest.dry_run import OF_MEMBERS, TOO_LONG, dry_run
 from backend.ingest.envelope import Envelope
 from backend.ingest.sandbox import Sandbox
@@ -27,3 +30,10 @@ def test_no_file_may_use_more_than_is_left_of_the_time_of_all(monkeypatch):
     unpacked_bytes = OF_MEMBERS.quick.unpacked_bytes
     assert {limits.decompressed_bytes for limits in limits_used} == {unpacked_bytes}
     assert [refusal.sentence for refusal in answers[2].refusals] == [TOO_LONG]
+
+
+def test_a_parser_that_others_keep_busy_is_no_refusal_of_the_file(monkeypatch):
+    """The same preview works later, so nothing about the file is told."""
+    monkeypatch.setattr(quick_sandbox, "TURN_S", 0.0)
+    with quick_sandbox._turns, pytest.raises(quick_sandbox.ParserBusy):
+        dry_run([make_file(WRK)], Envelope())
