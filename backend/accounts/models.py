@@ -278,7 +278,15 @@ class AuditEvent(models.Model):
 
     class Meta:
         ordering = ["-at", "-pk"]
-        indexes = [models.Index(fields=["workspace_id", "-at", "-id"], name="audit_of_workspace")]
+        indexes = [
+            models.Index(fields=["workspace_id", "-at", "-id"], name="audit_of_workspace"),
+            # Copied beside the backups once a minute (config/deletions.py).
+            models.Index(
+                fields=["at"],
+                condition=models.Q(act__in=["run.deleted", "workspace.deleted"]),
+                name="audit_of_deletions",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.act} {self.subject}"

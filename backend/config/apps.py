@@ -9,6 +9,7 @@ class ConfigConfig(AppConfig):
         # Connects the signals of Celery's processes.
         from backend.config import (  # noqa: F401
             backup_bucket,
+            deletions,
             error_reports,
             heartbeat,
             task_context,

@@ -3,6 +3,7 @@
     <folder>/<when it ended>/   a backup of the database, with backup.json
     <folder>/artefacts/         the bytes of every artefact, each once
     <folder>/wal/               archived WAL, which PostgreSQL writes (wal_archive.py)
+    <folder>/deletions/         what was deleted for good (deletions.py)
 
 The database goes first and the artefacts second: an artefact is stored before its row, so the
 folder has the bytes of every row. A backup that did not end is called `….partial`, and is none.

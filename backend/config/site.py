@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -67,6 +68,7 @@ class Site:
         self.environment = self._environment()
         say("Bringing the tables up to date")
         self.attempt(lambda: self.manage("migrate", "--verbosity=0"))
+        self._delete_again()
         web = commands.web(socket=self._listener.fileno())
         for number in range(1, WEB_PROCESSES + 1):
             self._run(f"web-{number}", web, log="web", is_listening=True)
@@ -74,6 +76,14 @@ class Site:
         self._run("beat", commands.beat())
         self._wait_until_ready()
         self._is_started = True
+
+    def _delete_again(self) -> None:
+        """A folder that `manage.py restore --into` made has what was deleted since its moment."""
+        deletions = self.folder.path / "deletions"
+        if deletions.is_dir():
+            say("Deleting what was deleted since the restored time")
+            say(self.manage("delete_again", str(self.folder.path)).strip())
+            shutil.rmtree(deletions)
 
     def _listen(self) -> socket.socket:
         """The socket of all web processes: while they are started again, requests wait in it."""

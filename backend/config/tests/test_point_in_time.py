@@ -203,6 +203,71 @@ def test_wal_that_no_backup_needs_is_removed(site, history):
     assert backups_in(site.backups)[-1].first_wal <= max(left)
 
 
+DELETE_WORKSPACE = """
+from backend.accounts.models import Workspace
+from backend.ingest.purging import purge_deleted_workspaces
+from backend.sharing.workspace_deletion import delete_workspace
+delete_workspace(Workspace.objects.get(slug="qzvxwj"))
+purge_deleted_workspaces()
+"""
+
+
+@pytest.fixture(scope="module")
+def deleted(site, history):
+    """A dump with a workspace, and a moment that has it; then it is deleted."""
+    site.manage("make_workspace", "qzvxwj")
+    site.manage("backup", site.backups)
+    site.manage("backup", "--base", site.backups)
+    moment = site.now()
+    time.sleep(0.01)
+    dump = [backup for backup in backups_in(site.backups) if backup.kind == DUMP][-1]
+    site.manage("shell", "-c", DELETE_WORKSPACE)
+    site.manage("backup", site.backups)
+    site.archive_all()
+    return dump, moment
+
+
+def tables_with_marker(site):
+    with site.connect() as database:
+        names = database.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+        ).fetchall()
+        query = "SELECT EXISTS (SELECT FROM {} t WHERE t::text LIKE '%qzvxwj%')"
+        return [
+            name
+            for (name,) in names
+            if database.execute(query.format(f'"{name}"')).fetchone() == (True,)
+        ]
+
+
+def test_a_restored_dump_has_nothing_of_what_was_deleted_since(site, deleted):
+    dump, _ = deleted
+
+    text = site.manage("restore", dump.path, "--replace")
+
+    assert "now once more: workspaces: 1, runs: 0" in text
+    assert tables_with_marker(site) == []
+    site.manage("restore", dump.path, "--replace", "--with-deleted")
+    assert "qzvxwj" in site.slugs()
+    # Only the files beside the backup know of it now.
+    assert "workspaces: 1, runs: 0" in site.manage("delete_again", site.backups)
+    assert tables_with_marker(site) == []
+
+
+def test_a_restored_moment_has_nothing_of_it_once_it_is_served(site, deleted, into):
+    _, moment = deleted
+
+    site.manage("restore", site.backups, "--into", into, "--to", moment.isoformat())
+
+    other = recovered(site, into)
+    try:
+        assert "qzvxwj" in other.slugs()
+        assert "workspaces: 1, runs: 0" in other.manage("delete_again", into)
+        assert tables_with_marker(other) == []
+    finally:
+        other.postgres.stop()
+
+
 def test_compose_archives_as_scripts_start_does():
     text = (settings.BASE_DIR / "docker-compose.backup.yml").read_text()
     (command,) = yaml.safe_load(text)["services"]["postgres"]["command"][2:]

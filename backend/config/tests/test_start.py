@@ -273,3 +273,17 @@ def test_nobody_is_asked_without_a_terminal(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "wrk" else f"/usr/bin/{name}")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert not demo_tool._can_offer()
+
+
+def test_a_restored_folder_loses_what_was_deleted_since_once(monkeypatch, tmp_path):
+    asked = []
+
+    def manage(_, *arguments):
+        asked.append(arguments)
+        return "Deleted once more: workspaces: 1, runs: 0.\n"
+
+    monkeypatch.setattr(site.Site, "manage", manage)
+    (tmp_path / "deletions").mkdir()
+    for _ in range(2):
+        site.Site(8000, tmp_path)._delete_again()
+    assert asked == [("delete_again", str(tmp_path))]

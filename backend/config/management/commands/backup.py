@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from backend.config.backup_bucket import push
 from backend.config.backups import BASE, DUMP, copy_artefacts, make_backup, remove_old
 from backend.config.database_programs import RecoveryFailed
+from backend.config.deletions import remove_old_deletions, store_deletions
 
 # As long as what was deleted may stay in backups.
 KEPT_DAYS = 30
@@ -52,6 +53,8 @@ class Command(BaseCommand):
             backup = make_backup(folder, kind=BASE if options["base"] else DUMP)
             copied = 0 if options["no_artefacts"] else copy_artefacts(folder)
             removed = remove_old(folder, kept_days=options["keep_days"])
+            store_deletions(folder)
+            remove_old_deletions(folder)
             pushed = push(folder, is_mirrored=True) if settings.BACKUP_BUCKET else None
         except (RecoveryFailed, OSError) as failed:
             raise CommandError(f"The backup failed: {failed}") from None

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import shutil
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 
+from backend.accounts.models import AuditEvent
 from backend.config import heartbeat
 from backend.config.backups import DUMP, Backup, read_backup, restore_artefacts
 from backend.config.database_programs import RecoveryFailed, restore_dump
+from backend.config.deletions import (
+    FOLDER,
+    read_deletions,
+    recorded_deletions,
+    repeat_deletions,
+)
 from backend.config.point_in_time import recover
 
 SECRETS = "secrets.json"
+# Deletions that a backup has not may have begun so long before it ended.
+BEFORE_BACKUP = timedelta(days=1)
 
 
 class Command(BaseCommand):
     help = (
         "Restore a dump into the database, with its artefacts; or, with --into, the database of "
-        "any moment since a base backup into a data folder of its own, for scripts/start --data."
+        "any moment since a base backup into a data folder of its own, for scripts/start --data. "
+        "What was deleted for good since then is deleted once more."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -42,7 +53,14 @@ class Command(BaseCommand):
             help="the moment, such as 2026-01-31T12:00:00Z; default: the last archived change",
         )
 
+        parser.add_argument(
+            "--with-deleted",
+            action="store_true",
+            help="bring back the workspaces and runs that were deleted for good since then",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
+        self._is_with_deleted = options["with_deleted"]
         if options["to"] and not options["into"]:
             raise CommandError("--to needs --into: a moment is restored into a folder of its own.")
         started = time.monotonic()
@@ -59,6 +77,9 @@ class Command(BaseCommand):
         base = recover(backups, into, to=_moment(to) if to else None)
         if (backups / "artefacts").is_dir():
             shutil.copytree(backups / "artefacts", into / "artefacts", dirs_exist_ok=True)
+        if not self._is_with_deleted and (backups / FOLDER).is_dir():
+            # scripts/start reads them: the recovered database is not served yet.
+            shutil.copytree(backups / FOLDER, into / FOLDER, dirs_exist_ok=True)
         secrets = Path(settings.DATA_DIR) / SECRETS
         if secrets.exists():
             shutil.copy2(secrets, into / SECRETS)
@@ -80,12 +101,31 @@ class Command(BaseCommand):
                 "the database would be replaced by that of "
                 f"{backup.ended_at:%Y-%m-%d %H:%M:%S} UTC: confirm it with --replace"
             )
+        deleted = [] if self._is_with_deleted else _deleted_since(backup)
         restored = restore_artefacts(backup.path.parent)
         # The tables are dropped: no session of ours may hold them.
         connection.close()
         name = str(settings.DATABASES["default"]["NAME"])
         restore_dump(backup.content, name, "--clean", "--if-exists", "--single-transaction")
         self.stdout.write(f"Put back {restored} artefacts. Check all of them: manage.py verify")
+        # The backup may be of an older version.
+        call_command("migrate", verbosity=0)
+        repeated = repeat_deletions(deleted)
+        self.stdout.write(
+            "Deleted since the backup, and now once more: "
+            f"workspaces: {repeated.workspaces}, runs: {repeated.runs}."
+        )
+
+
+def _deleted_since(backup: Backup) -> list[AuditEvent]:
+    """What was deleted, by the files beside the backup and by the database that it replaces."""
+    events = list(read_deletions(backup.path.parent))
+    try:
+        events += recorded_deletions(backup.ended_at - BEFORE_BACKUP)
+    except Error:
+        # A database without tables.
+        connection.rollback()
+    return events
 
 
 def _require_stopped() -> None:
