@@ -95,5 +95,7 @@ def _judge_guesses(finding: Finding, report: dict[str, Any]) -> None:
         finding.note(f"from one {sender}, in {minutes} minutes: {counted(answers)}")
         finding.expect(set(answers) == {"404", "429"}, f"one {sender}: {counted(answers)}")
         looked_up = answers.get("404", 0)
-        most = minutes * MISSES_A_MINUTE
+        # One more a minute: the miss in the moment in which another one leaves the window of the
+        # library `limits` is looked up and not counted.
+        most = minutes * (MISSES_A_MINUTE + 1)
         finding.expect(looked_up <= most, f"one {sender} had {looked_up} links looked up")
