@@ -203,7 +203,8 @@ def _seconds(stamps: pl.Series) -> pl.Series:
     if not stamps[0] or not stamps[0].isdigit():
         times = stamps.str.to_datetime("%+", time_unit="ns", time_zone="UTC", strict=False)
         return times.dt.epoch("ns") / 1e9
-    # Seconds have ten digits until the year 2286; three more are ms, six µs, nine ns.
-    per_second = 10 ** max(0, len(stamps[0]) - 10)
+    # Seconds have ten digits until the year 2286; three more are ms, six µs, nine ns. What is
+    # longer is no time, and becomes null.
+    per_second = 10 ** min(max(0, len(stamps[0]) - 10), 9)
     seconds: pl.Series = stamps.cast(pl.Int64, strict=False) / per_second
     return seconds

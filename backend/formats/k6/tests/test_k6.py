@@ -152,6 +152,17 @@ def test_csv_times_may_be_of_any_unit(unit):
     assert len(trial.timeline) == math.ceil(151 / 50.20854)
 
 
+@pytest.mark.parametrize("digits", [20, 500])
+def test_csv_times_with_too_many_digits_are_no_times(digits):
+    rows = capture("rate50-3s-csv/results.csv").decode().splitlines()
+    longer = [
+        ",".join([cells[0], "1".ljust(digits, "0"), *cells[2:]])
+        for cells in (row.split(",") for row in rows[1:])
+    ]
+    with pytest.raises(FormatError, match="no time or no value"):
+        read("\n".join([rows[0], *longer]) + "\n")
+
+
 def test_a_summary_of_another_run_is_a_disagreement():
     log = capture("rate50-3s-csv/results.csv")
     (trial,) = read(log, capture("vus10-3s-text/export.json"))
