@@ -39,6 +39,8 @@ RESOLUTION_US = 1000
 HEAD_LINES = 400
 # Texts of errors may hold anything: so many are told apart, the classes count all.
 MOST_TEXTS = 1000
+# Gatling writes a log for each run; more than a few were put together.
+MOST_RUNS = 100
 
 
 def is_log(source: Source) -> bool:
@@ -105,6 +107,13 @@ class _Reader:
         if not is_run(cells):
             return
         if self.runs[-1].is_begun:
+            if len(self.runs) == MOST_RUNS:
+                raise FormatError(
+                    f"The Gatling log has more than {MOST_RUNS} runs.",
+                    tool=NAME,
+                    found=f"record RUN number {MOST_RUNS + 1}",
+                    expected=f"at most {MOST_RUNS} runs: send the logs apart",
+                )
             self.runs.append(_Run())
             self.layout = None
         self.runs[-1].is_begun = True

@@ -89,6 +89,16 @@ def test_a_paste_says_what_the_file_says(case, name):
         assert [entry.as_dict() for entry in read(paste)] == whole
 
 
+def test_a_log_of_very_many_runs_is_refused():
+    """Each costs as much as a thousand requests: a log of nothing else took minutes."""
+    run = "RUN\tSim\tsim\t1795231476474\tload\t3.9.5\n"
+    request = "REQUEST\t\thome\t1795231476500\t1795231476510\tOK\t \n"
+    assert len(read((run + request) * 100)) == 100
+    for many in ((run + request) * 101, run * 20_000):
+        with pytest.raises(FormatError, match="more than 100 runs"):
+            read(many)
+
+
 @pytest.mark.parametrize("name", ["stdout", "simulation.log"])
 def test_two_runs_in_one_paste_are_two_entries(name):
     one, other = capture(f"open-40rps-3s/{name}"), capture(f"open-20rps-2s-refused/{name}")
