@@ -55,8 +55,11 @@ class Asked:
 
 def asked_in(line: Line) -> Asked | None:
     """What a line such as "Benchmarking URL for 3s using 10 connection(s)." says."""
+    # First the beginning, which is cheap: every line of an output is asked.
+    if not line.text.startswith(INTRO):
+        return None
     words = line.words
-    if not line.text.startswith(INTRO) or words[-1] != "connection(s)." or words[-3] != "using":
+    if words[-1] != "connection(s)." or words[-3:-2] != ["using"]:
         return None
     after = dict(pairwise(words))
     microseconds = parse_duration_us(after.get("for", ""))

@@ -73,3 +73,7 @@ def test_the_same_snapshot_behind_a_prompt_is_of_another_run():
     json = SNAPSHOTS[SNAPSHOTS.rindex('{\n  "Summary"') :]
     assert len(read(json + json)) == 1
     assert len(read(f"{json}$ load --json\n{json}")) == 2
+
+
+def test_an_introduction_without_its_figures_is_no_fault():
+    assert read("Benchmarking connection(s).\n" + TEXT) == read(TEXT)
