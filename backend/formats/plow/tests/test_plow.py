@@ -76,4 +76,5 @@ def test_the_same_snapshot_behind_a_prompt_is_of_another_run():
 
 
 def test_an_introduction_without_its_figures_is_no_fault():
-    assert read("Benchmarking connection(s).\n" + TEXT) == read(TEXT)
+    (trial,) = read(TEXT.replace("connection(s).", "", 1) + "Benchmarking connection(s).\n")
+    assert trial.requests_completed == 2000
