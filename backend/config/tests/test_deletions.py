@@ -1,14 +1,16 @@
 """What was deleted for good is kept beside the backups, and deleted once more after a restore."""
 
+import json
 import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import Error, connection
 
 from backend.accounts.models import Act, AuditEvent, Workspace
 from backend.config import deletions
+from backend.config.backups import DESCRIPTION, DUMP, Backup
 from backend.config.database_programs import RecoveryFailed
 from backend.config.deletions import (
     Repeated,
@@ -149,6 +151,20 @@ def test_a_broken_file_deletes_nothing(folder, run):
     with pytest.raises(RecoveryFailed, match=r"2026-01-31T12-00-00.000000Z.jsonl cannot be read"):
         repeat_deletions(read_deletions(folder))
     assert Run.objects.filter(pk=run.pk).exists()
+
+
+def test_a_restore_that_ends_early_loses_no_deletion(folder, run):
+    """Only the database that it replaces knew of it."""
+    delete_run(run)
+    (folder / "cut-off").mkdir(parents=True)
+    backup = Backup(folder / "cut-off", DUMP, datetime.now(UTC), "0.1.0", "")
+    fields = {"kind": DUMP, "ended_at": f"{backup.ended_at}", "version": "0.1.0", "first_wal": ""}
+    (backup.path / DESCRIPTION).write_text(json.dumps(fields))
+    backup.content.write_bytes(b"cut off")
+
+    with pytest.raises(CommandError, match="Not restored"):
+        call_command("restore", str(backup.path), "--replace")
+    assert events_in(folder) == [(Act.RUN_DELETED, run.workspace_id, run.pk)]
 
 
 @pytest.mark.parametrize("fault", [OSError("read-only"), Error("away")])

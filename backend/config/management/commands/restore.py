@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from backend.config.deletions import (
     read_deletions,
     recorded_deletions,
     repeat_deletions,
+    store_deletions,
 )
 from backend.config.point_in_time import recover
 
@@ -101,6 +103,10 @@ class Command(BaseCommand):
                 "the database would be replaced by that of "
                 f"{backup.ended_at:%Y-%m-%d %H:%M:%S} UTC: confirm it with --replace"
             )
+        with suppress(OSError, Error):
+            # Only the database that goes knows the latest deletions: `delete_again` reads them here
+            # if the restore ends early.
+            store_deletions(backup.path.parent)
         deleted = [] if self._is_with_deleted else _deleted_since(backup)
         restored = restore_artefacts(backup.path.parent)
         # The tables are dropped: no session of ours may hold them.
