@@ -108,17 +108,17 @@ def _first_rows(
     workspace_ids: list[UUID], search: RunSearch, order: RunOrder, after: str, most: int
 ) -> list[Run]:
     """The first runs that the search selects, after the cursor, with what a list shows."""
-    rows = Run.objects.filter(workspace__in=workspace_ids)
+    rows, searched = Run.objects.filter(workspace__in=workspace_ids), in_workspaces(workspace_ids)
     shown = rows.select_related("workspace", "server_host").only(*_SHOWN)
     if search.q and order.is_by_time:
         # A common word is in so many runs that to sort them takes long. Mostly the first runs have
         # enough of it, so they are looked at by themselves.
         first = list(order.applied(rows, after).values_list("pk", flat=True)[: 2 * most])
-        among_first = search.applied(shown.filter(pk__in=first))
+        among_first = search.applied(shown.filter(pk__in=first), searched, are_few=True)
         selected = list(order.applied(among_first, "")[:most])
         if len(selected) == most or len(first) < 2 * most:
             return selected
-    selected_rows = search.applied(shown, in_workspaces(workspace_ids))
+    selected_rows = search.applied(shown, searched)
     return list(order.applied(selected_rows, after, search.cells())[:most])
 
 

@@ -83,12 +83,16 @@ class RunSearch:
         chosen = {field.name: getattr(self, field.name) for field in fields(self)}
         return urlencode({name: str(value) for name, value in sorted(chosen.items()) if value})
 
-    def applied(self, rows: QuerySet[Run], searched: Searched | None = None) -> QuerySet[Run]:
-        """The runs of `rows` that match every field. Without `searched`, where all of them are,
-        each word is looked for in one run after another: right for a few runs."""
+    def applied(
+        self, rows: QuerySet[Run], searched: Searched, *, are_few: bool = False
+    ) -> QuerySet[Run]:
+        """The runs of `rows` that match every field; all of them are in `searched`.
+
+        Where they are few, each word is looked for in one run after another.
+        """
         for word in self.q.split()[:MAX_WORDS]:
             rows = rows.filter(
-                has_word(word) if searched is None else Q(pk__in=runs_with(word, searched))
+                has_word(word, searched) if are_few else Q(pk__in=runs_with(word, searched))
             )
         if self.host:
             rows = rows.filter(_on_host(self.host))

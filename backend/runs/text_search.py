@@ -128,11 +128,31 @@ def _ids_from(start: str) -> list[Q]:
     return [Q(pk__range=ids)] if is_spelt else []
 
 
-def has_word(word: str) -> Q:
+def has_word(word: str, searched: Searched) -> Q:
     """Whether a run has the word, as `runs_with`: for a few runs, such as those of a page.
 
-    A common word is in so many runs that to collect them takes long.
+    A common word is in so many runs that to collect them takes long. A word that no name has is not
+    looked for at each load point.
     """
+    matches = Q(Exists(_labelled(word)))
+    for ids in _ids_from(word.lower()):
+        matches |= ids
+    return matches | _has_name(word) if _is_named(word, searched) else matches
+
+
+def _is_named(word: str, searched: Searched) -> bool:
+    own = Q(workspace__in=searched.workspaces)
+    former = FormerName.objects.filter(own, former__icontains=word)
+    tools = searched.series.filter(tool__icontains=word)
+    current = (
+        *(_servers(word, searched), _workloads(word, searched)),
+        _named(word, searched, Host, "name"),
+    )
+    return _union(*current, tools.values_list("pk"), former.values_list("pk")).exists()
+
+
+def _has_name(word: str) -> Q:
+    # Without the former names PostgreSQL plans to collect the load points of all runs.
     of_cells = (
         Q(series__server__name__icontains=word)
         | Q(series__server__version__icontains=word)
@@ -141,14 +161,10 @@ def has_word(word: str) -> Q:
     )
     for kind in ("server", "workload"):
         of_cells |= Q(**{f"series__{kind}__name__in": _current_names(kind, word)})
-    matches = Q(Exists(Cell.objects.filter(of_cells, run=OuterRef("pk")))) | Q(
-        Exists(_labelled(word))
-    )
+    matches = Q(Exists(Cell.objects.filter(of_cells, run=OuterRef("pk"))))
     for role in ("server_host", "client_host"):
         matches |= Q(**{f"{role}__name__icontains": word})
         matches |= Q(**{f"{role}__name__in": _current_names("host", word)})
-    for ids in _ids_from(word.lower()):
-        matches |= ids
     return matches
 
 

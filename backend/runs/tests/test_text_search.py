@@ -72,16 +72,18 @@ def test_a_word_is_looked_for_in_all_runs_as_in_a_few(lab, runs, words, names):
     asked = RunSearch.parse({"q": words})
     rows = Run.objects.filter(workspace=lab)
     expected = {runs[name].pk for name in names}
-    assert {run.pk for run in asked.applied(rows)} == expected
-    assert {run.pk for run in asked.applied(rows, in_workspaces([lab.pk]))} == expected
+    searched = in_workspaces([lab.pk])
+    for are_few in (False, True):
+        found = asked.applied(rows, searched, are_few=are_few)
+        assert {run.pk for run in found} == expected, are_few
 
 
 def test_an_id_is_found_by_its_beginning_as_it_is_spelt(lab, runs):
     key = str(runs["nginx"].pk)
     rows, searched = Run.objects.filter(workspace=lab), in_workspaces([lab.pk])
     for start in (key, key[:8], key[:9], key[:20].upper()):
-        for where in (searched, None):
-            selected = RunSearch(q=start).applied(rows, where)
+        for are_few in (False, True):
+            selected = RunSearch(q=start).applied(rows, searched, are_few=are_few)
             assert [run.pk for run in selected] == [runs["nginx"].pk], start
     for other in (key[:8] + key[9:], key[:4] + "-" + key[4:12], key + "0", key[9:]):
         assert not RunSearch(q=other).applied(rows, searched).exists(), other
