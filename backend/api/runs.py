@@ -30,6 +30,7 @@ from backend.errors import NotFound
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
 from backend.ingest.editing import edit_run, undo_edit
+from backend.ingest.limits import ENVELOPE_TRIALS
 from backend.ingest.trash import delete_run, trash_run
 from backend.links import link_to
 from backend.runs.editing import recorded_values
@@ -53,6 +54,11 @@ LIMIT = OpenApiParameter(
 # With their trials, runs are many times as large.
 TRIALS = "trial_details"
 LIMITS_WITH_TRIALS = range(1, 11)
+# The largest single run has as many: a page of more would need hundreds of MB.
+MOST_TRIALS = ENVELOPE_TRIALS
+EXPANDED = (
+    f"then at most {LIMITS_WITH_TRIALS.stop - 1} runs of at most {MOST_TRIALS:,} trials together"
+)
 # Fields of every list, beside those that choose.
 PAGING = ("workspace", "limit", "after", "fields", "expand")
 ORDERING = ("sort", "direction")
@@ -127,7 +133,7 @@ class RunList(APIView):
                 "direction", str, enum=DIRECTIONS, default="desc", description="Of the order"
             ),
             FIELDS,
-            expand_parameter(TRIALS, note=f"then at most {LIMITS_WITH_TRIALS.stop - 1} runs"),
+            expand_parameter(TRIALS, note=EXPANDED),
         ],
         responses={200: RunPageSerializer, **documented(400, 401, 404)},
     )
@@ -143,7 +149,14 @@ class RunList(APIView):
         order = RunOrder.parse(given)
         # One state, so that each listed run is there when its trials are read.
         with repeatable_read():
-            page = run_page(workspaces, after=after, limit=limit, search=search, order=order)
+            page = run_page(
+                workspaces,
+                after=after,
+                limit=limit,
+                search=search,
+                order=order,
+                most_trials=MOST_TRIALS if has_trials else None,
+            )
             more = {**given, "after": page.next}
             following = link_to("run-list", query=more) if page.next else None
             answer = RunPageSerializer({"runs": page.runs, "next": following}).data

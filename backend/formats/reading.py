@@ -9,6 +9,7 @@ from typing import Any
 from backend.formats.commands import Command
 from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
 from backend.formats.prefixes import PlainText, plain_texts
+from backend.formats.refusals import refuse_impossible
 from backend.formats.sections import Section, sections_by_commands, sections_by_tools
 from backend.formats.techempower import HeadedOutput, headed_outputs
 from backend.formats.text import Line, Source
@@ -154,7 +155,9 @@ def _read(texts: Sequence[_Text], tool: str | None) -> list[Entry]:
         )
     notes = tuple(dict.fromkeys(note for text in claimed for note in text.notes))
     return [
-        replace(entry, detected_by=why, notes=notes) if isinstance(entry, ParsedTrial) else entry
+        refuse_impossible(replace(entry, detected_by=why, notes=notes))
+        if isinstance(entry, ParsedTrial)
+        else entry
         for entry in entries
     ]
 

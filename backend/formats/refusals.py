@@ -6,10 +6,32 @@ from collections.abc import Callable
 from typing import Any
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.numbers import LIMIT
 from backend.formats.text import Document
 
 # Raised while reading a document that lacks a key or has a value of the wrong kind.
 FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
+
+
+# What a database keeps of a number of connections. All other counts: as `LIMIT`.
+MOST_CONNECTIONS = 2**31 - 1
+_COUNTS = ("threads", "requested_requests", "requests_completed", "requests_ok", "bytes_received")
+
+
+def refuse_impossible(trial: ParsedTrial) -> Entry:
+    """The trial, or a refusal where it has a count that no test has."""
+    limits = {"connections": MOST_CONNECTIONS, **dict.fromkeys(_COUNTS, LIMIT)}
+    for name, most in limits.items():
+        count = getattr(trial, name)
+        if count is not None and count > most:
+            words = name.replace("_", " ")
+            return FormatError(
+                f"This output of {trial.tool} has an impossible number of {words}.",
+                tool=trial.tool,
+                found=f"{words}: {count:,}",
+                expected=f"at most {most:,}",
+            )
+    return trial
 
 
 def read_or_refuse(read: Callable[..., ParsedTrial], *arguments: Any) -> Entry:

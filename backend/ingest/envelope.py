@@ -82,9 +82,9 @@ class Host(Section, frozen=True):
 
     name: Name | None = None
     cpu_model: Name | None = None
-    cores: Count | None = None
+    cores: Small | None = None
     memory_bytes: Count | None = None
-    virtualisation: Name | None = None
+    virtualisation: Annotated[str, Meta(max_length=100)] | None = None
     os: Name | None = None
     kernel: Name | None = None
     facts: Fields | None = None

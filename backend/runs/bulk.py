@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -59,4 +60,10 @@ def _is_given(field: Field[Any, Any], row: Model) -> bool:
 
 
 def _as_json(value: object) -> str | None:
-    return None if value is None else orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    if value is None:
+        return None
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        # A whole number of more than 64 bits: PostgreSQL gives 1e20 of an envelope so.
+        return json.dumps(value)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -94,13 +95,21 @@ def run_page(
     limit: int = 50,
     search: RunSearch = EVERY_RUN,
     order: RunOrder = NEWEST_FIRST,
+    most_trials: int | None = None,
 ) -> RunPage:
-    """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor."""
+    """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor.
+
+    With `most_trials`, the page ends before a run with which it would have more; it has one run at
+    least.
+    """
     runs = _first_rows(list(workspace_ids), search, order, after, limit + 1)
-    page = runs[:limit]
+    rows = rows_of(runs[:limit], search.cells())
+    if most_trials is not None:
+        totals = accumulate(row.trials for row in rows)
+        rows = rows[: max(1, sum(total <= most_trials for total in totals))]
     return RunPage(
-        runs=tuple(rows_of(page, search.cells())),
-        next=order.cursor(page[-1]) if len(runs) > limit else None,
+        runs=tuple(rows),
+        next=order.cursor(runs[len(rows) - 1]) if len(runs) > len(rows) else None,
     )
 
 

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from backend.api import runs
 from backend.runs.models import Trial
 from backend.sharing.models import Visibility
 from backend.testing.openapi import list_operations
@@ -38,6 +39,20 @@ def test_a_page_of_runs_with_trials_is_short_and_leads_to_the_next(api, scene):
     (following,) = api.get(page["next"]).json()["runs"]
     assert following["id"] != page["runs"][0]["id"]
     assert following["trial_details"]
+
+
+def test_a_page_of_runs_has_no_more_trials_than_the_largest_run(api, scene, monkeypatch):
+    make_measured_run(scene.own.workspace)
+    address = f"{ROOT}/runs?expand=trial_details"
+    one, other = (run["trials"] for run in api.get(address).json()["runs"])
+    for most, expected in ((one + other, [2]), (one + other - 1, [1, 1]), (1, [1, 1])):
+        monkeypatch.setattr(runs, "MOST_TRIALS", most)
+        counts, following = [], address
+        while following:
+            page = api.get(following).json()
+            counts.append(len(page["runs"]))
+            following = page["next"]
+        assert counts == expected
 
 
 def test_a_trial_comes_with_its_timeline(api, scene):
@@ -86,4 +101,7 @@ def test_the_document_names_the_parts():
         if parameter["name"] == "expand"
     }
     assert described.keys() == {"run_list", "trial_read", "result_set_read"}
-    assert "trial_details (then at most 10 runs)" in described["run_list"]
+    assert (
+        "trial_details (then at most 10 runs of at most 5,000 trials together)"
+        in described["run_list"]
+    )

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -134,3 +136,20 @@ def test_every_tool_documents_its_definitions():
         assert all(
             word in tool.doc for word in ("Loop:", "Latency unit:", "Percentiles:", "Success:")
         )
+
+
+@pytest.mark.parametrize(
+    ("path", "figure", "found"),
+    [
+        ("ab/rand-c10-tsv-csv/stdout", rb"(Concurrency Level: +)\d+", "connections"),
+        ("wrk/latency-c10-10k/stdout", rb"(threads and )\d+", "connections"),
+        ("k6/rate50-3s-csv/stdout", rb"(data_received[.]+: )\d+(?= kB)", "bytes received"),
+    ],
+)
+def test_a_count_that_no_database_keeps_is_refused_with_its_name(path, figure, found):
+    report = capture(path)
+    assert not isinstance(parse([artefact(report)])[0], FormatError)
+    too_large = re.sub(figure, rb"\g<1>" + b"9" * 18, report, count=1)
+    with pytest.raises(FormatError, match="impossible number of") as refused:
+        parse([artefact(too_large)])
+    assert refused.value.found.startswith(found)

@@ -5,6 +5,7 @@ import pytest
 from django.db.models.functions import Now
 
 from backend.ingest import answers, queue
+from backend.ingest.envelope import EnvelopeError, read_envelope
 from backend.ingest.models import State, Upload
 from backend.ingest.reading import MAX_REASONS, Reading, Refusal
 from backend.ingest.rewriting import CannotClean
@@ -251,3 +252,43 @@ def test_labels_are_kept_as_texts_that_a_link_can_ask_for(tenant):
     upload = processed(upload_of(tenant, WRK, envelope=envelope))
     run = Run.objects.get(pk=upload.pk)
     assert run.labels == {"name": "x", "n": "1", "nightly": "true"}
+
+
+def test_the_largest_values_of_an_envelope_are_recorded(make_upload):
+    """No column is shorter than its limit in an envelope."""
+    host = {
+        **dict.fromkeys(("name", "cpu_model", "os", "kernel"), "n" * 200),
+        "cores": 2**31 - 1,
+        "memory_bytes": 2**63 - 1,
+        "virtualisation": "v" * 100,
+    }
+    workload = {
+        "name": "w" * 200,
+        "method": "M" * 20,
+        "path": "/" + "p" * 1999,
+        "payload_bytes": 2**63 - 1,
+        "body_bytes": 2**63 - 1,
+        "body_sha256": "f" * 64,
+    }
+    load = {"tool_version": "v" * 80, "connections": 2**31 - 1, "rate_rps": 9.9e14}
+    trial = {
+        "artefacts": ["0.txt"],
+        "ordinal": 2**31 - 1,
+        "repeat": 2**31 - 1,
+        "exit_code": 2**31 - 1,
+        "resources": {"client_cpu_s": 1e20},
+        "server": dict.fromkeys(("name", "version", "runtime"), "s" * 200),
+        "workload": workload,
+        "load": load,
+    }
+    run = {"seed": 2**63 - 1, "trials_planned": 2**31 - 1, "plan_sha256": "f" * 64}
+    envelope = {"schema": 1, "run": run, "hosts": {"client": host, "server": host}}
+    upload = processed(make_upload(envelope={**envelope, "trials": [trial]}))
+    assert (upload.state, upload.reason) == (State.PARSED, "")
+    assert Trial.objects.get(run=upload.run).resources["client_cpu_s"] == 1e20
+
+
+@pytest.mark.parametrize("fields", [{"cores": 2**31}, {"virtualisation": "v" * 101}])
+def test_a_host_that_no_column_holds_is_refused_when_it_is_sent(fields):
+    with pytest.raises(EnvelopeError, match=next(iter(fields))):
+        read_envelope({"schema": 1, "hosts": {"server": {"name": "a", **fields}}})
