@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from backend.signal_names import signal_name
+
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 30.0
 # A child that ran this long starts with the first pause again.
@@ -71,7 +73,7 @@ class Child:
         code = self.process.returncode if self.process is not None else None
         how = f"ended with status {code}"
         if code is not None and code < 0:
-            how = f"was ended by {signal.Signals(-code).name}"
+            how = f"was ended by {signal_name(-code)}"
         return f"{how}; see {self.log}: {last_line(self.log)}"
 
     def _plan_restart(self, reason: str) -> str:

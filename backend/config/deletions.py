@@ -8,10 +8,12 @@ A file never changes. Those that are older than every backup go: each backup kno
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
@@ -25,27 +27,37 @@ from backend.config.backup_bucket import push
 from backend.config.backups import NAME_FORMAT, PARTIAL, backups_in
 from backend.config.database_programs import RecoveryFailed
 from backend.ingest.purging import purge_deleted_workspaces
-from backend.ingest.removal import remove_run
+from backend.ingest.removal import remove_run, remove_unread
 from backend.runs.models import Run
 from backend.sharing.workspace_deletion import delete_workspace
 
 log = logging.getLogger(__name__)
 
 FOLDER = "deletions"
+# A file in a copy of that folder: what was deleted shall stay there.
+KEEP = "keep"
 STORE_TASK = "config.store_deletions"
 ACTS = (Act.WORKSPACE_DELETED, Act.RUN_DELETED)
 # Longer than the transaction of a deletion, whose event is dated at its beginning.
 MARGIN = timedelta(hours=1)
+NOT_ALL = (
+    "{} runs could not be deleted once more: the log has the reasons. "
+    "Run manage.py delete_again {} until it ends without an error."
+)
 # Of a restore: what is left then, the collector removes.
 PURGE_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """How many workspaces and runs were deleted once more."""
+    """How many workspaces and runs were deleted once more, and how many runs could not be."""
 
     workspaces: int = 0
     runs: int = 0
+    failed_runs: int = 0
+
+    def __str__(self) -> str:
+        return f"workspaces: {self.workspaces}, runs: {self.runs}"
 
 
 def store_deletions(folder: Path, *, since: datetime | None = None) -> int:
@@ -54,16 +66,31 @@ def store_deletions(folder: Path, *, since: datetime | None = None) -> int:
     `since`: where the search begins; None: before the oldest backup of the folder. Raises OSError.
     """
     begin = since or _oldest_backup(folder) - MARGIN
-    stored = {event.pk for event in read_deletions(folder, since=begin)}
+    stored = _stored_since(folder, begin)
     events = [event for event in recorded_deletions(begin) if event.pk not in stored]
     if events:
         place = folder.resolve() / FOLDER
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = place / f"{datetime.now(UTC).strftime(NAME_FORMAT)}.jsonl"
         partial = file.with_name(f"{file.name}{PARTIAL}")
-        partial.write_text(serializers.serialize("jsonl", events))
+        with partial.open("w") as lines:
+            lines.write(serializers.serialize("jsonl", events))
+            lines.flush()
+            os.fsync(lines.fileno())
         partial.rename(file)
     return len(events)
+
+
+def _stored_since(folder: Path, since: datetime) -> set[UUID]:
+    """The events in files written since then. Those of a damaged file are stored once more."""
+    stored = set()
+    for file in _files(folder):
+        if _written_at(file) >= since:
+            try:
+                stored |= {event.pk for event in _events_in(file)}
+            except RecoveryFailed:
+                log.warning("deletions_damaged", exc_info=True)
+    return stored
 
 
 def recorded_deletions(since: datetime) -> list[AuditEvent]:
@@ -72,39 +99,54 @@ def recorded_deletions(since: datetime) -> list[AuditEvent]:
     return list(rows.order_by("at", "pk"))
 
 
-def read_deletions(folder: Path, *, since: datetime | None = None) -> Iterator[AuditEvent]:
-    """The events in the files of a folder of backups, or in those written since then.
+def read_deletions(folder: Path) -> list[AuditEvent]:
+    """The events in the files of a folder of backups; raises RecoveryFailed for a damaged one."""
+    return [event for file in _files(folder) for event in _events_in(file)]
 
-    Raises RecoveryFailed where a file cannot be read.
-    """
-    for file in _files(folder):
-        if since is not None and _written_at(file) < since:
-            continue
-        try:
-            for entry in serializers.deserialize("jsonl", file.read_text(), ignorenonexistent=True):
-                if isinstance(entry.object, AuditEvent):
-                    yield entry.object
-        except (OSError, ValueError, DeserializationError) as error:
-            raise RecoveryFailed(f"{file} cannot be read: {error}") from None
+
+def _events_in(file: Path) -> list[AuditEvent]:
+    try:
+        entries = serializers.deserialize("jsonl", file.read_text(), ignorenonexistent=True)
+        return [entry.object for entry in entries if isinstance(entry.object, AuditEvent)]
+    except (OSError, ValueError, DeserializationError) as error:
+        raise RecoveryFailed(f"{file} cannot be read: {error}") from None
 
 
 def repeat_deletions(events: Iterable[AuditEvent]) -> Repeated:
     """Delete once more what these events deleted, but for events that the database has itself.
 
     A run that was sent again after its deletion and before the backup so stays. Raises what the
-    database raises; it may be called again.
+    database raises, but for single runs, which are counted; it may be called again.
     """
+    missing = _unknown(events)
+    # Workspaces first: what was private in them is closed, whatever happens to a run.
+    workspaces = [event for event in missing if event.act == Act.WORKSPACE_DELETED]
+    deleted = sum(_delete_workspace(event) for event in workspaces)
+    removed = failed = 0
+    for event in missing:
+        if event.act == Act.RUN_DELETED:
+            try:
+                removed += _remove_run(event)
+            except Error:
+                failed += 1
+                log.exception("run_not_deleted", extra={"run": str(event.subject_id)})
+    purge_deleted_workspaces(PURGE_S)
+    return Repeated(deleted, removed, failed)
+
+
+@transaction.atomic
+def keep_deleted(events: Iterable[AuditEvent]) -> None:
+    """Record these events and delete nothing: no later restore repeats them."""
+    for event in _unknown(events):
+        if Workspace.objects.filter(Q(pk=event.workspace_id)).exists():
+            event.save(force_insert=True)
+
+
+def _unknown(events: Iterable[AuditEvent]) -> list[AuditEvent]:
+    """The events that the database does not have, oldest first."""
     by_id = {event.pk: event for event in events}
     known = set(AuditEvent.objects.filter(pk__in=by_id).values_list("pk", flat=True))
-    missing = sorted((by_id[pk] for pk in by_id.keys() - known), key=lambda event: event.at)
-    workspaces = [event for event in missing if event.act == Act.WORKSPACE_DELETED]
-    runs = [event for event in missing if event.act == Act.RUN_DELETED]
-    repeated = Repeated(
-        runs=sum(_remove_run(event) for event in runs),
-        workspaces=sum(_delete_workspace(event) for event in workspaces),
-    )
-    purge_deleted_workspaces(PURGE_S)
-    return repeated
+    return sorted((by_id[pk] for pk in by_id.keys() - known), key=lambda event: event.at)
 
 
 @transaction.atomic
@@ -118,15 +160,16 @@ def _delete_workspace(event: AuditEvent) -> bool:
 
 @transaction.atomic
 def _remove_run(event: AuditEvent) -> bool:
-    workspace = Workspace.objects.filter(Q(pk=event.workspace_id)).first()
+    workspace = Workspace.objects.filter(Q(pk=event.workspace_id), deleted_at=None).first()
     if workspace is None:
-        # Its audit log is gone too.
+        # Its audit log is gone too, or goes with it.
         return False
     event.save(force_insert=True)
     run = Run.with_trash.filter(Q(pk=event.subject_id), workspace=workspace).first()
     if run is not None:
         remove_run(run)
-    return run is not None
+        return True
+    return event.subject_id is not None and remove_unread(workspace, event.subject_id)
 
 
 def remove_old_deletions(folder: Path) -> None:
@@ -150,6 +193,12 @@ def _oldest_backup(folder: Path) -> datetime:
     return min((backup.ended_at for backup in backups_in(folder)), default=datetime.now(UTC))
 
 
+def _last_stored(folder: Path) -> datetime:
+    """When events were stored last, or else the oldest backup ended; now where there is neither."""
+    files = _files(folder)
+    return _written_at(files[-1]) if files else _oldest_backup(folder)
+
+
 @shared_task(name=STORE_TASK)  # type: ignore[untyped-decorator]
 def store_new_deletions() -> None:
     """Store what was deleted lately in BACKUP_DIR; beat asks once a minute."""
@@ -157,8 +206,8 @@ def store_new_deletions() -> None:
     if not folder:
         return
     try:
-        stored = store_deletions(folder, since=datetime.now(UTC) - MARGIN)
-        if stored and settings.BACKUP_BUCKET:
+        store_deletions(folder, since=_last_stored(folder) - MARGIN)
+        if settings.BACKUP_BUCKET:
             push(folder, below=f"{FOLDER}/")
     except (RecoveryFailed, OSError, Error):
         log.warning("deletions_not_stored", exc_info=True)

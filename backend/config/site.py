@@ -82,7 +82,7 @@ class Site:
         deletions = self.folder.path / "deletions"
         if deletions.is_dir():
             say("Deleting what was deleted since the restored time")
-            say(self.manage("delete_again", str(self.folder.path)).strip())
+            say(self.attempt(lambda: self.manage("delete_again", str(self.folder.path))).strip())
             shutil.rmtree(deletions)
 
     def _listen(self) -> socket.socket:

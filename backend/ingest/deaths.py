@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.signal_names import signal_name
+
 # Sent by people, supervisors and machines that shut down. A crash has other signals.
 SIGNALS_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 # A killed child that had this share of its memory limit counts as killed for its memory, also
@@ -62,7 +64,7 @@ class Death:
             return f"ended with status {self.code}"
         if self.is_for_memory(limit_bytes):
             return "was killed for lack of memory"
-        name = signal.Signals(-self.code).name
+        name = signal_name(-self.code)
         return f"was ended ({name})" if self.is_from_outside(limit_bytes) else f"crashed ({name})"
 
     def memory(self, limit_bytes: int) -> str:

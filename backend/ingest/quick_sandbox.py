@@ -16,7 +16,7 @@ from backend.ingest.slots import LONG_WORK, PAGES, Busy, OwnerBusy
 
 # The worker reads one upload at a time; the threads of the web server take turns.
 _turns = threading.Lock()
-# More than one reading may take.
+# Most readings take less; a reading may take twice its CPU time and 5 s. No page waits for that.
 TURN_S = 10.0
 
 

@@ -29,19 +29,34 @@ def remove_run(run: Run) -> None:
     """
     # Alone, so that no recording takes a series that is about to go.
     lock_names(run.workspace, exclusive=True)
-    # Locked first, so that a reading that is under way ends before, or finds nothing.
-    held = list(uploads_of_runs(run.workspace, [run.pk]).select_for_update())
-    ids = [upload.pk for upload in held]
-    files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
-    observations = Observation.objects.filter(run=run.pk, workspace=run.workspace_id)
-    add(run.workspace_id, -bytes_of_uploads(ids) - _bytes_of(observations))
-    Upload.objects.filter(pk__in=ids).delete()
-    observations.delete()
+    _remove_uploads(run.workspace, run.pk, uploads_of_runs(run.workspace, [run.pk]))
     Run.with_trash.filter(pk=run.pk).delete()
     remove_unused(run.workspace_id)
     refresh_hosts(hosts_of(run))
     run.workspace.changed()
+
+
+@transaction.atomic
+def remove_unread(workspace: Workspace, run_id: UUID) -> bool:
+    """Delete the uploads that would make this run when they are read; whether there were any.
+
+    A run without an id in its envelope gets that of its upload.
+    """
+    is_its = Q(pk=run_id) | Q(envelope__run__id=str(run_id))
+    return _remove_uploads(workspace, run_id, Upload.objects.filter(is_its, workspace=workspace))
+
+
+def _remove_uploads(workspace: Workspace, run_id: UUID, uploads: QuerySet[Upload]) -> bool:
+    """Delete the uploads with their raw files, and what agents observed of the run."""
+    # Locked first, so that a reading that is under way ends before, or finds nothing.
+    ids = [upload.pk for upload in uploads.select_for_update()]
+    files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
+    observations = Observation.objects.filter(run=run_id, workspace=workspace)
+    add(workspace.pk, -bytes_of_uploads(ids) - _bytes_of(observations))
+    Upload.objects.filter(pk__in=ids).delete()
+    observations.delete()
     transaction.on_commit(partial(remove_unnamed_later, files), robust=True)
+    return bool(ids)
 
 
 def _bytes_of(observations: QuerySet[Observation]) -> int:

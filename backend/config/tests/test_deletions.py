@@ -13,6 +13,7 @@ from backend.config import deletions
 from backend.config.backups import DESCRIPTION, DUMP, Backup
 from backend.config.database_programs import RecoveryFailed
 from backend.config.deletions import (
+    KEEP,
     Repeated,
     read_deletions,
     remove_old_deletions,
@@ -20,13 +21,14 @@ from backend.config.deletions import (
     store_deletions,
     store_new_deletions,
 )
+from backend.ingest.models import Upload
 from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.storage import storage
 from backend.ingest.trash import delete_run
 from backend.runs.models import Run, Trial
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.scenes import make_measured_run
-from backend.testing.uploads import make_tenant
+from backend.testing.uploads import make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -130,6 +132,88 @@ def test_a_run_of_a_workspace_that_is_gone_leaves_no_event(folder, run):
     assert repeat_deletions(read_deletions(folder)) == Repeated()
 
     assert not AuditEvent.objects.filter(act=Act.RUN_DELETED).exists()
+
+
+@pytest.mark.usefixtures("_old_backup")
+def test_an_upload_that_would_make_a_deleted_run_goes(folder, run):
+    """The backup had it unread."""
+    tenant = make_tenant("unread")
+    named = make_upload(tenant, envelope={**make_envelope(1), "run": {"id": str(run.pk)}})
+    unnamed, stays = make_upload(tenant), make_upload(tenant)
+    for run_id in (run.pk, unnamed.pk):
+        AuditEvent(act=Act.RUN_DELETED, workspace_id=tenant.workspace.pk, subject_id=run_id).save()
+    store_deletions(folder)
+    forget(Act.RUN_DELETED)
+
+    assert repeat_deletions(read_deletions(folder)) == Repeated(runs=2)
+
+    assert not Upload.objects.filter(pk__in=[named.pk, unnamed.pk]).exists()
+    assert Upload.objects.filter(pk=stays.pk).exists()
+
+
+@pytest.mark.usefixtures("_old_backup")
+def test_what_was_brought_back_is_not_deleted_by_a_later_restore(folder, run):
+    AuditEvent(act=Act.WORKSPACE_DELETED, workspace_id=run.workspace_id).save()
+    store_deletions(folder)
+    forget(Act.WORKSPACE_DELETED)
+    (folder / "deletions" / KEEP).touch()
+
+    call_command("delete_again", str(folder))
+    (folder / "deletions" / KEEP).unlink()
+    call_command("delete_again", str(folder))
+
+    assert Run.objects.filter(pk=run.pk).exists()
+    assert Workspace.objects.get(pk=run.workspace_id).deleted_at is None
+
+
+@pytest.mark.usefixtures("_old_backup")
+def test_one_run_that_cannot_be_deleted_stops_nothing_else(folder, run, monkeypatch):
+    other = make_tenant("other").workspace
+    AuditEvent(act=Act.RUN_DELETED, workspace_id=run.workspace_id, subject_id=run.pk).save()
+    AuditEvent(act=Act.WORKSPACE_DELETED, workspace_id=other.pk).save()
+    store_deletions(folder)
+    forget(Act.RUN_DELETED, Act.WORKSPACE_DELETED)
+
+    def fail(_):
+        raise Error("canceling statement due to statement timeout")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(deletions, "remove_run", fail)
+        with pytest.raises(CommandError, match="1 runs could not be deleted once more"):
+            call_command("delete_again", str(folder))
+    assert not Workspace.objects.filter(pk=other.pk).exists()
+    assert Run.objects.filter(pk=run.pk).exists()
+
+    call_command("delete_again", str(folder))
+    assert not Run.with_trash.exists()
+
+
+def test_what_was_deleted_while_nothing_could_be_stored_is_stored_later(folder, run):
+    delete_run(run)
+    store_new_deletions()
+    (file,) = (folder / "deletions").iterdir()
+    file.rename(file.with_name("2026-01-31T12-00-00.000000Z.jsonl"))
+    past = datetime(2026, 2, 1, tzinfo=UTC)
+    AuditEvent(
+        act=Act.RUN_DELETED, workspace_id=run.workspace_id, subject_id=run.pk, at=past
+    ).save()
+
+    store_new_deletions()
+
+    assert len(events_in(folder)) == 2
+
+
+def test_a_damaged_file_does_not_stop_the_storing_of_others(folder, run, caplog):
+    place = folder / "deletions"
+    place.mkdir(parents=True)
+    name = f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S.%fZ}.jsonl"
+    (place / name).write_text('{"model": "accounts.audi')
+    delete_run(run)
+
+    store_new_deletions()
+
+    assert "deletions_damaged" in caplog.messages
+    assert len(list(place.iterdir())) == 2
 
 
 def test_files_that_every_backup_is_newer_than_go(folder, run):

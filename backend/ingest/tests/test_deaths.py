@@ -13,6 +13,7 @@ from backend.ingest import deaths
 from backend.ingest.cleaner import Cleaner, CleanerInterrupted
 from backend.ingest.deaths import Death, count_memory_kills, death_of
 from backend.ingest.sandbox import Sandbox
+from backend.signal_names import signal_name
 
 LIMIT_BYTES = 2 << 30
 
@@ -96,3 +97,7 @@ def test_a_killed_cleaner_refuses_nothing_for_good(monkeypatch, settings):
             child.clean_json({"run": 1})
         monkeypatch.undo()
         assert child.clean_json({"run": 1}) == {"run": 1}
+
+
+def test_a_signal_without_a_name_has_its_number():
+    assert (signal_name(9), signal_name(40)) == ("SIGKILL", "signal 40")

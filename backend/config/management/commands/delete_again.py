@@ -6,9 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import Error
 
 from backend.config.database_programs import RecoveryFailed
-from backend.config.deletions import read_deletions, repeat_deletions
+from backend.config.deletions import (
+    FOLDER,
+    KEEP,
+    NOT_ALL,
+    keep_deleted,
+    read_deletions,
+    repeat_deletions,
+)
 
 
 class Command(BaseCommand):
@@ -21,10 +29,18 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="the folder of all backups")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        folder: Path = options["folder"]
         try:
-            repeated = repeat_deletions(read_deletions(options["folder"]))
+            events = read_deletions(folder)
+            if (folder / FOLDER / KEEP).exists():
+                keep_deleted(events)
+                self.stdout.write("Kept what was deleted: it was restored with --with-deleted.")
+                return
+            repeated = repeat_deletions(events)
         except RecoveryFailed as failed:
             raise CommandError(f"Nothing was deleted: {failed}") from None
-        self.stdout.write(
-            f"Deleted once more: workspaces: {repeated.workspaces}, runs: {repeated.runs}."
-        )
+        except Error as failed:
+            raise CommandError(f"Not all was deleted: {failed}. Run this again.") from None
+        self.stdout.write(f"Deleted once more: {repeated}.")
+        if repeated.failed_runs:
+            raise CommandError(NOT_ALL.format(repeated.failed_runs, folder))

@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import Error, connection
+from django.db import Error, ProgrammingError, connection
 
 from backend.accounts.models import AuditEvent
 from backend.config import heartbeat
@@ -20,6 +20,9 @@ from backend.config.backups import DUMP, Backup, read_backup, restore_artefacts
 from backend.config.database_programs import RecoveryFailed, restore_dump
 from backend.config.deletions import (
     FOLDER,
+    KEEP,
+    NOT_ALL,
+    keep_deleted,
     read_deletions,
     recorded_deletions,
     repeat_deletions,
@@ -73,15 +76,22 @@ class Command(BaseCommand):
                 self._replace(read_backup(options["folder"]), is_confirmed=options["replace"])
         except (RecoveryFailed, OSError) as failed:
             raise CommandError(f"Not restored: {failed}") from None
+        except Error as failed:
+            raise CommandError(
+                f"The database refused a part of it: {failed}. Run this again, or if it is there, "
+                f"manage.py migrate and manage.py delete_again {options['folder'].parent}"
+            ) from None
         self.stdout.write(f"Restored in {time.monotonic() - started:.1f} s.")
 
     def _recover(self, backups: Path, into: Path, to: str | None) -> None:
         base = recover(backups, into, to=_moment(to) if to else None)
         if (backups / "artefacts").is_dir():
             shutil.copytree(backups / "artefacts", into / "artefacts", dirs_exist_ok=True)
-        if not self._is_with_deleted and (backups / FOLDER).is_dir():
+        if (backups / FOLDER).is_dir():
             # scripts/start reads them: the recovered database is not served yet.
             shutil.copytree(backups / FOLDER, into / FOLDER, dirs_exist_ok=True)
+            if self._is_with_deleted:
+                (into / FOLDER / KEEP).touch()
         secrets = Path(settings.DATA_DIR) / SECRETS
         if secrets.exists():
             shutil.copy2(secrets, into / SECRETS)
@@ -107,7 +117,7 @@ class Command(BaseCommand):
             # Only the database that goes knows the latest deletions: `delete_again` reads them here
             # if the restore ends early.
             store_deletions(backup.path.parent)
-        deleted = [] if self._is_with_deleted else _deleted_since(backup)
+        deleted = _deleted_since(backup)
         restored = restore_artefacts(backup.path.parent)
         # The tables are dropped: no session of ours may hold them.
         connection.close()
@@ -116,19 +126,21 @@ class Command(BaseCommand):
         self.stdout.write(f"Put back {restored} artefacts. Check all of them: manage.py verify")
         # The backup may be of an older version.
         call_command("migrate", verbosity=0)
+        if self._is_with_deleted:
+            keep_deleted(deleted)
+            return
         repeated = repeat_deletions(deleted)
-        self.stdout.write(
-            "Deleted since the backup, and now once more: "
-            f"workspaces: {repeated.workspaces}, runs: {repeated.runs}."
-        )
+        self.stdout.write(f"Deleted since the backup, and now once more: {repeated}.")
+        if repeated.failed_runs:
+            raise RecoveryFailed(NOT_ALL.format(repeated.failed_runs, backup.path.parent))
 
 
 def _deleted_since(backup: Backup) -> list[AuditEvent]:
     """What was deleted, by the files beside the backup and by the database that it replaces."""
-    events = list(read_deletions(backup.path.parent))
+    events = read_deletions(backup.path.parent)
     try:
         events += recorded_deletions(backup.ended_at - BEFORE_BACKUP)
-    except Error:
+    except ProgrammingError:
         # A database without tables.
         connection.rollback()
     return events

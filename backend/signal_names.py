@@ -1,0 +1,13 @@
+"""The name of the signal that ended a process."""
+
+from __future__ import annotations
+
+import signal
+
+
+def signal_name(number: int) -> str:
+    """Such as SIGKILL; "signal 40" of one without a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
