@@ -5,6 +5,8 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -26,7 +28,40 @@ def main() -> None:
         fill_environment(sys.argv[1:2])
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    if sys.argv[1:2] == ["restore"] and "--replace" in sys.argv and is_stopped():
+        with database_of_stopped_site():
+            execute_from_command_line(sys.argv)
+    else:
+        execute_from_command_line(sys.argv)
+
+
+def is_stopped() -> bool:
+    """Whether this is about a site of scripts/start that does not run."""
+    is_nowhere = os.environ.get("DATABASE_URL") == NOWHERE["DATABASE_URL"]
+    return is_nowhere and (Path(os.environ["DATA_DIR"]) / "secrets.json").exists()
+
+
+@contextmanager
+def database_of_stopped_site() -> Iterator[None]:
+    """Its PostgreSQL alone, until the block ends. No scripts/start begins meanwhile."""
+    from backend.config.embedded import EmbeddedFailed, Postgres
+    from backend.config.site_folder import SiteFolder, StartFailed
+
+    folder, backups = (
+        SiteFolder(Path(os.environ["DATA_DIR"]).resolve()),
+        os.environ.get("BACKUP_DIR"),
+    )
+    postgres = Postgres(folder.path, backups=Path(backups) if backups else None)
+    try:
+        folder.prepare()
+        postgres.start(folder.log_of("postgres"))
+    except (EmbeddedFailed, StartFailed) as failed:
+        sys.exit(f"CommandError: the database of {folder.path} was not started: {failed}")
+    os.environ.update(folder.secrets(), DATABASE_URL=postgres.url)
+    try:
+        yield
+    finally:
+        postgres.stop()
 
 
 def fill_environment(command: list[str]) -> None:

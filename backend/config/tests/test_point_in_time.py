@@ -24,6 +24,8 @@ from backend.config.wal_archive import archive_settings
 
 pytestmark = pytest.mark.processes
 PATIENCE_S = 60
+# What settings read of the environment: a terminal beside scripts/start has none of it.
+OF_SITE = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "TOKEN_PEPPER", "DJANGO_SETTINGS_MODULE")
 SECRETS = '{"SECRET_KEY": "of the site", "TOKEN_PEPPER": "of the site too"}'
 
 
@@ -252,6 +254,30 @@ def test_a_restored_dump_has_nothing_of_what_was_deleted_since(site, deleted):
     # What was brought back stays, whatever is restored later.
     assert "workspaces: 0, runs: 0" in site.manage("delete_again", site.backups)
     assert "qzvxwj" in site.slugs()
+
+
+def test_a_dump_is_restored_while_scripts_start_is_stopped(site, history):
+    """Its database is stopped too: the command starts it, and holds the lock of the folder."""
+    site.manage("backup", site.backups)
+    dump = [backup for backup in backups_in(site.backups) if backup.kind == DUMP][-1]
+    site.manage("make_workspace", "made-later")
+    site.postgres.stop()
+    own = {"DATA_DIR": str(site.data), "BACKUP_DIR": str(site.backups)}
+    kept = {name: value for name, value in os.environ.items() if name not in OF_SITE}
+    try:
+        done = subprocess.run(
+            [sys.executable, settings.BASE_DIR / "manage.py", "restore", dump.path, "--replace"],
+            env={**kept, **own},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert not (site.data / "postgres" / "postmaster.pid").exists()
+    finally:
+        site.postgres.start(site.log)
+    assert "made-later" not in site.slugs()
+    assert "before" in site.slugs()
 
 
 def test_a_restored_moment_has_nothing_of_it_once_it_is_served(site, deleted, into):

@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import Error, ProgrammingError, connection
+from django.db import Error, OperationalError, ProgrammingError, connection
 
 from backend.accounts.models import AuditEvent
 from backend.config import heartbeat
@@ -76,6 +76,10 @@ class Command(BaseCommand):
                 self._replace(read_backup(options["folder"]), is_confirmed=options["replace"])
         except (RecoveryFailed, OSError) as failed:
             raise CommandError(f"Not restored: {failed}") from None
+        except OperationalError as failed:
+            raise CommandError(
+                f"Not restored: the database does not answer. Start it, and try again. {failed}"
+            ) from None
         except Error as failed:
             raise CommandError(
                 f"The database refused a part of it: {failed}. Run this again, or if it is there, "
