@@ -41,10 +41,17 @@ def clean_envelope(
     else:
         with cleaner(Work(workspace_id, is_short=size_bytes <= SHORT_BYTES)) as child:
             cleaned = child.clean_json(envelope)
-    run, before = cleaned.get("run") or {}, envelope.get("run") or {}
-    if run.get("plan") != before.get("plan"):
-        run["plan_sha256"] = hashlib.sha256(run["plan"].encode()).hexdigest()
+    plan = _plan_of(cleaned)
+    if plan is not None and plan != _plan_of(envelope):
+        cleaned["run"]["plan_sha256"] = hashlib.sha256(plan.encode()).hexdigest()
     return cleaned
+
+
+def _plan_of(envelope: Mapping[str, Any]) -> str | None:
+    """None too where its place holds something else: the envelope is not checked yet."""
+    run = envelope.get("run")
+    plan = run.get("plan") if isinstance(run, Mapping) else None
+    return plan if isinstance(plan, str) else None
 
 
 def clean_name(name: str) -> str:

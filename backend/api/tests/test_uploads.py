@@ -135,6 +135,20 @@ def test_an_envelope_that_is_no_json_is_refused(post, text):
     problem(post(make_file(), envelope=text), 400)
 
 
+OTHER_KINDS = (5, "x", True, [], [5], {}, {"x": [{}]}, {"plan": ["password=hunter2"]})
+
+
+@pytest.mark.parametrize("member", ["run", "hosts", "agent", "trials", "id", "same_host"])
+def test_a_member_of_another_kind_is_no_fault(post, member):
+    codes = {}
+    for value in OTHER_KINDS:
+        envelope = {**make_envelope(1), member: value}
+        answer = post(make_file(name="0.txt"), envelope=json.dumps(envelope))
+        codes[json.dumps(value)] = answer.status_code
+    assert set(codes.values()) <= {202, 400}, codes
+    assert codes["5"] == 400
+
+
 def test_a_trial_that_names_a_missing_file_is_refused(post):
     answer = post(make_file(name="other.txt"), envelope=json.dumps(make_envelope(1)))
     assert "0.txt" in problem(answer, 400)["detail"]
