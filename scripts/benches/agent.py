@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import os
-import platform
 import random
 import re
 import shutil
@@ -34,9 +32,9 @@ import psutil
 from loadsheet_agent.run import sampling
 from loadsheet_agent.run.execution import execute
 from loadsheet_agent.tools.base import Command
+from own_service import demo_token, own_service, print_machine
 
 from backend.config.embedded import free_port
-from backend.config.site import Site
 from backend.stats.replicates import Observation, Sample, estimate
 from backend.testing.delivery_checks import (
     PLAN,
@@ -68,7 +66,7 @@ RATE = re.compile(r"Requests/sec:\s+([\d.]+)")
 def main() -> None:
     options = _options()
     no_loss = enter_namespace() if options.line else ""
-    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
+    print_machine()
     print(f"load before: {os.getloadavg()[0]:.2f}")
     with tempfile.TemporaryDirectory(prefix="loadsheet-bench-") as folder:
         Path(folder).chmod(0o755)
@@ -231,23 +229,17 @@ def _wait_for(happened: Callable[[], bool], seconds: float = 30.0) -> None:
 
 def proofs(folder: Path, seed: int) -> None:
     print(f"seed {seed}")
-    site = Site(free_port(), folder / "site")
-    try:
-        site.start()
-        aim = Aim(site.url, json.loads(site.manage("make_demo"))["token"])
+    with own_service(str(folder)) as site:
+        aim = Aim(site.url, demo_token(site))
         kills_proved(aim, folder / "kills", seed)
         cuts_proved(aim, folder / "cuts", seed)
-    finally:
-        site.stop()
 
 
 def line(folder: Path, seed: int, no_loss: str) -> None:
     """`no_loss`: why no packet is lost, else empty."""
     print(f"seed {seed}")
-    site = Site(free_port(), folder / "site")
-    try:
-        site.start()
-        aim = Aim(site.url, json.loads(site.manage("make_demo"))["token"])
+    with own_service(str(folder)) as site:
+        aim = Aim(site.url, demo_token(site))
         with FaultyProxy(aim.port, bytes_per_s=LINE_BYTES_PER_S) as proxy:
             if no_loss:
                 print(f"No packet is lost: {no_loss}.")
@@ -257,8 +249,6 @@ def line(folder: Path, seed: int, no_loss: str) -> None:
                 aim, folder, proxy, size_bytes=LINE_BYTES, cut_s=LINE_CUT_S, seed=seed
             )
             lost, packets = (0, 0) if no_loss else lost_packets()
-    finally:
-        site.stop()
     log_bytes = (folder / "results.json").stat().st_size
     print(
         f"a log of {log_bytes / 1e6:.0f} MB, {sent.artefact_bytes / 1e6:.0f} MB packed, over "

@@ -19,23 +19,19 @@ import argparse
 import hashlib
 import http.client
 import itertools
-import json
 import os
-import platform
-import tempfile
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from statistics import median
 
 import httpx
 import psutil
 import psycopg
 from compare import Store, held, p95, spread
+from own_service import demo_token, own_service, print_machine
 
-from backend.config.embedded import free_port
 from backend.config.site import Site
 
 TRIALS, REQUESTS = 1_000_000, 100_000
@@ -70,26 +66,19 @@ LISTS = {
 
 def main() -> None:
     options = _options()
-    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
-    with tempfile.TemporaryDirectory(prefix="loadsheet-bench-", dir=options.folder) as folder:
-        Path(folder).chmod(0o755)
-        site = Site(free_port(), Path(folder))
-        try:
-            site.start()
-            token = json.loads(site.manage("make_demo"))["token"]
-            headers = {"authorization": f"Bearer {token}"}
-            with psycopg.connect(site.environment["DATABASE_URL"]) as database:
-                store = Store(database)
-                store.grow(options.trials)
-                add_uploads(store)
-                add_result_sets(store)
-                details = detail_addresses(store)
-            print(f"{options.trials:,} trials in {len(store.runs):,} runs", flush=True)
-            with httpx.Client(base_url=site.url, headers=headers, timeout=120) as client:
-                addresses = measure_lists(client) | measure_details(client, details)
-            measure_memory(addresses, site, headers, options.requests)
-        finally:
-            site.stop()
+    print_machine()
+    with own_service(options.folder) as site:
+        headers = {"authorization": f"Bearer {demo_token(site)}"}
+        with psycopg.connect(site.environment["DATABASE_URL"]) as database:
+            store = Store(database)
+            store.grow(options.trials)
+            add_uploads(store)
+            add_result_sets(store)
+            details = detail_addresses(store)
+        print(f"{options.trials:,} trials in {len(store.runs):,} runs", flush=True)
+        with httpx.Client(base_url=site.url, headers=headers, timeout=120) as client:
+            addresses = measure_lists(client) | measure_details(client, details)
+        measure_memory(addresses, site, headers, options.requests)
 
 
 def _options() -> argparse.Namespace:

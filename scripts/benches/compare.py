@@ -10,24 +10,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import random
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import psycopg
+from own_service import demo_token, own_service, print_machine
 
-from backend.config.embedded import free_port
-from backend.config.site import Site
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
 from backend.stats.percentiles import stored_percentiles
@@ -45,18 +40,11 @@ COMPARE_MS, GROWTH, FACETS_MS, KEPT_MS = 60, 1.5, 100, 5
 
 def main() -> None:
     options = _options()
-    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
-    with tempfile.TemporaryDirectory(prefix="loadsheet-bench-", dir=options.folder) as folder:
-        Path(folder).chmod(0o755)
-        site = Site(free_port(), Path(folder))
-        try:
-            site.start()
-            token = json.loads(site.manage("make_demo"))["token"]
-            headers = {"authorization": f"Bearer {token}"}
-            with psycopg.connect(site.environment["DATABASE_URL"]) as database:
-                measure(Store(database), site.url, headers, options.sizes)
-        finally:
-            site.stop()
+    print_machine()
+    with own_service(options.folder) as site:
+        headers = {"authorization": f"Bearer {demo_token(site)}"}
+        with psycopg.connect(site.environment["DATABASE_URL"]) as database:
+            measure(Store(database), site.url, headers, options.sizes)
 
 
 def _options() -> argparse.Namespace:

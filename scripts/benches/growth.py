@@ -11,22 +11,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 
 import httpx
 import psycopg
 from compare import ASKED, QUESTIONS, Store, facet, p95, spread
+from own_service import own_service, print_machine
 
-from backend.config.embedded import free_port
 from backend.config.site import ROOT, Site
 
 RECIPE = ROOT / "docs" / "recipes" / "partition-trials.sql"
@@ -49,7 +45,7 @@ _SIZES = "SELECT pg_table_size(%s), pg_indexes_size(%s)"
 
 def main() -> None:
     given = _arguments()
-    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
+    print_machine()
     if given.only_migrations:
         with _service(given.large, given.folder) as large:
             large.print_sizes()
@@ -79,18 +75,12 @@ def _arguments() -> argparse.Namespace:
 
 @contextmanager
 def _service(trials: int, folder: str | None) -> Iterator[Service]:
-    with tempfile.TemporaryDirectory(prefix="loadsheet-bench-", dir=folder) as data:
-        Path(data).chmod(0o755)
-        site = Site(free_port(), Path(data))
-        try:
-            site.start()
-            service = Service(site)
-            began = time.monotonic()
-            service.store.grow(trials)
-            print(f"{trials:,} trials loaded in {time.monotonic() - began:.0f} s", flush=True)
-            yield service
-        finally:
-            site.stop()
+    with own_service(folder) as site:
+        service = Service(site)
+        began = time.monotonic()
+        service.store.grow(trials)
+        print(f"{trials:,} trials loaded in {time.monotonic() - began:.0f} s", flush=True)
+        yield service
 
 
 def ask_both(small: Service, large: Service) -> None:

@@ -11,19 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from statistics import median
 
 import httpx
+from own_service import demo_token, own_service, print_machine
 from playwright.sync_api import Page, sync_playwright
 
-from backend.config.embedded import free_port
-from backend.config.site import Site
 from backend.testing.reports import WRK, make_envelope, make_trial
 
 SERVERS, LOADS, REPEATS = 40, 50, 2
@@ -47,18 +43,11 @@ _WATCH = """() => {
 
 def main() -> None:
     options = _options()
-    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
-    with tempfile.TemporaryDirectory(prefix="loadsheet-bench-") as folder:
-        Path(folder).chmod(0o755)
-        site = Site(free_port(), Path(folder))
-        try:
-            site.start()
-            token = json.loads(site.manage("make_demo"))["token"]
-            upload_run(site.url, token)
-            link = site.manage("sign_in_link").strip()
-            measure(site.url, site.url + link, options.times)
-        finally:
-            site.stop()
+    print_machine()
+    with own_service() as site:
+        upload_run(site.url, demo_token(site))
+        link = site.manage("sign_in_link").strip()
+        measure(site.url, site.url + link, options.times)
 
 
 def _options() -> argparse.Namespace:

@@ -10,9 +10,9 @@ where an upload is lost or doubled. Figures of a shared machine: compare within 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
+
+from own_service import print_machine
 
 from backend.testing.s3_server import MISSING, find_program
 from backend.testing.scale import losses, reading, weighing
@@ -25,7 +25,7 @@ def main() -> int:
     if find_program() is None:
         print(f"scripts/bench scale: {MISSING}", file=sys.stderr)
         return 2
-    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
+    print_machine()
     plan = losses.Plan(
         uploads=given.uploads,
         limit_s=given.limit_s,

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import sys
 import tempfile
 import time
@@ -22,9 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+from own_service import demo_token, own_service, print_machine
 
-from backend.config.embedded import free_port
-from backend.config.site import Site
 from backend.testing.load_clients import report_order, send, upload_order
 from backend.testing.reports import WRK, make_envelope, make_trial
 from backend.testing.service import archive, bencher, memory
@@ -42,20 +40,14 @@ TENTH_TIMEOUT_S = 3600
 
 def main() -> None:
     given = arguments()
-    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
-    with tempfile.TemporaryDirectory(prefix="loadsheet-bench-") as folder:
-        Path(folder).chmod(0o755)
-        # Two idle cores receive more than one sender may send.
-        os.environ["UPLOADS_PER_MINUTE"] = str(1_000_000)
-        site = Site(free_port(), Path(folder))
-        try:
-            site.start()
-            bench = Bench(site, json.loads(site.manage("make_demo"))["token"])
-            pace_before_ms = pace_ms()
-            measure(bench, given)
-            print(f"the machine's pace: {pace_before_ms:.1f} ms before, {pace_ms():.1f} ms after")
-        finally:
-            site.stop()
+    print_machine()
+    # Two idle cores receive more than one sender may send.
+    os.environ["UPLOADS_PER_MINUTE"] = str(1_000_000)
+    with own_service() as site:
+        bench = Bench(site, demo_token(site))
+        pace_before_ms = pace_ms()
+        measure(bench, given)
+        print(f"the machine's pace: {pace_before_ms:.1f} ms before, {pace_ms():.1f} ms after")
 
 
 def arguments() -> argparse.Namespace:

@@ -1,0 +1,39 @@
+"""A service with a data folder of its own, for a bench."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from backend.config.embedded import free_port
+from backend.config.site import Site
+
+
+def print_machine() -> None:
+    """Print the machine that figures are of."""
+    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
+
+
+@contextmanager
+def own_service(folder: str | None = None) -> Iterator[Site]:
+    """A service that runs, with a fresh data folder below `folder`."""
+    with tempfile.TemporaryDirectory(prefix="loadsheet-bench-", dir=folder) as data:
+        # As root, PostgreSQL runs as another user.
+        Path(data).chmod(0o755)
+        site = Site(free_port(), Path(data))
+        try:
+            site.start()
+            yield site
+        finally:
+            site.stop()
+
+
+def demo_token(site: Site) -> str:
+    """The token of the demo workspace, which is made."""
+    token: str = json.loads(site.manage("make_demo"))["token"]
+    return token
