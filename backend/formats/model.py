@@ -22,6 +22,27 @@ CLIENT_CLASS = "client"
 Number = int | float
 
 
+# The figures that every tool can have, in the order in which tools are compared.
+FIGURES = (
+    "tool",
+    "tool_version",
+    "url",
+    "loop",
+    "connections",
+    "threads",
+    "requested_rate_rps",
+    "requested_requests",
+    "requested_duration_s",
+    "keepalive",
+    "elapsed_s",
+    "requests_completed",
+    "requests_ok",
+    "reported_rps",
+    "bytes_received",
+    "transfer_rate_bytes_s",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class RawArtefact:
     """One file of a trial as received: its name, and its bytes from the start at each `open`.
@@ -161,7 +182,7 @@ class ParsedTrial:
         """The trial in the JSON shape in which tools are compared: one key per fact."""
         latency = self.latency
         return {
-            **{name: getattr(self, name) for name in _BEFORE_LATENCY},
+            **{name: getattr(self, name) for name in FIGURES},
             "errors": self.error_counts,
             "tool_errors": dict(self.tool_errors),
             "status_counts": None if self.status_counts is None else dict(self.status_counts),
@@ -199,26 +220,6 @@ class ParsedTrial:
             "notes": list(self.notes),
         }
         return {name: value for name, value in remarks.items() if value}
-
-
-_BEFORE_LATENCY = (
-    "tool",
-    "tool_version",
-    "url",
-    "loop",
-    "connections",
-    "threads",
-    "requested_rate_rps",
-    "requested_requests",
-    "requested_duration_s",
-    "keepalive",
-    "elapsed_s",
-    "requests_completed",
-    "requests_ok",
-    "reported_rps",
-    "bytes_received",
-    "transfer_rate_bytes_s",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

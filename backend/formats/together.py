@@ -6,30 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.model import FIGURES, Entry, FormatError, Latency, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
 
 Item = TypeVar("Item")
-FIGURES = (
-    "tool_version",
-    "url",
-    "loop",
-    "connections",
-    "threads",
-    "requested_rate_rps",
-    "requested_requests",
-    "requested_duration_s",
-    "keepalive",
-    "server_software",
-    "elapsed_s",
-    "requests_completed",
-    "requests_ok",
-    "reported_rps",
-    "bytes_received",
-    "transfer_rate_bytes_s",
-    "status_counts",
-)
 # What the artefacts of one trial must agree on, whatever they round.
 EXACT = ("tool_version", "loop", "connections", "requests_completed", "requests_ok")
 DISTRIBUTION = ("latency_origin", "latency_resolution_us", "samples", "histogram")
@@ -106,7 +87,8 @@ def _filled(best: ParsedTrial, other: ParsedTrial) -> ParsedTrial:
 
 def _missing(best: ParsedTrial, other: ParsedTrial) -> list[str]:
     """The fields to take from the other reading."""
-    fields = [field for field in FIGURES if getattr(best, field) is None]
+    names = (*FIGURES, "server_software", "status_counts")
+    fields = [field for field in names if getattr(best, field) is None]
     if best.latency == Latency():
         fields.append("latency")
     if best.histogram is None and (other.histogram is not None or best.latency_origin is None):
