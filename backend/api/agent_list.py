@@ -14,8 +14,8 @@ from backend.accounts import access
 from backend.accounts.workspaces import current_slug
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND
+from backend.api.paging import WORKSPACE
 from backend.api.schema import documented
-from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import require_slug
 from backend.errors import NotFound
 from backend.fleet.models import Progress

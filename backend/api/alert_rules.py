@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,10 +25,11 @@ from backend.alerts.rules import (
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.idempotency import idempotent
+from backend.api.paging import ONLY_WORKSPACE
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import writable_workspace
+from backend.api.workspaces import workspace_field, writable_workspace
 from backend.errors import NotFound
 
 
@@ -65,9 +66,7 @@ class NewRuleSerializer(RuleEditSerializer):
 
     kind = serializers.ChoiceField(RuleKind.choices)
     name = serializers.CharField(max_length=MAX_NAME, help_text="Unique in the workspace")
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
 
 
 class RuleSerializer(serializers.ModelSerializer[AlertRule]):
@@ -101,9 +100,7 @@ class RuleList(APIView):
 
     @extend_schema(
         operation_id="alert_rule_list",
-        parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
-        ],
+        parameters=[ONLY_WORKSPACE],
         responses={200: RuleListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:

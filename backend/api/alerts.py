@@ -18,12 +18,18 @@ from backend.alerts.models import SAID_STATES, Alert, AlertState, RuleKind
 from backend.alerts.wording import describe_alert
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem
-from backend.api.runs import LIMIT, limit_asked, workspaces_asked
+from backend.api.paging import (
+    ONLY_WORKSPACE,
+    PAGING,
+    PageSerializer,
+    after_asked,
+    limit_asked,
+    next_page,
+)
+from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer
 from backend.errors import NotFound
-from backend.links import link_to
 
 
 class AlertRuleNameSerializer(serializers.Serializer[Any]):
@@ -95,11 +101,10 @@ class AlertDetailSerializer(AlertSerializer):
     changes = AlertChangeSerializer(many=True)
 
 
-class AlertPageSerializer(serializers.Serializer[Any]):
+class AlertPageSerializer(PageSerializer):
     """A page of alerts."""
 
     alerts = AlertSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class AlertAnswerSerializer(StrictSerializer):
@@ -115,21 +120,18 @@ class AlertList(APIView):
     @extend_schema(
         operation_id="alert_list",
         parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            ONLY_WORKSPACE,
             OpenApiParameter(
                 "state", str, enum=SHOWN, default="all", description="open: all that did not end"
             ),
-            LIMIT,
-            OpenApiParameter("after", str, description="As given by next"),
-            FIELDS,
+            *PAGING,
         ],
         responses={200: AlertPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """Newest first."""
         limit = limit_asked(request)
-        given = request.query_params.dict()
-        state = given.get("state") or "all"
+        state = request.query_params.get("state") or "all"
         if state not in SHOWN:
             raise Problem(
                 400,
@@ -138,13 +140,11 @@ class AlertList(APIView):
                 hint="Correct or leave out state.",
                 field="state",
             )
-        page = alert_page(
-            workspaces_asked(request), state, after=given.get("after", ""), limit=limit
-        )
-        more = link_to("alert-list", query={**given, "after": page.next}) if page.next else None
+        workspaces = workspaces_asked(request)
+        page = alert_page(workspaces, state, after=after_asked(request), limit=limit)
         alerts = [describe_alert(alert) for alert in page.alerts]
-        answer = AlertPageSerializer({"alerts": alerts, "next": more}).data
-        return Response(only_asked_in(request, answer, "alerts"))
+        following = next_page(request, page.next, "alert-list")
+        return AlertPageSerializer.answer(request, alerts, following)
 
 
 class AlertDetail(APIView):

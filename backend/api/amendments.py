@@ -17,7 +17,7 @@ from backend.api.errors import NOT_FOUND
 from backend.api.runs import writable_run
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer
-from backend.api.workspaces import writable_workspace
+from backend.api.workspaces import workspace_field, writable_workspace
 from backend.errors import NotFound
 from backend.runs.dismissals import MAX_REASON, dismiss, dismissals_of, undo
 from backend.runs.models import Dismissal, FormerName, Run
@@ -28,9 +28,7 @@ from backend.runs.renaming import rename
 class RenameRequestSerializer(StrictSerializer):
     """Everything of the name `former` gets the name `current`."""
 
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
     kind = serializers.ChoiceField(FormerName.Kind.choices)
     former = serializers.CharField(max_length=MAX_NAME)
     current = serializers.CharField(max_length=MAX_NAME)

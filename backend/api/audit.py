@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -14,13 +12,9 @@ from backend.accounts.audit import events_of
 from backend.accounts.models import Act, AuditEvent
 from backend.api.auth import required_actor
 from backend.api.errors import Problem
-from backend.api.runs import LIMIT, limit_asked
+from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
-from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import managed_workspace
-from backend.links import link_to
-from backend.runs.cursors import page_by_time
 
 
 class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
@@ -38,11 +32,10 @@ class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
         extra_kwargs = {"label": {"help_text": "The act in words"}}
 
 
-class AuditPageSerializer(serializers.Serializer[Any]):
+class AuditPageSerializer(PageSerializer):
     """One page of events."""
 
     events = AuditEventSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class AuditList(APIView):
@@ -53,22 +46,16 @@ class AuditList(APIView):
         parameters=[
             WORKSPACE,
             OpenApiParameter("act", str, enum=sorted(Act.values), description="Only these acts"),
-            LIMIT,
-            OpenApiParameter("after", str, description="As given by next"),
-            FIELDS,
+            *PAGING,
         ],
         responses={200: AuditPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The newest first. For admins and owners."""
-        given = request.query_params.dict()
+        given = request.query_params
         workspace = managed_workspace(required_actor(request), given.get("workspace"))
-        limit = limit_asked(request)
         rows = events_of(workspace, act=_act(given.get("act", "")))
-        page, cursor = page_by_time(rows, "at", after=given.get("after", ""), limit=limit)
-        following = link_to("audit-list", query={**given, "after": cursor}) if cursor else None
-        answer = AuditPageSerializer({"events": page, "next": following}).data
-        return Response(only_asked_in(request, answer, "events"))
+        return AuditPageSerializer.answer(request, *newest_first(request, "audit-list", rows, "at"))
 
 
 def _act(asked: str) -> str:

@@ -6,28 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.api.runs import LIMIT, limit_asked, workspaces_asked
+from backend.api.paging import ONLY_WORKSPACE, PAGING, after_asked, limit_asked, next_page
+from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked
-from backend.links import link_to
+from backend.api.sparse import only_asked
 from backend.noise.models import HostNoise
 from backend.noise.reading import noise_of_hosts
 from backend.noise.sentences import floor_sentence, run_sentence
 from backend.runs import catalogue
 from backend.runs.catalogue import Listed, ListPage
 
-PARAMETERS = [
-    OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-    LIMIT,
-    OpenApiParameter("after", str, description="As given by next"),
-    FIELDS,
-]
+PARAMETERS = [ONLY_WORKSPACE, *PAGING]
 
 
 class _Tallied(serializers.Serializer[Listed]):
@@ -188,13 +183,10 @@ def _answer(
     serializer: type[serializers.Serializer[Any]],
     read_context: Callable[[Sequence[UUID], ListPage], dict[str, Any]] = lambda *_: {},
 ) -> Response:
-    given = request.query_params.dict()
-    after = given.get("after", "").replace("\0", "")
+    after = after_asked(request).replace("\0", "")
     workspace_ids = workspaces_asked(request)
     page = read(workspace_ids, after=after, limit=limit_asked(request))
-    following = None
-    if page.next:
-        following = link_to(route, query={**given, "after": page.next})
+    following = next_page(request, page.next, route)
     answer = {noun: page.rows, "total": page.total, "next": following}
     shown = serializer(answer, context=read_context(workspace_ids, page)).data
     return Response({**shown, noun: only_asked(request, shown[noun])})

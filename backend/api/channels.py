@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,11 +17,18 @@ from backend.accounts.scopes import Scope
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.idempotency import idempotent
-from backend.api.runs import LIMIT, limit_asked, workspaces_asked
+from backend.api.paging import (
+    ONLY_WORKSPACE,
+    PAGING,
+    PageSerializer,
+    after_asked,
+    limit_asked,
+    next_page,
+)
+from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import managed_workspace
+from backend.api.workspaces import managed_workspace, workspace_field
 from backend.deliveries.channels import (
     MAX_ADDRESS,
     MAX_NAME,
@@ -35,7 +42,6 @@ from backend.deliveries.listing import delivery_page
 from backend.deliveries.models import Channel, ChannelKind, Delivery, DeliveryState, Topic
 from backend.deliveries.signing import secret_of
 from backend.errors import NotFound
-from backend.links import link_to
 
 
 class NewChannelSerializer(StrictSerializer):
@@ -54,9 +60,7 @@ class NewChannelSerializer(StrictSerializer):
         max_length=len(Topic),
         help_text="Left out: alerts",
     )
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
 
 
 class ChannelSerializer(serializers.ModelSerializer[Channel]):
@@ -111,11 +115,10 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
         return delivery.retry_at.isoformat() if is_waiting else None
 
 
-class DeliveryPageSerializer(serializers.Serializer[Any]):
+class DeliveryPageSerializer(PageSerializer):
     """A page of messages."""
 
     deliveries = DeliverySerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class ChannelList(APIView):
@@ -123,9 +126,7 @@ class ChannelList(APIView):
 
     @extend_schema(
         operation_id="channel_list",
-        parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
-        ],
+        parameters=[ONLY_WORKSPACE],
         responses={200: ChannelListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
@@ -227,20 +228,16 @@ class DeliveryList(APIView):
 
     @extend_schema(
         operation_id="delivery_list",
-        parameters=[LIMIT, OpenApiParameter("after", str, description="As given by next"), FIELDS],
+        parameters=PAGING,
         responses={200: DeliveryPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request, channel_id: UUID) -> Response:
         """Newest first, with each attempt; kept for 30 days. For admins."""
         limit = limit_asked(request)
         channel = _administered(request, channel_id)
-        page = delivery_page(channel, after=request.query_params.get("after", ""), limit=limit)
-        given = request.query_params.dict()
-        more = None
-        if page.next:
-            more = link_to("delivery-list", channel.pk, query={**given, "after": page.next})
-        answer = DeliveryPageSerializer({"deliveries": page.deliveries, "next": more}).data
-        return Response(only_asked_in(request, answer, "deliveries"))
+        page = delivery_page(channel, after=after_asked(request), limit=limit)
+        following = next_page(request, page.next, "delivery-list", channel.pk)
+        return DeliveryPageSerializer.answer(request, page.deliveries, following)
 
 
 def _administered(request: Request, channel_id: UUID) -> Channel:

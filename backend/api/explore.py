@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.api.runs import LIMIT, limit_asked
+from backend.api.paging import PAGING, PageSerializer, after_asked, limit_asked, next_page
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
-from backend.links import link_to
 from backend.sharing.directory import KINDS, MAX_QUERY, Listed, directory_page
 
 
@@ -29,11 +25,10 @@ class ListedSerializer(serializers.Serializer[Listed]):
     )
 
 
-class DirectoryPageSerializer(serializers.Serializer[Any]):
+class DirectoryPageSerializer(PageSerializer):
     """A page of the directory."""
 
     entries = ListedSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class Explore(APIView):
@@ -50,18 +45,15 @@ class Explore(APIView):
                 {"type": "string", "maxLength": MAX_QUERY},
                 description="Words that the title has, all of them",
             ),
-            LIMIT,
-            OpenApiParameter("after", str, description="As given by next"),
-            FIELDS,
+            *PAGING,
         ],
         responses={200: DirectoryPageSerializer, **documented(400)},
     )
     def get(self, request: Request) -> Response:
         """Public result sets, public runs or public workspaces, newest first."""
         limit = limit_asked(request)
-        given = request.query_params.dict()
+        given = request.query_params
         kind, query = given.get("kind") or KINDS[0], given.get("q", "")
-        page = directory_page(kind, query, after=given.get("after", ""), limit=limit)
-        more = link_to("explore-api", query={**given, "after": page.next}) if page.next else None
-        answer = DirectoryPageSerializer({"entries": page.entries, "next": more}).data
-        return Response(only_asked_in(request, answer, "entries"))
+        page = directory_page(kind, query, after=after_asked(request), limit=limit)
+        following = next_page(request, page.next, "explore-api")
+        return DirectoryPageSerializer.answer(request, page.entries, following)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 from uuid import UUID
 
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,15 +19,12 @@ from backend.api.auth import required_actor
 from backend.api.compare import AnyFormat
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.idempotency import idempotent
-from backend.api.runs import LIMIT, limit_asked
+from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
-from backend.api.tokens import WORKSPACE
-from backend.api.workspaces import managed_workspace
+from backend.api.workspaces import managed_workspace, workspace_field
 from backend.errors import NotFound
 from backend.links import link_to
-from backend.runs.cursors import page_by_time
 from backend.transfer.exporting import delete_export, download, exports_of, request_export
 from backend.transfer.models import Export
 
@@ -38,9 +34,7 @@ log = logging.getLogger(__name__)
 class NewExportSerializer(StrictSerializer):
     """The archive to write."""
 
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
 
 
 class ExportSerializer(serializers.ModelSerializer[Export]):
@@ -72,11 +66,10 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
         return link_to("export-file-api", export.pk) if export.sha256 else ""
 
 
-class ExportPageSerializer(serializers.Serializer[Any]):
+class ExportPageSerializer(PageSerializer):
     """One page of exports."""
 
     exports = ExportSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class ExportList(APIView):
@@ -84,23 +77,15 @@ class ExportList(APIView):
 
     @extend_schema(
         operation_id="export_list",
-        parameters=[
-            WORKSPACE,
-            LIMIT,
-            OpenApiParameter("after", str, description="From next"),
-            FIELDS,
-        ],
+        parameters=[WORKSPACE, *PAGING],
         responses={200: ExportPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The newest first. For admins and owners."""
-        given = request.query_params.dict()
-        workspace = managed_workspace(required_actor(request), given.get("workspace"))
-        limit, after = limit_asked(request), given.get("after", "")
-        page, cursor = page_by_time(exports_of(workspace), "requested_at", after=after, limit=limit)
-        following = link_to("export-list", query={**given, "after": cursor}) if cursor else None
-        answer = ExportPageSerializer({"exports": page, "next": following}).data
-        return Response(only_asked_in(request, answer, "exports"))
+        actor = required_actor(request)
+        workspace = managed_workspace(actor, request.query_params.get("workspace"))
+        page = newest_first(request, "export-list", exports_of(workspace), "requested_at")
+        return ExportPageSerializer.answer(request, *page)
 
     @extend_schema(
         operation_id="export_create",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -14,12 +13,10 @@ from rest_framework.views import APIView
 from backend.accounts.models import Token, User
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.errors import NOT_FOUND
-from backend.api.paging import PAGING, newest_first
+from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
-from backend.api.tokens import WORKSPACE
-from backend.api.workspaces import member_workspace
+from backend.api.workspaces import member_workspace, workspace_field
 from backend.errors import NotFound
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import MAX_NAME, make_token, revoke_token, tokens_of
@@ -36,9 +33,7 @@ class NewFeedTokenSerializer(StrictSerializer):
         max_length=MAX_NAME,
         help_text="Which feed reader it is for",
     )
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
 
 
 class FeedTokenSerializer(serializers.ModelSerializer[FeedToken]):
@@ -75,11 +70,10 @@ class MadeFeedTokenSerializer(FeedTokenSerializer):
         return absolute(link_to(route, token.workspace.slug, query=query))
 
 
-class FeedTokenPageSerializer(serializers.Serializer[Any]):
+class FeedTokenPageSerializer(PageSerializer):
     """One page of feed tokens."""
 
     feed_tokens = FeedTokenSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class FeedTokenList(APIView):
@@ -87,16 +81,15 @@ class FeedTokenList(APIView):
 
     @extend_schema(
         operation_id="feed_token_list",
-        parameters=[WORKSPACE, *PAGING, FIELDS],
+        parameters=[WORKSPACE, *PAGING],
         responses={200: FeedTokenPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """Those of the sender, the newest first; for a token, those of its maker."""
         workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
         rows = tokens_of(workspace, _owner(request)).select_related("workspace")
-        page, following = newest_first(request, "feed-token-list", rows, "created_at")
-        answer = FeedTokenPageSerializer({"feed_tokens": page, "next": following}).data
-        return Response(only_asked_in(request, answer, "feed_tokens"))
+        page = newest_first(request, "feed-token-list", rows, "created_at")
+        return FeedTokenPageSerializer.answer(request, *page)
 
     @extend_schema(
         operation_id="feed_token_create",

@@ -14,6 +14,7 @@ from backend.analysis.pages.gate.requirements import FIELD, read_requirements
 from backend.analysis.pages.gate.sides import read_side
 from backend.analysis.query.compare_query import CompareQuery, UnknownField
 from backend.api.auth import viewer_name
+from backend.api.paging import ONLY_WORKSPACE
 from backend.api.parameters import names_of_arrays
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
@@ -50,7 +51,7 @@ PARAMETERS = [
         OpenApiParameter(name, str, many=True, description=f"Judge only this {name}")
         for name in NARROWING
     ),
-    OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+    ONLY_WORKSPACE,
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -16,12 +15,10 @@ from backend.accounts.invitation_mail import checked_email, send_invitation
 from backend.accounts.models import Invitation, Role
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.errors import NOT_FOUND
-from backend.api.paging import PAGING, newest_first
+from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
-from backend.api.tokens import WORKSPACE
-from backend.api.workspaces import managed_workspace
+from backend.api.workspaces import managed_workspace, workspace_field
 from backend.errors import NotFound
 from backend.links import absolute, link_to
 
@@ -39,9 +36,7 @@ class NewInvitationSerializer(StrictSerializer):
         max_length=MAX_EMAIL,
         help_text="Where the link is sent, if the service sends mail; left out: nowhere",
     )
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
 
 
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
@@ -73,11 +68,10 @@ class MadeInvitationSerializer(InvitationSerializer):
         return bool(self.context["is_sent"])
 
 
-class InvitationPageSerializer(serializers.Serializer[Any]):
+class InvitationPageSerializer(PageSerializer):
     """One page of invitations."""
 
     invitations = InvitationSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class InvitationList(APIView):
@@ -85,7 +79,7 @@ class InvitationList(APIView):
 
     @extend_schema(
         operation_id="invitation_list",
-        parameters=[WORKSPACE, *PAGING, FIELDS],
+        parameters=[WORKSPACE, *PAGING],
         responses={200: InvitationPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
@@ -93,9 +87,8 @@ class InvitationList(APIView):
         actor = required_actor(request)
         workspace = managed_workspace(actor, request.query_params.get("workspace"))
         rows = invitations.open_invitations(workspace).select_related("workspace", "made_by")
-        page, following = newest_first(request, "invitation-list", rows, "created_at")
-        answer = InvitationPageSerializer({"invitations": page, "next": following}).data
-        return Response(only_asked_in(request, answer, "invitations"))
+        page = newest_first(request, "invitation-list", rows, "created_at")
+        return InvitationPageSerializer.answer(request, *page)
 
     @extend_schema(
         operation_id="invitation_create",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -14,11 +13,9 @@ from rest_framework.views import APIView
 from backend.accounts.members import change_role, members_of, remove
 from backend.accounts.models import Membership, Role
 from backend.api.auth import require_recent_sign_in, required_actor
-from backend.api.paging import PAGING, by_name
+from backend.api.paging import PAGING, WORKSPACE, PageSerializer, by_name
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
-from backend.api.tokens import WORKSPACE
 from backend.api.workspaces import managed_workspace, member_workspace
 
 
@@ -35,11 +32,10 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
         fields = ["id", "workspace", "name", "role"]
 
 
-class MemberPageSerializer(serializers.Serializer[Any]):
+class MemberPageSerializer(PageSerializer):
     """One page of members."""
 
     members = MemberSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class RoleSerializer(StrictSerializer):
@@ -53,15 +49,14 @@ class MemberList(APIView):
 
     @extend_schema(
         operation_id="member_list",
-        parameters=[WORKSPACE, *PAGING, FIELDS],
+        parameters=[WORKSPACE, *PAGING],
         responses={200: MemberPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """By name. For members; for a token with the scope admin."""
         workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
-        page, following = by_name(request, "member-list", members_of(workspace), key="user_id")
-        answer = MemberPageSerializer({"members": page, "next": following}).data
-        return Response(only_asked_in(request, answer, "members"))
+        page = by_name(request, "member-list", members_of(workspace), key="user_id")
+        return MemberPageSerializer.answer(request, *page)
 
 
 class MemberDetail(APIView):

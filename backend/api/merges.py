@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,12 +14,11 @@ from backend.accounts import access
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.idempotency import idempotent
-from backend.api.paging import PAGING, newest_first
+from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import StrictSerializer
-from backend.api.workspaces import writable_workspace
+from backend.api.workspaces import workspace_field, writable_workspace
 from backend.errors import NotFound
 from backend.ingest.editing import merge_names, undo_merged_names
 from backend.runs.models import FormerName, Merge
@@ -40,17 +38,16 @@ class MergeSerializer(serializers.ModelSerializer[Merge]):
         fields += ["undone_by", "undone_at"]
 
 
-class MergeListSerializer(serializers.Serializer[Any]):
+class MergeListSerializer(PageSerializer):
+    """One page of merges."""
+
     merges = MergeSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class MergeRequestSerializer(StrictSerializer):
     """Everything of the name `source` gets the name `target`."""
 
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
     kind = serializers.ChoiceField(FormerName.Kind.choices)
     # Popped by DRF's metaclass.
     source = serializers.CharField(max_length=MAX_NAME)  # type: ignore[assignment]
@@ -62,20 +59,15 @@ class MergeList(APIView):
 
     @extend_schema(
         operation_id="merge_list",
-        parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-            *PAGING,
-            FIELDS,
-        ],
+        parameters=[ONLY_WORKSPACE, *PAGING],
         responses={200: MergeListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The latest merges first, undone ones included."""
         rows = Merge.objects.filter(workspace__in=workspaces_asked(request))
         rows = rows.select_related("workspace", "author", "undone_by")
-        page, following = newest_first(request, "merge-list", rows, "merged_at")
-        answer = MergeListSerializer({"merges": page, "next": following}).data
-        return Response({**answer, "merges": only_asked(request, answer["merges"])})
+        page = newest_first(request, "merge-list", rows, "merged_at")
+        return MergeListSerializer.answer(request, *page)
 
     @extend_schema(
         operation_id="merge_make",

@@ -6,7 +6,9 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
+from backend.api.paging import PageSerializer
 from backend.api.strict import StrictSerializer
+from backend.api.workspaces import workspace_field
 from backend.links import link_to, result_set_link
 from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.sharing.newer_runs import may_tell_newer_runs, newer_runs
@@ -32,9 +34,7 @@ class KeepSerializer(StrictSerializer):
     )
     visibility = serializers.ChoiceField(Visibility.choices, default=Visibility.PRIVATE)
     expires_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
 
 
 class EditSerializer(StrictSerializer):
@@ -159,11 +159,10 @@ class ReadResultSetSerializer(ResultSetSerializer):
         fields = [*ResultSetSerializer.Meta.fields, "figures"]
 
 
-class ResultSetListSerializer(serializers.Serializer[Any]):
+class ResultSetListSerializer(PageSerializer):
     """Newest first."""
 
     result_sets = ResultSetSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class PlaceSerializer(serializers.Serializer[Any]):

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,7 +21,7 @@ from backend.api.auth import actor_of, author_of, required_actor, viewer_name
 from backend.api.errors import NOT_FOUND, Problem, sign_in_needed
 from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.idempotency import idempotent
-from backend.api.paging import PAGING, newest_first
+from backend.api.paging import ONLY_WORKSPACE, PAGING, newest_first
 from backend.api.result_set_json import (
     ChangesSerializer,
     EditSerializer,
@@ -52,11 +52,7 @@ class ResultSetList(APIView):
 
     @extend_schema(
         operation_id="result_set_list",
-        parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-            *PAGING,
-            FIELDS,
-        ],
+        parameters=[ONLY_WORKSPACE, *PAGING],
         responses={200: ResultSetListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
@@ -65,16 +61,15 @@ class ResultSetList(APIView):
         rows = ResultSet.objects.filter(workspace__in=ids).defer("snapshot")
         related = rows.select_related("workspace", "author", "superseded_by")
         page, following = newest_first(request, "result-set-list", related, "created_at")
-        body = {"result_sets": page, "next": following}
-        counts = count_newer_runs([each for each in page if not each.is_gone])
-        context = {
-            "workspaces": ids,
-            "readable": ids,
-            "newer_runs": counts,
-            "readers_of_runs": readers_of_all_runs(each.workspace for each in page),
-        }
-        answer = ResultSetListSerializer(body, context=context).data
-        return Response({**answer, "result_sets": only_asked(request, answer["result_sets"])})
+        return ResultSetListSerializer.answer(
+            request,
+            page,
+            following,
+            workspaces=ids,
+            readable=ids,
+            newer_runs=count_newer_runs([each for each in page if not each.is_gone]),
+            readers_of_runs=readers_of_all_runs(each.workspace for each in page),
+        )
 
     @extend_schema(
         operation_id="result_set_create",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import date
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -20,6 +19,15 @@ from backend.accounts.workspaces import current_slug
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.expansion import asked_parts, expand_parameter
+from backend.api.paging import (
+    AFTER,
+    LIMIT,
+    LIMITS,
+    ONLY_WORKSPACE,
+    PageSerializer,
+    limit_asked,
+    next_page,
+)
 from backend.api.preconditions import conditional, is_as_read, is_conditional, tag_of_answer
 from backend.api.run_answer import run_answer
 from backend.api.run_json import STATE_HELP, RunEditSerializer, RunSerializer, TrialSerializer
@@ -41,16 +49,7 @@ from backend.runs.run_order import DIRECTIONS, SORTS, RunOrder
 from backend.runs.run_states import STATES
 from backend.runs.search import RunSearch
 from backend.runs.transactions import repeatable_read
-from backend.whole_numbers import whole_number
 
-DEFAULT_LIMIT = 50
-LIMITS = range(1, 201)
-LIMIT = OpenApiParameter(
-    "limit",
-    {"type": "integer", "minimum": LIMITS.start, "maximum": LIMITS.stop - 1},
-    description="Entries of a page",
-    default=DEFAULT_LIMIT,
-)
 # With their trials, runs are many times as large.
 TRIALS = "trial_details"
 LIMITS_WITH_TRIALS = range(1, 11)
@@ -102,11 +101,10 @@ class ListedRunSerializer(RunRowSerializer):
     )
 
 
-class RunPageSerializer(serializers.Serializer[Any]):
+class RunPageSerializer(PageSerializer):
     """One page of runs."""
 
     runs = ListedRunSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class RunList(APIView):
@@ -115,9 +113,9 @@ class RunList(APIView):
     @extend_schema(
         operation_id="run_list",
         parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            ONLY_WORKSPACE,
             LIMIT,
-            OpenApiParameter("after", str, description="As given by next"),
+            AFTER,
             OpenApiParameter("q", str, description="Words in label, server, workload, host, tool"),
             OpenApiParameter("server", str, description="The name of a server"),
             OpenApiParameter("host", str, description="The name of a host, or its id"),
@@ -157,8 +155,7 @@ class RunList(APIView):
                 order=order,
                 most_trials=MOST_TRIALS if has_trials else None,
             )
-            more = {**given, "after": page.next}
-            following = link_to("run-list", query=more) if page.next else None
+            following = next_page(request, page.next, "run-list")
             answer = RunPageSerializer({"runs": page.runs, "next": following}).data
             for entry in answer["runs"] if has_trials else ():
                 entry[TRIALS] = run_answer(request, UUID(entry["id"]))["trials"]
@@ -175,22 +172,6 @@ def workspaces_asked(request: Request) -> list[UUID]:
     if not workspace_ids:
         raise NotFound(NOT_FOUND)
     return workspace_ids
-
-
-def limit_asked(request: Request, limits: range = LIMITS) -> int:
-    """The length of a page; raises Problem for one that is not allowed."""
-    given = request.query_params.get("limit") or str(min(DEFAULT_LIMIT, limits.stop - 1))
-    limit = whole_number(given, limits)
-    if limit is None:
-        raise Problem(
-            400,
-            "Bad limit",
-            f"limit: got {given[:40]!r}, allowed is a whole number from {limits.start} to "
-            f"{limits.stop - 1}.",
-            hint="Correct or leave out limit.",
-            field="limit",
-        )
-    return limit
 
 
 class RunDetail(APIView):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,12 +15,11 @@ from backend.accounts.models import Token
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.idempotency import idempotent
-from backend.api.paging import PAGING, by_name
+from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, by_name
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import writable_workspace
+from backend.api.workspaces import workspace_field, writable_workspace
 from backend.errors import NotFound
 from backend.sharing.models import SavedView
 from backend.sharing.saved_views import MAX_NAME, change_view, delete_view, save_view, views_in
@@ -53,9 +51,7 @@ class NewViewSerializer(ViewEditSerializer):
         allow_blank=True, max_length=MAX_QUERY, help_text="The query string of the comparison"
     )
     is_default = serializers.BooleanField(default=False)
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
 
 
 class ViewSerializer(serializers.ModelSerializer[SavedView]):
@@ -73,11 +69,10 @@ class ViewSerializer(serializers.ModelSerializer[SavedView]):
         return None if view.author is None else view.author.get_username()
 
 
-class ViewListSerializer(serializers.Serializer[Any]):
+class ViewListSerializer(PageSerializer):
     """By name."""
 
     views = ViewSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class ViewList(APIView):
@@ -85,18 +80,13 @@ class ViewList(APIView):
 
     @extend_schema(
         operation_id="view_list",
-        parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-            *PAGING,
-            FIELDS,
-        ],
+        parameters=[ONLY_WORKSPACE, *PAGING],
         responses={200: ViewListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The comparisons that were saved, by name."""
-        page, following = by_name(request, "view-list", views_in(workspaces_asked(request)))
-        answer = ViewListSerializer({"views": page, "next": following}).data
-        return Response({**answer, "views": only_asked(request, answer["views"])})
+        page = by_name(request, "view-list", views_in(workspaces_asked(request)))
+        return ViewListSerializer.answer(request, *page)
 
     @extend_schema(
         operation_id="view_create",

@@ -33,8 +33,3 @@ def only_asked(request: Request, entries: Sequence[Mapping[str, Any]]) -> list[M
                 field=NAME,
             )
     return [{name: entry[name] for name in names} for entry in entries]
-
-
-def only_asked_in(request: Request, page: Mapping[str, Any], entries: str) -> Mapping[str, Any]:
-    """A page of a list whose member `entries` has what the request asks for."""
-    return {**page, entries: only_asked(request, page[entries])}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,19 +27,12 @@ from backend.accounts.token_making import (
 from backend.accounts.tokens import revoke
 from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.errors import NOT_FOUND
-from backend.api.runs import LIMIT, limit_asked
+from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import OpenSerializer, StrictSerializer, validated
-from backend.api.workspaces import member_workspace
+from backend.api.workspaces import member_workspace, workspace_field
 from backend.errors import NotFound, TooMany
 from backend.feeds.tokens import end_leaked as end_leaked_feed_token
-from backend.links import link_to
-from backend.runs.cursors import page_by_time
-
-WORKSPACE = OpenApiParameter(
-    "workspace", str, description="The slug of the workspace; a token has its own"
-)
 
 
 class NewTokenSerializer(StrictSerializer):
@@ -61,9 +54,7 @@ class NewTokenSerializer(StrictSerializer):
         default=list,
         help_text="Networks (CIDR) that it is accepted from; none: from everywhere",
     )
-    workspace = serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
-    )
+    workspace = workspace_field()
 
 
 class TokenSerializer(serializers.ModelSerializer[Token]):
@@ -92,11 +83,10 @@ class MadeTokenSerializer(TokenSerializer):
         return str(self.context["clear"])
 
 
-class TokenPageSerializer(serializers.Serializer[Any]):
+class TokenPageSerializer(PageSerializer):
     """One page of tokens."""
 
     tokens = TokenSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class TokenList(APIView):
@@ -104,24 +94,15 @@ class TokenList(APIView):
 
     @extend_schema(
         operation_id="token_list",
-        parameters=[
-            WORKSPACE,
-            LIMIT,
-            OpenApiParameter("after", str, description="From next"),
-            FIELDS,
-        ],
+        parameters=[WORKSPACE, *PAGING],
         responses={200: TokenPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The newest first, ended ones included. For members; for a token with the scope admin."""
         workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
-        given = request.query_params.dict()
         rows = tokens_of(workspace).select_related("workspace")
-        limit = limit_asked(request)
-        page, cursor = page_by_time(rows, "created_at", after=given.get("after", ""), limit=limit)
-        following = link_to("token-list", query={**given, "after": cursor}) if cursor else None
-        answer = TokenPageSerializer({"tokens": page, "next": following}).data
-        return Response(only_asked_in(request, answer, "tokens"))
+        page = newest_first(request, "token-list", rows, "created_at")
+        return TokenPageSerializer.answer(request, *page)
 
     @extend_schema(
         operation_id="token_create",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,10 +13,9 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND
-from backend.api.paging import PAGING, newest_first
+from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.runs import RunRowSerializer, workspaces_asked
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.errors import NotFound
 from backend.ingest.trash import (
     TrashedRun,
@@ -37,11 +35,10 @@ class TrashedRunSerializer(serializers.Serializer[TrashedRun]):
     gone_at = serializers.DateTimeField(help_text="When it is deleted for good")
 
 
-class TrashSerializer(serializers.Serializer[Any]):
+class TrashSerializer(PageSerializer):
     """The trash. Its raw files count as stored until a run is deleted for good."""
 
     runs = TrashedRunSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class TrashList(APIView):
@@ -49,19 +46,14 @@ class TrashList(APIView):
 
     @extend_schema(
         operation_id="trash_list",
-        parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-            *PAGING,
-            FIELDS,
-        ],
+        parameters=[ONLY_WORKSPACE, *PAGING],
         responses={200: TrashSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The latest first."""
         rows = runs_in_trash(workspaces_asked(request))
         page, following = newest_first(request, "trash-list", rows, "trashed_at")
-        answer = TrashSerializer({"runs": describe_trashed(page), "next": following}).data
-        return Response(only_asked_in(request, answer, "runs"))
+        return TrashSerializer.answer(request, describe_trashed(page), following)
 
 
 class RunRestore(APIView):

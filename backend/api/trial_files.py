@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from backend.api.compare import AnyFormat
 from backend.api.errors import Problem
+from backend.api.paging import ONLY_WORKSPACE
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.links import absolute, link_to
@@ -28,7 +29,7 @@ PARQUET = "application/vnd.apache.parquet"
 DEFAULT_TRIALS, MOST_TRIALS = 10_000, 20_000
 NEXT = "Loadsheet-Next"
 PARAMETERS = [
-    OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+    ONLY_WORKSPACE,
     OpenApiParameter(
         "limit",
         {"type": "integer", "minimum": 1, "maximum": MOST_TRIALS},

@@ -22,11 +22,10 @@ from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import QueryError
 from backend.api.auth import actor_of
 from backend.api.errors import Problem, cut_off
-from backend.api.paging import PAGING, newest_first
+from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.parameters import given_several_times
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import StrictSerializer
 from backend.errors import NotFound, TooMany
 from backend.formats import TOOLS
@@ -101,11 +100,10 @@ class UploadForm(serializers.Serializer[Any]):
     workspace = serializers.CharField(required=False, help_text="Slug; a token has its own")
 
 
-class UploadListSerializer(serializers.Serializer[Any]):
+class UploadListSerializer(PageSerializer):
     """The newest first."""
 
     uploads = UploadSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class UploadList(APIView):
@@ -124,7 +122,7 @@ class UploadList(APIView):
     @extend_schema(
         operation_id="upload_list",
         parameters=[
-            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            ONLY_WORKSPACE,
             OpenApiParameter(
                 "state",
                 str,
@@ -132,7 +130,6 @@ class UploadList(APIView):
                 description="Only this state. partial: parsed, but for what its reason names",
             ),
             *PAGING,
-            FIELDS,
         ],
         responses={200: UploadListSerializer, **documented(400, 401, 404)},
     )
@@ -144,9 +141,8 @@ class UploadList(APIView):
             raise QueryError("state", state, ", ".join(LISTED_STATES))
         if state:
             rows = rows.filter(Which.PARTIAL.value if state == "partial" else Q(state=state))
-        page, following = newest_first(request, "upload-list", rows, "received_at")
-        answer = UploadListSerializer({"uploads": page, "next": following}).data
-        return Response({**answer, "uploads": only_asked(request, answer["uploads"])})
+        page = newest_first(request, "upload-list", rows, "received_at")
+        return UploadListSerializer.answer(request, *page)
 
     @extend_schema(
         operation_id="upload_create",

@@ -16,9 +16,8 @@ from backend.accounts.models import Membership, Role, Token, User, Workspace
 from backend.accounts.workspace_links import make_link, revoke_link
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.idempotency import idempotent
-from backend.api.paging import PAGING, by_name
+from backend.api.paging import PAGING, PageSerializer, by_name
 from backend.api.schema import documented
-from backend.api.sparse import FIELDS, only_asked_in
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspace_settings import WorkspaceSettingsSerializer
 from backend.api.workspaces import owned_workspace
@@ -40,11 +39,10 @@ class WorkspaceRowSerializer(serializers.Serializer[Workspace]):
         return absolute(link_to("workspace", workspace.slug))
 
 
-class WorkspacePageSerializer(serializers.Serializer[Any]):
+class WorkspacePageSerializer(PageSerializer):
     """One page of workspaces."""
 
     workspaces = WorkspaceRowSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class NewWorkspaceSerializer(StrictSerializer):
@@ -65,15 +63,13 @@ class WorkspaceList(APIView):
 
     @extend_schema(
         operation_id="workspace_list",
-        parameters=[*PAGING, FIELDS],
+        parameters=PAGING,
         responses={200: WorkspacePageSerializer, **documented(400, 401)},
     )
     def get(self, request: Request) -> Response:
         """By name, with one's role in each; for a token, its own workspace."""
         rows = _with_role(required_actor(request))
-        page, following = by_name(request, "workspace-list", rows)
-        answer = WorkspacePageSerializer({"workspaces": page, "next": following}).data
-        return Response(only_asked_in(request, answer, "workspaces"))
+        return WorkspacePageSerializer.answer(request, *by_name(request, "workspace-list", rows))
 
     @extend_schema(
         operation_id="workspace_create",

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from rest_framework import serializers
+
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
 from backend.accounts.workspaces import current_slug
 from backend.api.errors import NOT_FOUND, Problem
 from backend.errors import NotFound
+
+
+def workspace_field() -> serializers.CharField:
+    """The member of a request that names the workspace."""
+    return serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
 
 
 def writable_workspace(actor: Token | User, slug: str | None) -> Workspace:
