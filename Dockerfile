@@ -23,6 +23,8 @@ COPY requirements.txt ./
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
 COPY manage.py ./
 COPY backend/ backend/
+# backend/ingest/redaction.py is a link to it.
+COPY agents/src/loadsheet_agent/upload/redaction.py agents/src/loadsheet_agent/upload/redaction.py
 # The image is read-only where it runs.
 RUN python -m compileall -q backend
 COPY docs/ docs/
