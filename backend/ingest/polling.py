@@ -1,4 +1,4 @@
-"""Each worker process looks for uploads by itself, so that a lost hint or broker costs seconds.
+"""Each worker process looks for work by itself, so that a lost hint or broker costs seconds.
 
 The look is one query by the database's clock: neither the broker nor the clock of this machine has
 a part in it. It happens in a thread of the worker's process, beside the one that follows hints.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
+from collections.abc import Callable
 
 from django.conf import settings
 from django.db import Error, close_old_connections
@@ -19,32 +20,43 @@ log = logging.getLogger(__name__)
 
 
 class Poller:
-    """A thread that reads what is due every `POLL_INTERVAL_S` seconds, give or take a half."""
+    """A thread that does what is due every `POLL_INTERVAL_S` seconds, give or take a half.
 
-    def __init__(self) -> None:
+    `work` does it until the function that it gets says to stop. `fault` is what is logged where
+    it could not.
+    """
+
+    def __init__(self, work: Callable[[Callable[[], bool]], None], *, fault: str) -> None:
+        self._work = work
+        self._fault = fault
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="poller", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
-        """Returns when the upload that is being read has ended."""
+    def stop(self, patience_s: float | None = None) -> None:
+        """Returns when the work at hand has ended, or after `patience_s`."""
         self._stopping.set()
-        self._thread.join()
+        self._thread.join(patience_s)
 
     def _run(self) -> None:
         while not self._stopping.wait(settings.POLL_INTERVAL_S * random.uniform(0.5, 1.5)):  # noqa: S311
-            # Where a hint is being followed, that work is done already.
-            if not READING.locked():
-                self.poll()
+            self.poll()
 
     def poll(self) -> None:
-        """Read what is due; an outage of the database is logged."""
+        """Do what is due; an outage of the database is logged."""
         close_old_connections()
         try:
-            drain(is_stopping=self._stopping.is_set)
+            self._work(self._stopping.is_set)
         except Error as error:
-            log.warning("queue_not_polled", extra={"reason": str(error)})
+            log.warning(self._fault, extra={"reason": str(error)})
         except Exception:  # the thread must outlive it
-            log.exception("queue_not_polled")
+            log.exception(self._fault)
+
+
+def read_due(is_stopping: Callable[[], bool]) -> None:
+    """Read the uploads that are due."""
+    # Where a hint is being followed, that work is done already.
+    if not READING.locked():
+        drain(is_stopping=is_stopping)

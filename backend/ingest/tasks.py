@@ -10,7 +10,7 @@ from celery.signals import worker_process_init, worker_process_shutdown
 from backend.ingest import worker
 from backend.ingest.collector import collect_in_turn
 from backend.ingest.hints import DRAIN_TASK
-from backend.ingest.polling import Poller
+from backend.ingest.polling import Poller, read_due
 from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.retention import remove_due_output
 from backend.ingest.trash import remove_expired_runs
@@ -38,7 +38,7 @@ def collect() -> None:
 @worker_process_init.connect  # type: ignore[untyped-decorator]
 def start_polling(**_: Any) -> None:
     """Every reader looks for uploads by itself too."""
-    _pollers.append(Poller())
+    _pollers.append(Poller(read_due, fault="queue_not_polled"))
     _pollers[-1].start()
 
 

@@ -8,7 +8,6 @@ import struct
 import threading
 import time
 from collections.abc import Iterable
-from types import TracebackType
 
 PIECE_BYTES = 16 << 10
 # Closing with this says RST, as a cut cable or a killed gateway does, and not an orderly end.
@@ -79,12 +78,7 @@ class FaultyProxy:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._is_closed.set()
         self._listener.close()
         for end in list(self._open):

@@ -6,10 +6,12 @@ from django.db import OperationalError
 
 from backend.alerts import tasks
 from backend.alerts.models import PendingRun
-from backend.alerts.tasks import Messenger
+from backend.alerts.tasks import judge_and_send
 from backend.config.celery import app
 from backend.deliveries.models import Delivery
 from backend.deliveries.queue import Message, enqueue_for
+from backend.ingest import polling
+from backend.ingest.polling import Poller
 from backend.testing.rows import CellSpec, make_run
 
 
@@ -22,7 +24,7 @@ def test_every_task_of_beat_is_one_that_workers_have():
 @pytest.fixture
 def this_connection(monkeypatch):
     """The thread of a worker has a connection of its own, which the test has not."""
-    monkeypatch.setattr(tasks, "close_old_connections", lambda: None)
+    monkeypatch.setattr(polling, "close_old_connections", lambda: None)
 
 
 def test_a_messenger_judges_and_sends(rule, channel, workspace, this_connection, monkeypatch):
@@ -30,7 +32,7 @@ def test_a_messenger_judges_and_sends(rule, channel, workspace, this_connection,
     run = make_run(workspace, CellSpec())
     PendingRun.objects.create(run=run, workspace=workspace)
     enqueue_for(channel, Message("test", "a", "b", "http://127.0.0.1:8000/"))
-    Messenger().work()
+    Poller(judge_and_send, fault="messages_not_polled").poll()
     assert not PendingRun.objects.exists()
     assert set(Delivery.objects.values_list("state", flat=True)) == {"delivered"}
 
@@ -41,13 +43,13 @@ def test_a_messenger_outlives_faults(fault, this_connection, monkeypatch, caplog
         raise fault
 
     monkeypatch.setattr(tasks, "judge_due", fail)
-    Messenger().work()
+    Poller(judge_and_send, fault="messages_not_polled").poll()
     assert "messages_not_polled" in caplog.text
 
 
 def test_a_messenger_stops_when_it_is_told(monkeypatch):
     monkeypatch.setattr(settings, "POLL_INTERVAL_S", 60)
-    messenger = Messenger()
+    messenger = Poller(judge_and_send, fault="messages_not_polled")
     messenger.start()
     messenger.stop()
     assert not messenger._thread.is_alive()

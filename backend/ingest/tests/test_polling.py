@@ -8,7 +8,7 @@ from django.db import OperationalError
 from backend.broker import Guard
 from backend.ingest import hints, polling
 from backend.ingest.models import State, Upload
-from backend.ingest.polling import Poller
+from backend.ingest.polling import Poller, read_due
 from backend.ingest.storage import storage
 from backend.ingest.worker import drain
 from backend.testing.running import environment, kill, start_worker
@@ -71,7 +71,7 @@ def test_a_database_that_is_away_does_not_end_the_polling(monkeypatch):
 
     monkeypatch.setattr(polling, "drain", away)
     monkeypatch.setattr(polling, "close_old_connections", lambda: None)
-    Poller().poll()
+    Poller(read_due, fault="queue_not_polled").poll()
 
 
 @pytest.mark.django_db
@@ -84,7 +84,7 @@ def test_a_reader_that_stops_claims_nothing_more():
 
 def test_a_poller_ends_when_it_is_stopped(settings):
     settings.POLL_INTERVAL_S = 3600
-    poller = Poller()
+    poller = Poller(read_due, fault="queue_not_polled")
     poller.start()
     poller.stop()
     assert not poller._thread.is_alive()

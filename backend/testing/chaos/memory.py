@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from pathlib import Path
-from types import TracebackType
 
 import psutil
 
@@ -33,12 +32,7 @@ class MemoryLimit:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stopping.set()
         self._thread.join()
 

@@ -6,7 +6,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Protocol
 
 from loadsheet_agent.plan.expansion import count_starts
@@ -23,12 +22,7 @@ class Progress(Protocol):
 
     def __enter__(self) -> Progress: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def begin(self, step: Step) -> None: ...
 
