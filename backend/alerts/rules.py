@@ -28,7 +28,6 @@ THRESHOLDS: dict[str, tuple[float, float, float]] = {
     RuleKind.SILENT_AGENT: (24.0, 0.5, 24.0 * 365),
 }
 OVER_A_VIEW = (RuleKind.REGRESSION, RuleKind.ERROR_RATE)
-CHANGEABLE = ("name", "view", "label", "metrics", "threshold", "is_enabled")
 
 
 class BadRule(InvalidInput):

@@ -69,11 +69,6 @@ def _current_names(
     return current
 
 
-def register_server(workspace: Workspace, fields: Mapping[str, Any]) -> Server:
-    """The server with this identity."""
-    return register_servers(workspace, [fields])[0]
-
-
 def register_servers(
     workspace: Workspace, servers: Sequence[Mapping[str, Any]]
 ) -> Sequence[Server]:

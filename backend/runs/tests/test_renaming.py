@@ -19,7 +19,6 @@ from backend.runs.registry import (
     SeriesIdentity,
     current_name,
     register_series,
-    register_server,
     register_servers,
     register_workloads,
 )
@@ -184,7 +183,7 @@ def test_a_swap_is_refused_over_a_third_name_too(lab):
 
 def test_rows_that_differ_only_as_sent_are_not_merged(lab):
     for workers in (100, 1e2):
-        register_server(lab, {"name": "a", "configuration": {"workers": workers}})
+        register_servers(lab, [{"name": "a", "configuration": {"workers": workers}}])
     assert Server.objects.count() == 2
     Server.objects.update(configuration={"workers": 100})
     with pytest.raises(RenameRefused, match="would become one"):
@@ -216,7 +215,7 @@ NAMES = st.sampled_from("abcde")
 def test_whatever_is_renamed_every_name_means_the_thing_that_had_it(renames):
     lab = make_workspace(uuid.uuid4().hex)
     workload = register_workloads(lab, [{"name": "hello"}])[0]
-    servers = {name: register_server(lab, {"name": name}) for name in "abc"}
+    servers = {name: register_servers(lab, [{"name": name}])[0] for name in "abc"}
     register_series(
         lab,
         [
@@ -239,7 +238,7 @@ def test_whatever_is_renamed_every_name_means_the_thing_that_had_it(renames):
             assert allowed
             things[new], current[thing] = thing, new
         for name, pk in things.items():
-            found = register_server(lab, {"name": name})
+            found = register_servers(lab, [{"name": name}])[0]
             assert (found.pk, found.name) == (pk, current[pk])
 
 
