@@ -233,6 +233,7 @@ def _places(slug: str, own: Q, *, server: str) -> list[dict[str, Any]]:
             "workload": loads[workload_id],
             "tool": tool,
             "tally": tally,
+            "about": f"on {hosts.get(host_id, 'an unknown host')} with {loads[workload_id]}",
             "compare_url": compare_link(
                 slug,
                 server=server,
