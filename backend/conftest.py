@@ -1,7 +1,11 @@
-"""Marks the tests that need a database, so that `scripts/test --unit` can leave them out."""
+"""The databases of the tests, and which tests need one: `scripts/test --unit` leaves them out."""
+
+import os
 
 import pytest
 from hypothesis import settings
+
+from backend.testing.template_database import make_template
 
 # A busy machine must fail no test.
 settings.register_profile("untimed", deadline=None)
@@ -18,3 +22,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             getattr(item, "fixturenames", ())
         ):
             item.add_marker("database")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Each of several processes copies the tables that the first of them made."""
+    from django.db import connection
+
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    # A pooler would keep a session in the template, which nobody could copy then.
+    if run and os.environ.get("DATABASE_POOLER", "none") == "none":
+        template = f"tables_{run}"
+        make_template(os.environ["DATABASE_URL"], template)
+        connection.settings_dict["TEST"]["TEMPLATE"] = template

@@ -1,0 +1,46 @@
+"""The tables of the tests: made once by migrations, and copied by each process of a run.
+
+All migrations take longer than a copy by far, and every process needs a database of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+ROOT = Path(__file__).resolve().parents[2]
+# Any number: nothing else locks in the database of PostgreSQL's own.
+LOCK = 1
+
+
+def make_template(url: str, name: str) -> None:
+    """Make the database `name` with every table, unless another process has made it.
+
+    Raises psycopg.Error, and CalledProcessError where a migration fails.
+    """
+    half = f"{name}_half"
+    with psycopg.connect(_of_database(url, "postgres"), autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        query = "SELECT 1 FROM pg_database WHERE datname = %s"
+        if connection.execute(query, [name]).fetchone():
+            return
+        connection.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(half)))
+        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(half)))
+        subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity=0"],
+            env={**os.environ, "DATABASE_URL": _of_database(url, half)},
+            check=True,
+        )
+        rename = SQL("ALTER DATABASE {} RENAME TO {}")
+        connection.execute(rename.format(Identifier(half), Identifier(name)))
+
+
+def _of_database(url: str, name: str) -> str:
+    """The address of another database of the same server."""
+    return urlsplit(url)._replace(path=f"/{name}").geturl()
