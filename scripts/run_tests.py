@@ -15,8 +15,11 @@ from backend.testing.pooler import Pooler
 # Pure ones: no database, no browser, no process of ours.
 UNIT = "not (browser or chaos or processes or database)"
 ROOT = Path(__file__).resolve().parent.parent
+CORES = os.cpu_count() or 1
 # One more than cores: many tests wait for processes. Each has a database.
-PROCESSES = min((os.cpu_count() or 1) + 1, 8)
+PROCESSES = min(CORES + 1, 8)
+# Pure tests wait for nothing, and each process collects all tests before it begins.
+UNIT_PROCESSES = min(CORES, 8)
 # What the tests write ends with them. Tests of what survives a kill start servers of their own.
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 # In each process a test may send from fifty threads at once.
@@ -42,7 +45,8 @@ def main() -> int:
                 arguments += ["--reuse-db"]
             if unit:
                 arguments += ["-m", UNIT]
-            python = run([sys.executable, "-m", "pytest", *workers(arguments)], environment)
+            command = [sys.executable, "-m", "pytest", *workers(arguments, is_unit=unit)]
+            python = run(command, environment)
         finally:
             for service in reversed(services):
                 service.stop()
@@ -56,11 +60,12 @@ def make_services(data: Path, *, is_pooled: bool) -> list[Postgres | Valkey | Po
     return [postgres, Valkey(data), *poolers]
 
 
-def workers(arguments: list[str]) -> list[str]:
+def workers(arguments: list[str], *, is_unit: bool) -> list[str]:
     """Tests of a file start in one process; one that is idle takes from the others."""
     if any(word.startswith("-n") for word in arguments):
         return arguments
-    return [f"-n{PROCESSES}", "--dist=worksteal", *arguments]
+    count = UNIT_PROCESSES if is_unit else PROCESSES
+    return [f"-n{count}", "--dist=worksteal", *arguments]
 
 
 def test_environment(
