@@ -1,13 +1,11 @@
 """One Chromium for all tests of a process: Playwright's synchronous API starts only once in it."""
 
 import os
-from urllib.parse import quote
 
 import pytest
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import sync_playwright
-
-from backend.accounts.models import TokenKind
-from backend.accounts.tokens import LINK_LIFETIME, issue
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 DESKTOP = {"width": 1440, "height": 900}
@@ -29,26 +27,37 @@ def chromium(_synchronous_django):
 
 
 @pytest.fixture
-def open_page(chromium, live_server):
-    """A function that opens a path in a new window, signed in as a tenant's user if one is given.
+def new_page(chromium, live_server):
+    """A function that opens a blank window, signed in as a tenant's user if one is given.
 
     `page.complaints` gathers the errors of scripts and of the console; `refusals` are the statuses
     that the test provokes, which the console reports too.
     """
     contexts = []
 
-    def open_path(path, tenant=None, *, refusals=(), **options):
+    def new(tenant=None, *, refusals=(), **options):
         contexts.append(chromium.new_context(**{"viewport": DESKTOP, **options}))
+        if tenant is not None:
+            contexts[-1].add_cookies([_session(tenant, live_server.url)])
         page = contexts[-1].new_page()
         _gather_complaints(page, [f"status of {status}" for status in refusals])
-        if tenant is not None:
-            path = f"/sign-in/{_link(tenant)}?next={quote(path)}"
+        return page
+
+    yield new
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def open_page(new_page, live_server):
+    """A function that opens a path in a new window, as `new_page` makes it."""
+
+    def open_path(path, tenant=None, **options):
+        page = new_page(tenant, **options)
         page.goto(live_server.url + path)
         return page
 
-    yield open_path
-    for context in contexts:
-        context.close()
+    return open_path
 
 
 def _gather_complaints(page, expected):
@@ -61,8 +70,9 @@ def _gather_complaints(page, expected):
     page.on("console", hear)
 
 
-def _link(tenant):
-    """The secret of a sign-in link."""
-    return issue(
-        TokenKind.LINK, tenant.workspace, user=tenant.user, name="test", lifetime=LINK_LIFETIME
-    )
+def _session(tenant, url):
+    """The cookie of a session, as Chromium takes it."""
+    client = Client()
+    client.force_login(tenant.user)
+    name = settings.SESSION_COOKIE_NAME
+    return {"name": name, "value": client.cookies[name].value, "url": url}

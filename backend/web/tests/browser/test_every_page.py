@@ -137,11 +137,11 @@ def cut_lists(page):
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_every_page_fits_is_accessible_and_quiet(open_page, live_server, lab, group):
+def test_every_page_fits_is_accessible_and_quiet(new_page, live_server, lab, group):
     member, stranger = Client(), Client()
     member.force_login(lab["tenant"].user)
-    signed_in = open_page("/docs/", lab["tenant"], refusals=(410,))
-    signed_out = open_page("/docs/", refusals=(410,))
+    signed_in = new_page(lab["tenant"], refusals=(410,))
+    signed_out = new_page(refusals=(410,))
     arguments, faults, lost = arguments_of(lab), {}, []
     for route, names in ROUTES[group::GROUPS]:
         path = path_of(route, names, lab, arguments)

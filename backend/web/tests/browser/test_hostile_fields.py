@@ -146,11 +146,11 @@ class _Hostile:
         return f"{text}{number}"
 
 
-def test_no_stored_text_runs_on_any_page_or_in_any_export(open_page, live_server, lab, settings):
+def test_no_stored_text_runs_on_any_page_or_in_any_export(new_page, live_server, lab, settings):
     settings.PUBLIC_URL = live_server.url
     member = Client()
     member.force_login(lab["tenant"].user)
-    page = open_page("/docs/", lab["tenant"], refusals=(400, 404, 410))
+    page = new_page(lab["tenant"], refusals=(400, 404, 410))
     page.on("dialog", lambda dialog: page.complaints.append(dialog.message) or dialog.dismiss())
     page.goto(live_server.url + "/w/lab/")
     paths, faults = _pages(member, lab), {}

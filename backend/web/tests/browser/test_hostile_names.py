@@ -202,9 +202,9 @@ def _kept(owner, run, names):
 
 
 @pytest.fixture
-def page(open_page, live_server, lab, settings):
+def page(new_page, live_server, lab, settings):
     settings.PUBLIC_URL = live_server.url
-    page = open_page("/docs/", lab[0], refusals=(400, 404))
+    page = new_page(lab[0], refusals=(400, 404))
     page.on("dialog", lambda dialog: page.complaints.append(dialog.message) or dialog.dismiss())
     page.on("request", lambda asked: _stays(page, live_server.url, asked.url))
     page.goto(f"{live_server.url}/w/lab/")

@@ -41,8 +41,8 @@ def lab():
 
 
 @pytest.fixture
-def page(open_page, lab):
-    page = open_page("/docs/", lab, viewport=WIDE)
+def page(new_page, lab):
+    page = new_page(lab, viewport=WIDE)
     yield page
     assert page.complaints == []
 

@@ -61,9 +61,9 @@ def lab():
 
 
 @pytest.fixture
-def page(open_page, live_server, lab):
+def page(new_page, live_server, lab):
     """The front page of the workspace, for a member."""
-    page = open_page("/docs/", lab, refusals=(400,), accept_downloads=True)
+    page = new_page(lab, refusals=(400,), accept_downloads=True)
     page.expose_function("reportViolation", lambda text: page.complaints.append(f"CSP: {text}"))
     page.add_init_script(
         "addEventListener('securitypolicyviolation', e =>"
