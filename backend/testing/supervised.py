@@ -20,8 +20,9 @@ import psutil
 from backend.config.embedded import ends_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
-# How long a slow machine may take; whoever waits goes on as soon as possible.
-PATIENCE_S = 120
+# How long a busy machine may take; whoever waits goes on as soon as possible. What needs ten
+# seconds of an idle machine takes minutes where each core has a dozen processes to run.
+PATIENCE_S = 600
 # How each program is told by a word of its command line. PostgreSQL has workers too.
 PROGRAMS = {
     "web": re.compile(r"^backend\.config\.web_server$"),

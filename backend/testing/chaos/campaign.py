@@ -23,8 +23,9 @@ from backend.testing.supervised import SupervisedSite, open_folder, small_disk
 
 DISK_BYTES = 2 << 30
 LEAST_FREE_BYTES = 128 << 20
-# No fault waits for longer than this for its moment: uploads may have come to a stop.
-LONGEST_CALM_S = 20.0
+# No fault waits for longer than this for its moment: uploads may have come to a stop. Longer than a
+# site takes to start again on a busy machine, or the next faults strike while nothing runs.
+LONGEST_CALM_S = 180.0
 LOOK_EVERY_S = 0.1
 # Among what struck: a fault of the site's own.
 GAVE_UP = "supervisor gave up"
