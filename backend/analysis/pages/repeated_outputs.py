@@ -1,19 +1,52 @@
-"""Trials whose output another trial of the workspace has too, told on the pages of a trial."""
+"""Trials whose output another trial of the workspace has too, told on the pages of a trial.
+
+A run may have thousands of trials, all read from one file, so no trial is compared with each other.
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, F, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from backend.analysis.pages.run_trials import ShownTrial
 from backend.runs.checks import Finding
 from backend.runs.models import Trial
 
-_COLUMNS = ("pk", "output_sha256", "run_id", "run__recorded_at", "ordinal")
 _NAME = ("cell__series_id", "cell__connections", "cell__rate_rps")
+_SERVER = ("cell__series__server__name", "cell__series__server__version")
+
+Name = tuple[uuid.UUID, int | None, float | None]
+
+
+class _Place(NamedTuple):
+    """Where a trial stands, in the order in which the workspace recorded its trials."""
+
+    pk: uuid.UUID
+    run_id: uuid.UUID
+    ordinal: int
+    server: str
+
+
+@dataclass(slots=True)
+class _Named:
+    """The trials of one output and one name: their number, and the first two of them."""
+
+    count: int
+    first: list[_Place] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Output:
+    """The trials of one output: their number, and by name, in the order of the first of each."""
+
+    count: int = 0
+    by_name: dict[Name, _Named] = field(default_factory=dict)
 
 
 def find_repeated_outputs(
@@ -23,19 +56,17 @@ def find_repeated_outputs(
     same_output = _with_same_output(trials, workspace_id)
     findings = {}
     for trial in (trial for trial in trials if not trial.warmup):
-        others = [
-            row for row in same_output[bytes(trial.output_sha256 or b"")] if row.pk != trial.pk
-        ]
-        if others:
-            findings[trial.pk] = _finding(trial, others)
+        finding = _finding(trial, same_output[bytes(trial.output_sha256 or b"")])
+        if finding is not None:
+            findings[trial.pk] = finding
     return findings
 
 
 def _with_same_output(
     trials: Sequence[ShownTrial], workspace_id: uuid.UUID
-) -> dict[bytes, list[Trial]]:
+) -> dict[bytes, _Output]:
     outputs = {bytes(trial.output_sha256) for trial in trials if trial.output_sha256 is not None}
-    by_output: dict[bytes, list[Trial]] = defaultdict(list)
+    by_output: dict[bytes, _Output] = defaultdict(_Output)
     if not outputs:
         return by_output
     counted = Trial.of_kept_runs.filter(
@@ -44,34 +75,54 @@ def _with_same_output(
     # Mostly no output is there twice: then no trial is read.
     by_count = counted.order_by().values("output_sha256").annotate(count=Count("*"))
     repeated = list(by_count.filter(count__gt=1).values_list("output_sha256", flat=True))
-    rows = (
-        counted.filter(output_sha256__in=repeated)
-        .select_related("run", "cell__series__server")
-        .only(*_COLUMNS, *_NAME, "cell__series__server__name", "cell__series__server__version")
-    )
-    for row in rows.order_by("run__recorded_at", "ordinal") if repeated else ():
-        by_output[bytes(row.output_sha256 or b"")].append(row)
+    for place, name, sha256, count in _first_two(counted.filter(output_sha256__in=repeated)):
+        output = by_output[sha256]
+        if name not in output.by_name:
+            output.by_name[name] = _Named(count)
+            output.count += count
+        output.by_name[name].first.append(place)
     return by_output
 
 
-def _finding(trial: ShownTrial, others: Sequence[Trial]) -> Finding:
-    contradicting = [other for other in others if _name(other) != _name(trial)]
+def _first_two(trials: QuerySet[Trial]) -> list[tuple[_Place, Name, bytes, int]]:
+    """The first two trials of each output and name, with how many have both."""
+    equal = [F("output_sha256"), *map(F, _NAME)]
+    order = ("run__recorded_at", "ordinal")
+    rows = trials.annotate(
+        at=Window(RowNumber(), partition_by=equal, order_by=order),
+        count=Window(Count("*"), partition_by=equal),
+    ).filter(at__lte=2)
+    columns = ("pk", "run_id", "ordinal", "output_sha256", "count", *_NAME, *_SERVER)
+    return [
+        (_Place(pk, run, ordinal, f"{server} {version or ''}".strip()), name, bytes(output), count)
+        for pk, run, ordinal, output, count, *name_of, server, version in rows.order_by(
+            *order
+        ).values_list(*columns)
+        for name in [tuple(name_of)]
+    ]
+
+
+def _finding(trial: ShownTrial, output: _Output) -> Finding | None:
+    own_name = (trial.cell.series_id, trial.cell.connections, trial.cell.rate_rps)
+    own = output.by_name.get(own_name, _Named(0))
+    contradicting = output.count - own.count
     if contradicting:
-        first = contradicting[0]
-        name = f"{_place(first, trial)}, of {first.cell.series.server}"
-        return Finding("same-output", f"{name}, has the same output{_more(contradicting)}.")
-    return Finding("duplicate", f"{_place(others[0], trial)} has the same output{_more(others)}.")
+        first = next(each for name, each in output.by_name.items() if name != own_name).first[0]
+        where = f"{_place(first, trial)}, of {first.server}"
+        return Finding("same-output", f"{where}, has the same output{_more(contradicting)}.")
+    equal = [place for place in own.first if place.pk != trial.pk]
+    if not equal:
+        return None
+    where = _place(equal[0], trial)
+    return Finding("duplicate", f"{where} has the same output{_more(own.count - 1)}.")
 
 
-def _name(trial: Trial | ShownTrial) -> tuple[object, ...]:
-    return trial.cell.series_id, trial.cell.connections, trial.cell.rate_rps
-
-
-def _place(other: Trial, trial: ShownTrial) -> str:
+def _place(other: _Place, trial: ShownTrial) -> str:
     where = "this run" if other.run_id == trial.run_id else f"run {other.run_id}"
     return f"Trial {other.ordinal} of {where}"
 
 
-def _more(others: Sequence[Trial]) -> str:
-    count = len(others) - 1
-    return f", and so {'does' if count == 1 else 'do'} {count} more" if count else ""
+def _more(count: int) -> str:
+    """Of `count` trials, those beside the first."""
+    more = count - 1
+    return f", and so {'does' if more == 1 else 'do'} {more} more" if more else ""
