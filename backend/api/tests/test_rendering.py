@@ -11,7 +11,8 @@ from django.utils.safestring import mark_safe
 from rest_framework.renderers import JSONRenderer
 from rest_framework.utils.serializer_helpers import ReturnDict
 
-from backend.api.rendering import JsonRenderer
+from backend.api import rendering
+from backend.api.rendering import PART, JsonRenderer
 from backend.sharing.models import Visibility
 
 AT = datetime(2026, 3, 2, 9, 30, 0, 123456, UTC)
@@ -40,6 +41,33 @@ ANSWERS = [
 @pytest.mark.parametrize("answer", ANSWERS, ids=range(len(ANSWERS)))
 def test_the_bytes_are_those_of_the_framework(answer):
     assert written(JsonRenderer, answer) == written(JSONRenderer, answer)
+
+
+LONG = [{"at": number, "inner": {"a": []}} for number in range(2 * PART + 1)]
+LONG_ANSWERS = [
+    LONG,
+    {"a": 1, "trials": LONG, "next": None, "ü": "\u2028"},
+    {"runs": [{"id": uuid.uuid4(), "trials": LONG}, {"trials": [], "labels": {}}], "none": []},
+    {"small": 1e-7, "trials": LONG, "large": 1e16},
+    {"few": LONG[:PART], "more": LONG[: PART + 1], 7: "x"},
+    [[LONG, LONG[:3]], None, (LONG, 1e-7)],
+    {"texts": ["1e5, "] * 3 * PART, "numbers": [1e-7, *range(PART), 10**20]},
+    ReturnDict({"lazy": [lazystr("text")] * 2 * PART, "at": AT}, serializer=None),
+]
+
+
+@pytest.mark.parametrize("answer", LONG_ANSWERS, ids=range(len(LONG_ANSWERS)))
+def test_what_is_written_in_parts_has_the_bytes_of_the_framework(answer):
+    assert written(JsonRenderer, answer) == written(JSONRenderer, answer)
+
+
+def test_no_call_writes_more_than_a_part_of_a_large_answer(monkeypatch):
+    """No other thread of the process runs during such a call."""
+    lengths = []
+    monkeypatch.setattr(rendering, "_written", lambda data: lengths.append(data))
+    JsonRenderer().render({"runs": [{"id": 1, "trials": LONG * 10}], "next": None})
+    assert max(len(data) for data in lengths if isinstance(data, list)) == PART
+    assert not any(LONG[0] in data.values() for data in lengths if isinstance(data, dict))
 
 
 def test_floats_of_each_size_are_written_alike():
