@@ -235,7 +235,10 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "frontend" / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["backend.web.templatetags.tables"],
+            "builtins": [
+                "backend.web.templatetags.parts",
+                "backend.web.templatetags.tables",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

@@ -34,11 +34,13 @@ def run_context(run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
     """The context of the notices and tabs of the page.
 
     `view`: the run with its rereadings, corrections and trials; each trial has the `url` that its
-    number leads to.
+    number leads to. The trials are completed in place: there may be thousands.
     """
-    trials = [{**trial, "used": resource_columns(trial["resources"])} for trial in view["trials"]]
+    trials = view["trials"]
+    for trial in trials:
+        trial["used"] = resource_columns(trial["resources"])
     summary = _summary(run, trials)
-    trials = _with_labels_of(summary, trials)
+    _give_labels(summary, trials)
     corrections = view["corrections"]
     return {
         "run": _shown(view),
@@ -70,14 +72,13 @@ def _summary(run: Run, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     return [{**row, "slot": row["slot"] % SLOTS} for row in rows]
 
 
-def _with_labels_of(
-    summary: Sequence[Mapping[str, Any]], trials: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """The trials with the labels that the summary gives their servers and workloads."""
+def _give_labels(summary: Sequence[Mapping[str, Any]], trials: Sequence[dict[str, Any]]) -> None:
+    """Give the trials the labels that the summary gives their servers and workloads."""
     labels = {
         row["cell"]: {"server": row["server"], "workload": row["workload"]} for row in summary
     }
-    return [{**trial, **labels[trial["cell"]]} for trial in trials]
+    for trial in trials:
+        trial |= labels[trial["cell"]]
 
 
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:

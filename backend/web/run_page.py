@@ -25,6 +25,7 @@ from backend.runs.run_states import count_not_read
 from backend.runs.shown import shown_series
 from backend.sharing.run_sharing import describe_sharing
 from backend.web import visible
+from backend.web.large_page import render_large
 from backend.web.run_context import run_again_command, run_context
 
 
@@ -61,21 +62,19 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "versions_url": _versions_link(workspace, run_id),
         "upload": upload and {"url": link_to("upload-page", upload.pk)},
     }
-    return render(request, "run.html", context)
+    return render_large(request, "run.html", context)
 
 
 def _with_evidence(run_id: UUID, view: Mapping[str, Any]) -> dict[str, Any]:
-    """The run with its history; its trials with their pages and files."""
+    """The run with its history; its trials, in place, with their pages and files."""
     files = artefacts_by_trial(run_id)
-    trials = [
-        {**trial, "url": trial_link(trial["id"]), "artefacts": files.get(trial["id"], [])}
-        for trial in view["trials"]
-    ]
+    for trial in view["trials"]:
+        trial |= {"url": trial_link(trial["id"]), "artefacts": files.get(trial["id"], [])}
     history = {
         "rereadings": rereadings_of(run_id),
         "corrections": describe_corrections(run_id),
     }
-    return {**view, **history, "trials": trials}
+    return {**view, **history}
 
 
 def _versions_link(workspace: Workspace, run_id: UUID) -> str:

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.loading.selection import NotVisible
@@ -17,6 +16,7 @@ from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import describe_sharing, revoke_link, share_run
 from backend.sharing.shared_run import describe_shared_run
 from backend.web import visible
+from backend.web.large_page import render_large
 from backend.web.result_set_forms import visibility_from
 from backend.web.run_context import run_again_command, run_context
 from backend.web.run_edit import writable_run_or_404
@@ -30,8 +30,9 @@ def shared_run(request: HttpRequest, shared_link: UUID) -> HttpResponse:
         view = describe_shared_run(shared)
     except NotVisible:
         raise Http404 from None
-    trials = [{**trial, "url": f"#trial-{trial['id']}"} for trial in view["trials"]]
-    context: dict[str, Any] = run_context(shared.run, {**view, "trials": trials})
+    for trial in view["trials"]:
+        trial["url"] = f"#trial-{trial['id']}"
+    context: dict[str, Any] = run_context(shared.run, view)
     plan_url = link_to("shared-run-plan", shared_link)
     fetch = f"curl -fsS -o plan.toml {absolute(plan_url)}"
     context |= {
@@ -40,7 +41,7 @@ def shared_run(request: HttpRequest, shared_link: UUID) -> HttpResponse:
         "plan_url": plan_url,
         "agent_url": link_to("guide-page", "agents"),
     }
-    return _unindexed(shared, render(request, "shared_run.html", context))
+    return _unindexed(shared, render_large(request, "shared_run.html", context))
 
 
 @require_safe
