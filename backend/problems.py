@@ -14,8 +14,12 @@ from backend.accounts.tokens import TokenRefused
 from backend.accounts.workspaces import WorkspaceRefused
 from backend.alerts.lifecycle import AlertEnded, BadState
 from backend.alerts.rules import BadRule, RuleRefused
-from backend.analysis.loading.viewer_slots import RETRY_AFTER_S as COMPARE_AFTER_S
-from backend.analysis.loading.viewer_slots import ComparisonsBusy, TooManyComparisons
+from backend.analysis.loading.viewer_slots import RETRY_AFTER_S as ANSWER_AFTER_S
+from backend.analysis.loading.viewer_slots import (
+    AnswersBusy,
+    TooManyAnswers,
+    TooManyComparisons,
+)
 from backend.analysis.pages.gate.describe import StillMeasured
 from backend.analysis.query.compare_query import QueryError
 from backend.deliveries.channels import BadChannel, ChannelRefused
@@ -139,6 +143,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     TooLarge: Answer(413, "Too large", "Compress it or split it."),
     Unprocessable: Answer(422, "Cannot be used", "Nothing was stored."),
     TooMany: Answer(429, "Too many requests", WAIT_HINT),
+    TooManyAnswers: Answer(429, "Too many large answers", WAIT_HINT),
     TooManyComparisons: Answer(429, "Too many comparisons", WAIT_HINT),
     # Who asks
     TokenRefused: Answer(401, "Token refused", ""),
@@ -257,7 +262,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     JoinRefused: Answer(409, "No place", "Begin a session of another name."),
     # What cannot be used now
     Busy: _away("Busy", RETRY_AFTER_S),
-    ComparisonsBusy: Answer(503, "Busy", WAIT_HINT, COMPARE_AFTER_S),
+    AnswersBusy: Answer(503, "Busy", WAIT_HINT, ANSWER_AFTER_S),
     StorageAway: _away(
         "Storage away", 30, "The storage of raw files cannot be used at the moment."
     ),

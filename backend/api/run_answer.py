@@ -8,20 +8,27 @@ from uuid import UUID
 from rest_framework.request import Request
 
 from backend.accounts import access
+from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.pages.run import describe_run, describe_single_trial
 from backend.analysis.pages.run_history import describe_corrections
-from backend.api.auth import required_actor
+from backend.api.auth import required_actor, viewer_name
 from backend.ingest.evidence import (
     RAW_FOR_PROGRAMS,
     artefacts_by_trial,
     artefacts_of_trial,
     rereadings_of,
 )
+from backend.runs.models import Trial
 
 
 def run_answer(request: Request, run_id: UUID) -> dict[str, Any]:
-    """The run with its trials, as RunSerializer describes it. Raises NotVisible."""
+    """The run with its trials, as RunSerializer describes it. Raises NotVisible.
+
+    A large one holds a slot of the sender until the answer is written.
+    """
     workspaces = access.workspace_ids_of(required_actor(request))
+    own = Trial.objects.filter(run=run_id, run__workspace__in=workspaces)
+    hold_slot_if_large(own, viewer=viewer_name(request))
     view = describe_run(run_id, workspace_ids=workspaces)
     view["rereadings"] = rereadings_of(run_id)
     view["corrections"] = describe_corrections(run_id)

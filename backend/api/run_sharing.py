@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.api.auth import actor_of, required_actor
+from backend.analysis.loading.large_runs import hold_slot_if_large
+from backend.api.auth import actor_of, required_actor, viewer_name
 from backend.api.errors import NOT_FOUND
 from backend.api.run_json import SharedRunSerializer
 from backend.api.runs import writable_run
@@ -117,6 +118,7 @@ class SharedRunDetail(APIView):
         shared = find_shared_run(shared_link, guesser=guesser)
         if shared is None:
             raise NotFound(NOT_FOUND)
+        hold_slot_if_large(shared.run.trials.all(), viewer=viewer_name(request))
         response = Response(only_asked(request, [describe_shared_run(shared)])[0])
         if shared.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"

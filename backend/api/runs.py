@@ -16,7 +16,8 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.workspaces import current_slug
-from backend.api.auth import author_of, required_actor
+from backend.analysis.loading.large_runs import hold_slot_for_count, hold_slot_if_large
+from backend.api.auth import author_of, required_actor, viewer_name
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.paging import (
@@ -155,6 +156,9 @@ class RunList(APIView):
                 order=order,
                 most_trials=MOST_TRIALS if has_trials else None,
             )
+            if has_trials:
+                trials = sum(row.trials for row in page.runs)
+                hold_slot_for_count(trials, viewer=viewer_name(request))
             following = next_page(request, page.next, "run-list")
             answer = RunPageSerializer({"runs": page.runs, "next": following}).data
             for entry in answer["runs"] if has_trials else ():
@@ -277,12 +281,16 @@ def is_asked(request: Request, name: str) -> bool:
 
 
 def writable_run(request: Request, run_id: UUID, *, with_trash: bool = False) -> Run:
-    """The run, for a change. Raises NotFound, also for a run that the actor may only read."""
+    """The run, for a change. Raises NotFound, also for a run that the actor may only read.
+
+    What changes a large run computes its figures anew, so the answer holds a slot of the sender.
+    """
     actor = required_actor(request)
     rows = Run.with_trash if with_trash else Run.objects
     run = rows.filter(pk=run_id).select_related("workspace").first()
     if run is None or not access.may_write(actor, run.workspace_id):
         raise NotFound(NOT_FOUND)
+    hold_slot_if_large(run.trials.all(), viewer=viewer_name(request))
     return run
 
 

@@ -13,6 +13,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from backend.analysis.loading.viewer_slots import hold_slot
+from backend.api.auth import viewer_name
 from backend.api.compare import AnyFormat
 from backend.api.errors import Problem
 from backend.api.paging import ONLY_WORKSPACE
@@ -102,8 +104,10 @@ def _part(request: Request) -> Part:
     given = request.query_params.dict()
     fields = {name: text for name, text in given.items() if name not in _PAGING}
     search = RunSearch.parse(fields).with_current_names(workspaces)
+    most_trials = _limit(given)
+    hold_slot(viewer_name(request))
     return read_part(
-        workspaces, after=given.get("after", ""), most_trials=_limit(given), search=search
+        workspaces, after=given.get("after", ""), most_trials=most_trials, search=search
     )
 
 

@@ -200,6 +200,7 @@ MIDDLEWARE = [
     "backend.config.measuring.MeasureRequests",
     "backend.api.timing.ServerTiming",
     "backend.api.rates.RateLimitHeaders",
+    "backend.config.answer_slots.GiveSlotsBack",
     "backend.api.conditional.ConditionalGet",
     "backend.web.middleware.PrivateByDefault",
     "backend.config.headers.PolicyHeaders",

@@ -44,7 +44,7 @@ from backend.config.body_gate import (
 from backend.ingest.limits import FILES
 
 # Slow work of all kinds may hold fourteen: eight for files (backend/ingest/slots.py), six for
-# comparisons (backend/analysis/loading/viewer_slots.py). Two always answer everything else.
+# large answers (backend/analysis/loading/viewer_slots.py). Two always answer everything else.
 THREADS = 16
 # Of one process: slow clients wait here. Each has a file descriptor and, for a large body, a file.
 CONNECTIONS = 1000

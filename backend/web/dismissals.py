@@ -5,14 +5,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
-from backend.accounts import access
 from backend.links import own_path, run_link
 from backend.runs.dismissals import dismiss, undo
-from backend.runs.models import Run
 from backend.web import visible
+from backend.web.run_edit import writable_run_or_404
 
 
 @require_POST
@@ -21,10 +20,8 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
     Redirects to `next`, a page of this site, or to the page of the run.
     """
-    run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    run = writable_run_or_404(request, run_id)
     viewer = visible.viewer(request)
-    if run is None or not access.may_write(viewer, run.workspace_id):
-        raise Http404
     check_id = request.POST.get("check", "")
     if request.POST.get("undo") == "1":
         is_undone = undo(run, check_id, by=viewer)

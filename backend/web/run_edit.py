@@ -15,6 +15,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from backend.accounts.models import Workspace
+from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.pages.run_history import describe_corrections
 from backend.errors import Conflict
 from backend.ingest.editing import edit_run, undo_edit
@@ -65,11 +66,15 @@ def undo(request: HttpRequest, run_id: UUID, correction_id: UUID) -> HttpRespons
 
 
 def writable_run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """The run, for a change; 404 for viewers, as for strangers."""
+    """The run, for a change; 404 for viewers, as for strangers.
+
+    What changes a large run computes its figures anew, so the answer holds a slot of the viewer.
+    """
     rows = Run.objects.select_related("workspace", "server_host", "client_host")
     run = rows.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404
+    hold_slot_if_large(run.trials.all(), viewer=visible.viewer_name(request))
     return run
 
 

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
+from backend.analysis.loading.large_runs import hold_slot_for_count
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.reproduction import Reproduction
 from backend.analysis.pages.run import describe_run
@@ -35,6 +36,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     progress = run_progress(run_id, workspace_ids=visible.workspaces(request))
     if progress is None:
         raise Http404
+    hold_slot_for_count(progress.trials_recorded, viewer=visible.viewer_name(request))
     try:
         view = describe_run(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:

@@ -6,7 +6,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.pages.session import describe_session
+from backend.runs.models import Trial
 from backend.web import visible
 
 
@@ -14,6 +16,8 @@ from backend.web import visible
 def session(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """The trials of a session, with the results of all agents combined."""
     workspace = visible.workspace_or_404(request, slug)
+    trials = Trial.objects.filter(run__workspace=workspace, run__session__name=name)
+    hold_slot_if_large(trials, viewer=visible.viewer_name(request))
     view = describe_session(workspace.pk, name)
     if view is None:
         raise Http404

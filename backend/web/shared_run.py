@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST, require_safe
 
+from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.loading.selection import NotVisible
 from backend.ingest.download import plan_file
 from backend.links import absolute, link_to, run_link
@@ -26,6 +27,7 @@ from backend.web.run_edit import writable_run_or_404
 def shared_run(request: HttpRequest, shared_link: UUID) -> HttpResponse:
     """The run without raw output, members and other runs. A trial leads to its command below."""
     shared = visible.shared_run_or_404(request, shared_link)
+    hold_slot_if_large(shared.run.trials.all(), viewer=visible.viewer_name(request))
     try:
         view = describe_shared_run(shared)
     except NotVisible:

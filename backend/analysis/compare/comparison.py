@@ -49,7 +49,7 @@ def compare_as_json(
 ) -> bytes:
     """The JSON of `compare`, kept while nothing that it shows changes.
 
-    Raises as `compare`, and TooManyComparisons or ComparisonsBusy where too many are computed.
+    Raises as `compare`, and TooManyComparisons or AnswersBusy where too many are computed.
     """
     return get_or_compute_json(
         "compare",

@@ -34,7 +34,7 @@ def get_or_compute_json(
 ) -> bytes:
     """The JSON that `compute()` gives for this query; the cached one while it is valid.
 
-    It is computed in a slot of `viewer`. Raises TooManyComparisons and ComparisonsBusy.
+    It is computed in a slot of `viewer`. Raises TooManyComparisons and AnswersBusy.
     """
     versions = {each.id: each.data_version for each in load_settings(workspace_ids)}
     key = _key(kind, query, versions)

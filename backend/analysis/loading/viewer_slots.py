@@ -1,19 +1,20 @@
-"""How many comparisons one viewer, and all viewers, may compute at once in one web process.
+"""How many large answers one viewer, and all viewers, may have made at once in one web process.
 
-A viewer that asks for many large comparisons leaves threads for the others. Who is one viewer is
-decided above, where requests are known. Cached answers need no slot.
+A comparison, a run of thousands of trials and a table of trials are large. A viewer that asks for
+many of them leaves threads and memory for the others. Who is one viewer is decided above, where
+requests are known. Cached answers and small runs need no slot.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from backend.errors import Away, TooMany
 
-# The most comparisons of one viewer at once: two places are left to other viewers.
+# The most large answers of one viewer at once: two places are left to other viewers.
 RUNNING, WAITING = 2, 2
 # Places of all viewers, of those that run and those that wait. With long work on files, which has
 # places of its own, they leave two threads of a web process to everything else.
@@ -22,21 +23,26 @@ PATIENCE_S = 5.0
 RETRY_AFTER_S = 2
 
 
-class TooManyComparisons(TooMany):
-    """This viewer computes as many comparisons as allowed; the same request works later."""
+class TooManyAnswers(TooMany):
+    """As many large answers are made for this viewer as allowed; the same request works later."""
 
     def __init__(self) -> None:
         super().__init__(
-            f"{RUNNING} comparisons of yours are computed at the moment, and {WAITING} wait.",
+            f"{RUNNING} large answers of yours (comparisons, large runs, tables of trials) are "
+            f"computed at the moment, and {WAITING} wait.",
             wait_s=RETRY_AFTER_S,
         )
 
 
-class ComparisonsBusy(Away):
+class TooManyComparisons(TooManyAnswers):
+    """As its base, to a request for a comparison: programs know it by a code of its own."""
+
+
+class AnswersBusy(Away):
     """All places are taken, by other viewers too. The same request works later."""
 
     def __init__(self) -> None:
-        super().__init__(f"{PLACES} comparisons are computed or wait at the moment.")
+        super().__init__(f"{PLACES} large answers are computed or wait at the moment.")
 
 
 @dataclass(slots=True)
@@ -53,11 +59,55 @@ _viewers: dict[str, _Viewer] = {}
 _changed = threading.Condition()
 
 
+class _Own(threading.local):
+    """Of the thread: what ends with the answer that it makes, and whether that holds a slot."""
+
+    answer: ExitStack | None = None
+    has_slot = False
+
+
+_own = _Own()
+
+
 @contextmanager
 def comparison_slot(viewer: str) -> Iterator[None]:
-    """A slot of this viewer until the block ends. Raises TooManyComparisons and ComparisonsBusy."""
+    """A slot of this viewer until the block ends. An answer that holds a slot needs no other.
+
+    Raises TooManyComparisons and AnswersBusy.
+    """
+    if _own.has_slot:
+        yield
+        return
+    with _slot(viewer, TooManyComparisons):
+        yield
+
+
+@contextmanager
+def giving_slots_back() -> Iterator[None]:
+    """An answer is made inside: at the end, the slot that `hold_slot` took is given back."""
+    with ExitStack() as answer:
+        _own.answer = answer
+        try:
+            yield
+        finally:
+            _own.answer, _own.has_slot = None, False
+
+
+def hold_slot(viewer: str) -> None:
+    """A slot of this viewer until the answer is written: what a view returns may be data that is
+    written as bytes later. An answer holds one slot at most; outside of an answer there is none.
+
+    Raises TooManyAnswers and AnswersBusy.
+    """
+    if _own.answer is not None and not _own.has_slot:
+        _own.answer.enter_context(_slot(viewer, TooManyAnswers))
+        _own.has_slot = True
+
+
+@contextmanager
+def _slot(viewer: str, refusal: type[TooManyAnswers]) -> Iterator[None]:
     with _changed:
-        _enter(viewer)
+        _enter(viewer, refusal)
     try:
         yield
     finally:
@@ -68,17 +118,17 @@ def comparison_slot(viewer: str) -> Iterator[None]:
             _changed.notify_all()
 
 
-def _enter(viewer: str) -> None:
+def _enter(viewer: str, refusal: type[TooManyAnswers]) -> None:
     counts = _viewers.get(viewer, _Viewer())
     if counts.places >= RUNNING + WAITING:
-        raise TooManyComparisons
+        raise refusal
     if sum(each.places for each in _viewers.values()) >= PLACES:
-        raise ComparisonsBusy
+        raise AnswersBusy
     _viewers[viewer] = counts
     counts.waiting += 1
     try:
         if not _changed.wait_for(lambda: counts.running < RUNNING, timeout=PATIENCE_S):
-            raise TooManyComparisons
+            raise refusal
         counts.running += 1
     finally:
         counts.waiting -= 1

@@ -9,7 +9,7 @@ from backend.analysis.loading.viewer_slots import (
     PLACES,
     RUNNING,
     WAITING,
-    ComparisonsBusy,
+    AnswersBusy,
     TooManyComparisons,
     comparison_slot,
 )
@@ -60,9 +60,9 @@ def test_all_viewers_and_senders_of_files_leave_two_threads_free():
     with ExitStack() as held:
         for viewer in viewers:
             held.enter_context(comparison_slot(viewer))
-        with pytest.raises(ComparisonsBusy), comparison_slot(OTHER):
+        with pytest.raises(AnswersBusy), comparison_slot(OTHER):
             pass
-        with pytest.raises(ComparisonsBusy), comparison_slot(viewers[0]):
+        with pytest.raises(AnswersBusy), comparison_slot(viewers[0]):
             pass
     assert not viewer_slots._viewers
     with comparison_slot(OTHER):
@@ -73,7 +73,7 @@ def test_a_viewer_who_has_all_of_a_viewer_is_told_so_where_all_places_are_taken(
     with comparison_slot(OTHER), comparison_slot(OTHER):
         with pytest.raises(TooManyComparisons), comparison_slot(MINE):
             pass
-        with pytest.raises(ComparisonsBusy), comparison_slot("third"):
+        with pytest.raises(AnswersBusy), comparison_slot("third"):
             pass
 
 

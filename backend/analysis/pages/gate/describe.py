@@ -73,7 +73,7 @@ class _Part:
 def judge_build(asked: GateQuery, *, workspace_ids: Sequence[UUID], viewer: str) -> Gate:
     """The verdict of a build. Raises NotVisible for a candidate that is not there, StillMeasured
     for one that is not complete, QueryError for an unknown value, TooManyComparisons and
-    ComparisonsBusy."""
+    AnswersBusy."""
     with comparison_slot(viewer), repeatable_read():
         candidates = find_candidate(asked.candidate, workspace_ids)
         if any(run.is_open for run in candidates):

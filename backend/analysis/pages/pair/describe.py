@@ -27,7 +27,7 @@ _NOTHING_SHARED = Reason(NOTHING_SHARED, "Choose two runs of the same server.", 
 def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID], viewer: str) -> Pair:
     """Both sides with what differs and their figures; ratios are b ÷ a.
 
-    Raises NotVisible, NoPair, TooManyComparisons and ComparisonsBusy.
+    Raises NotVisible, NoPair, TooManyComparisons and AnswersBusy.
     """
     with comparison_slot(viewer), repeatable_read():
         sides = load_sides(a, b, workspace_ids)

@@ -1,0 +1,26 @@
+"""When trials are so many that an answer about them needs a slot of its viewer."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from backend.analysis.loading.viewer_slots import hold_slot
+from backend.runs.models import Trial
+
+# Such a page takes 0.3 s of CPU time, such JSON a tenth of that.
+LARGE_TRIALS = 500
+
+
+def hold_slot_if_large(trials: QuerySet[Trial], *, viewer: str) -> None:
+    """A slot of the viewer until the answer is written, where these trials are many.
+
+    No more than LARGE_TRIALS are counted. Raises TooManyAnswers and AnswersBusy.
+    """
+    if trials.order_by()[LARGE_TRIALS : LARGE_TRIALS + 1].exists():
+        hold_slot(viewer)
+
+
+def hold_slot_for_count(count: int, *, viewer: str) -> None:
+    """As `hold_slot_if_large`, of trials that are counted already."""
+    if count > LARGE_TRIALS:
+        hold_slot(viewer)

@@ -1,0 +1,212 @@
+"""Answers about many trials hold one of few slots of their viewer until they are written."""
+
+import uuid
+from contextlib import ExitStack
+
+import pytest
+from django.core.wsgi import get_wsgi_application
+from django.test import Client, RequestFactory
+
+from backend.analysis.loading import large_runs, viewer_slots
+from backend.analysis.loading.viewer_slots import (
+    RETRY_AFTER_S,
+    RUNNING,
+    comparison_slot,
+    giving_slots_back,
+    hold_slot,
+)
+from backend.api import conditional, rendering, run_answer
+from backend.runs.models import Correction, Trial
+from backend.sharing.models import SharedRun, Visibility
+from backend.testing.scenes import make_changes
+from backend.testing.transactions import connection_kept_open, taken_back
+from backend.web import run_page
+from backend.web.tests.access_rows import ROWS, Row
+from backend.web.tests.test_access import ask, body_of, ids_of
+
+pytestmark = pytest.mark.django_db
+EXPANDED = "/api/v1/runs?expand=trial_details"
+NEW_NOTES = {"notes": "new notes"}
+# Of a large run, and the status of the answer to a member.
+LARGE = {
+    "run": (Row("/api/v1/runs/{run}", {}), 200),
+    "patch": (Row("/api/v1/runs/{run}", {}, "patch", NEW_NOTES, json=True), 200),
+    "run-list": (Row(EXPANDED, {}), 200),
+    "correction": (Row("/api/v1/runs/{run}/corrections/{correction}", {}, "delete"), 204),
+    "shared-run": (Row("/api/v1/shared-runs/{link}", {}), 200),
+    "trials-csv": (Row("/api/v1/trials.csv", {}), 200),
+    "trials-parquet": (Row("/api/v1/trials.parquet", {}), 200),
+    "run-page": (Row("/r/{run}", {}), 200),
+    "shared-run-page": (Row("/shared/runs/{link}", {}), 200),
+}
+GROWN_BY = 200
+
+
+def share(run):
+    return SharedRun.objects.create(run=run, visibility=Visibility.PUBLIC).link
+
+
+@pytest.fixture
+def is_large(monkeypatch):
+    """The run of the scene, of twelve trials, counts as large."""
+    monkeypatch.setattr(large_runs, "LARGE_TRIALS", 3)
+    monkeypatch.setattr(viewer_slots, "PATIENCE_S", 0.0)
+
+
+@pytest.fixture
+def ids(scene):
+    return {"run": scene.run.pk, "link": share(scene.run), **make_changes(scene)}
+
+
+@pytest.fixture
+def viewer(scene):
+    return f"user:{scene.own.user.pk}"
+
+
+@pytest.mark.usefixtures("is_large")
+@pytest.mark.parametrize("name", LARGE)
+def test_whoever_has_all_slots_is_told_to_wait_and_nothing_is_changed(
+    owner, ids, viewer, scene, name
+):
+    row, status = LARGE[name]
+    with ExitStack() as held:
+        for _ in range(RUNNING):
+            held.enter_context(comparison_slot(viewer))
+        refused = ask(owner, row, ids)
+        assert (refused.status_code, refused["Retry-After"]) == (429, str(RETRY_AFTER_S))
+        assert b"wait" in refused.content
+        if row.path.startswith("/api/"):
+            assert refused.json()["code"] == "too-many-large-answers"
+        scene.run.refresh_from_db()
+        assert scene.run.notes != NEW_NOTES["notes"]
+        assert not Correction.objects.exclude(undone_at=None).filter(pk=ids["correction"]).exists()
+    assert ask(owner, row, ids).status_code == status
+    assert not viewer_slots._viewers
+
+
+@pytest.mark.usefixtures("is_large")
+@pytest.mark.parametrize("name", LARGE)
+def test_where_others_have_all_places_the_answer_is_503(owner, ids, monkeypatch, name):
+    monkeypatch.setattr(viewer_slots, "PLACES", 0)
+    refused = ask(owner, LARGE[name][0], ids)
+    assert (refused.status_code, refused["Retry-After"]) == (503, str(RETRY_AFTER_S))
+
+
+def test_small_runs_need_no_slot(owner, ids, monkeypatch):
+    monkeypatch.setattr(viewer_slots, "PLACES", 0)
+    for name, (row, status) in LARGE.items():
+        if not name.startswith("trials-"):
+            with taken_back():
+                assert ask(owner, row, ids).status_code == status, name
+
+
+@pytest.mark.usefixtures("is_large")
+def test_whose_run_it_is_not_learns_nothing_of_its_size(scene, ids, monkeypatch):
+    monkeypatch.setattr(viewer_slots, "PLACES", 0)
+    foreign = Client(headers=scene.foreign.headers)
+    for name in ("run", "patch", "correction", "run-page"):
+        row = LARGE[name][0]
+        unknown = ask(foreign, row, {**ids, "run": uuid.uuid4()})
+        assert ask(foreign, row, ids).status_code == unknown.status_code == 404, name
+
+
+@pytest.mark.usefixtures("is_large")
+def test_the_slot_is_held_until_the_bytes_are_written(owner, scene, viewer, monkeypatch):
+    running = []
+
+    def spy(module, name):
+        work = getattr(module, name)
+
+        def watched(*arguments, **more):
+            running.append((name, viewer_slots._viewers[viewer].running))
+            return work(*arguments, **more)
+
+        monkeypatch.setattr(module, name, watched)
+
+    spy(rendering, "_written")
+    spy(conditional, "tag_of")
+    spy(run_page, "render_large")
+    assert owner.get(f"/api/v1/runs/{scene.run.pk}").status_code == 200
+    assert owner.get(f"/r/{scene.run.pk}").status_code == 200
+    assert set(running) == {("_written", 1), ("tag_of", 1), ("render_large", 1)}
+    assert not viewer_slots._viewers
+
+
+@pytest.mark.usefixtures("is_large")
+def test_a_view_that_fails_gives_its_slot_back(scene, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError
+
+    client = Client(raise_request_exception=False)
+    client.force_login(scene.own.user)
+    monkeypatch.setattr(run_answer, "describe_run", fail)
+    monkeypatch.setattr(run_page, "render_large", fail)
+    for path in (f"/api/v1/runs/{scene.run.pk}", f"/r/{scene.run.pk}"):
+        assert client.get(path).status_code == 500
+        assert not viewer_slots._viewers
+
+
+@pytest.mark.usefixtures("is_large")
+def test_a_client_that_goes_away_keeps_no_slot(scene, viewer):
+    """It neither reads the answer nor lets the server close it."""
+    asked = RequestFactory().get(f"/api/v1/runs/{scene.run.pk}", headers=scene.own.headers)
+    statuses = []
+    with connection_kept_open():
+        unread = get_wsgi_application()(asked.environ, lambda status, *_: statuses.append(status))
+        assert statuses == ["200 OK"]
+        assert not viewer_slots._viewers
+        unread.close()
+
+
+def test_an_answer_holds_one_slot_and_needs_no_other_for_its_comparisons():
+    with giving_slots_back():
+        hold_slot("mine")
+        hold_slot("mine")
+        with comparison_slot("mine"):
+            assert viewer_slots._viewers["mine"].running == 1
+    assert not viewer_slots._viewers
+    hold_slot("nobody is answered")
+    assert not viewer_slots._viewers
+
+
+def grow(run):
+    """Give the run more trials like its first."""
+    trial = Trial.objects.filter(run=run).earliest("ordinal")
+    last = Trial.objects.filter(run=run).latest("ordinal").ordinal
+    trials = [
+        Trial(**{**fields_of(trial), "id": uuid.uuid4(), "ordinal": last + number})
+        for number in range(1, GROWN_BY + 1)
+    ]
+    Trial.objects.bulk_create(trials)
+    for artefact in trial.artefacts.all():
+        artefact.trials.add(*trials)
+
+
+def fields_of(trial):
+    return {field.attname: getattr(trial, field.attname) for field in Trial._meta.concrete_fields}
+
+
+@pytest.mark.usefixtures("is_large")
+def test_every_answer_that_grows_with_the_trials_of_a_run_holds_a_slot(
+    owner, scene, settings, tmp_path, monkeypatch
+):
+    settings.AGENT_FILES = tmp_path
+    holding = []
+    monkeypatch.setattr(large_runs, "hold_slot", holding.append)
+    every = {name: row for name, row in ROWS.items() if row.method == "get"}
+    every |= {name: row for name, (row, _) in LARGE.items() if not name.startswith("trials-")}
+    ids = {**ids_of(scene), "link": share(scene.run)}
+    sizes = {name: size_of(owner, row, ids) for name, row in every.items()}
+    grow(scene.run)
+    growing = set()
+    for name, row in every.items():
+        holding.clear()
+        if size_of(owner, row, ids) > sizes[name] + 20 * GROWN_BY and not holding:
+            growing.add(name)
+    # Bounded by itself: the first 500 trials of a point.
+    assert growing == {"trial-list"}
+
+
+def size_of(client, row, ids):
+    with taken_back():
+        return len(body_of(ask(client, row, ids)))
