@@ -237,6 +237,7 @@ TEMPLATES = [
         "APP_DIRS": True,
         "OPTIONS": {
             "builtins": [
+                "backend.web.templatetags.numbers",
                 "backend.web.templatetags.parts",
                 "backend.web.templatetags.tables",
             ],

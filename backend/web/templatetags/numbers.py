@@ -1,0 +1,28 @@
+"""`{% number value=… kind=… step=… %}`: a figure that the browser writes in the units of people.
+
+A tag, and no template that is included: the page of a large run has a hundred thousand of them.
+"""
+
+from __future__ import annotations
+
+from django.template import Library
+from django.templatetags.l10n import unlocalize
+from django.utils.html import conditional_escape
+from django.utils.safestring import SafeString, mark_safe
+
+register = Library()
+
+
+@register.simple_tag
+def number(value: object, kind: str, step: float | None = None) -> SafeString:
+    """`kind`: rate, time (µs), ratio, count or bytes. `step`: what the load tool rounds to."""
+    shown = "unknown" if value is None else _plain(value)
+    stored = "" if value is None else shown
+    step_of = f'data-step="{_plain(step)}"' if step else ""
+    head = f'<data value="{stored}" data-format="{conditional_escape(kind)}"'
+    # Each piece is escaped above.
+    return mark_safe(f"\n{head}\n    {step_of}>\n  {shown}\n</data>\n")  # noqa: S308
+
+
+def _plain(value: object) -> str:
+    return str(conditional_escape(unlocalize(value)))
