@@ -46,7 +46,9 @@ class JsonRenderer(JSONRenderer):
         if isinstance(data, Mapping):
             # Of {"name":null}, what stands in front of the value.
             members = ((self._write({name: None})[1:-5], value) for name, value in data.items())
-            return _join(b"{", (chain((name,), self._parts(value)) for name, value in members), b"}")
+            return _join(
+                b"{", (chain((name,), self._parts(value)) for name, value in members), b"}"
+            )
         if len(data) > PART:
             lists = (data[first : first + PART] for first in range(0, len(data), PART))
             return _join(b"[", ((self._write(each)[1:-1],) for each in lists), b"]")

@@ -78,7 +78,7 @@ def _give_labels(summary: Sequence[Mapping[str, Any]], trials: Sequence[dict[str
         row["cell"]: {"server": row["server"], "workload": row["workload"]} for row in summary
     }
     for trial in trials:
-        trial |= labels[trial["cell"]]
+        trial.update(labels[trial["cell"]])
 
 
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,8 @@ def _with_evidence(run_id: UUID, view: Mapping[str, Any]) -> dict[str, Any]:
     """The run with its history; its trials, in place, with their pages and files."""
     files = artefacts_by_trial(run_id)
     for trial in view["trials"]:
-        trial |= {"url": trial_link(trial["id"]), "artefacts": files.get(trial["id"], [])}
+        trial["url"] = trial_link(trial["id"])
+        trial["artefacts"] = files.get(trial["id"], [])
     history = {
         "rereadings": rereadings_of(run_id),
         "corrections": describe_corrections(run_id),

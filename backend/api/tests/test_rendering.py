@@ -63,11 +63,11 @@ def test_what_is_written_in_parts_has_the_bytes_of_the_framework(answer):
 
 def test_no_call_writes_more_than_a_part_of_a_large_answer(monkeypatch):
     """No other thread of the process runs during such a call."""
-    lengths = []
-    monkeypatch.setattr(rendering, "_written", lambda data: lengths.append(data))
+    written_at_once = []
+    monkeypatch.setattr(rendering, "_written", written_at_once.append)
     JsonRenderer().render({"runs": [{"id": 1, "trials": LONG * 10}], "next": None})
-    assert max(len(data) for data in lengths if isinstance(data, list)) == PART
-    assert not any(LONG[0] in data.values() for data in lengths if isinstance(data, dict))
+    assert max(len(data) for data in written_at_once if isinstance(data, list)) == PART
+    assert not any(LONG[0] in data.values() for data in written_at_once if isinstance(data, dict))
 
 
 def test_floats_of_each_size_are_written_alike():

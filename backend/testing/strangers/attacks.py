@@ -27,6 +27,7 @@ import httpx
 import zstandard
 
 from backend.testing.reports import WRK, make_envelope
+from backend.testing.strangers.large_run import LargeRun, requests_for
 from backend.testing.worst_texts import WORST_TEXTS, worst_text
 
 TIMEOUT_S = 30.0
@@ -47,6 +48,8 @@ class Stranger:
     token: str
     until: float
     number: int
+    # Of the workspace of the token.
+    large_run: LargeRun
     answers: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -91,20 +94,17 @@ def slow_body(stranger: Stranger) -> None:
     stranger.trickle(head, b"x")
 
 
-def gzip_bomb(stranger: Stranger) -> None:
-    _upload(stranger, _gzip_of_zeros(BOMB_BYTES))
+def bombs(stranger: Stranger) -> None:
+    """Small files that unpack to very much, or from very many members."""
+    _upload_each(stranger, [_gzip_of_zeros(BOMB_BYTES), _gzip(b"") * MEMBERS, _zstd_of_zeros()])
 
 
-def gzip_of_many_members(stranger: Stranger) -> None:
-    _upload(stranger, _gzip(b"") * MEMBERS)
-
-
-def zstd_bomb(stranger: Stranger) -> None:
+def _zstd_of_zeros() -> bytes:
     packed = io.BytesIO()
     with zstandard.ZstdCompressor(level=3).stream_writer(packed, closefd=False) as out:
         for _ in range(BOMB_BYTES >> 20):
             out.write(bytes(1 << 20))
-    _upload(stranger, packed.getvalue())
+    return packed.getvalue()
 
 
 def worst_texts(stranger: Stranger) -> None:
@@ -174,6 +174,17 @@ def comparisons(stranger: Stranger) -> None:
     )
 
 
+def large_answers(stranger: Stranger) -> None:
+    """Everything that is large because of one run: with a token, and as anyone who has its link."""
+    requests = requests_for(stranger.large_run)
+
+    def send(client: httpx.Client) -> httpx.Response:
+        method, path, body = next(requests)
+        return client.request(method, path, json=body, headers=stranger.headers)
+
+    stranger.repeat(send)
+
+
 def _day(number: int) -> str:
     return (date(1970, 1, 1) + timedelta(number % 20_000)).isoformat()
 
@@ -219,18 +230,24 @@ def flood_of_pages(stranger: Stranger) -> None:
 
 # Sixteen connections.
 ATTACKS: tuple[Callable[[Stranger], None], ...] = (
-    *(slow_headers, slow_body, slow_body),
-    *(gzip_bomb, gzip_of_many_members, zstd_bomb),
+    *(slow_headers, slow_body, bombs),
     *(worst_texts, archives, worst_small_texts, large_label),
     *(flood_of_uploads, previews, comparisons),
+    *(large_answers, large_answers, large_answers),
     *(deep_json, odd_ids, wrong_tokens),
 )
 
 
-def attack(url: str, token: str, seconds: float, answers: Queue[dict[str, dict[str, int]]]) -> None:
+def attack(
+    url: str,
+    token: str,
+    large_run: LargeRun,
+    seconds: float,
+    answers: Queue[dict[str, dict[str, int]]],
+) -> None:
     """All attacks at once, for so many seconds; what was answered goes to the queue."""
     until = time.monotonic() + seconds
-    strangers = [Stranger(url, token, until, number) for number in range(len(ATTACKS))]
+    strangers = [Stranger(url, token, until, number, large_run) for number in range(len(ATTACKS))]
     threads = [
         threading.Thread(target=kind, args=(stranger,), daemon=True)
         for kind, stranger in zip(ATTACKS, strangers, strict=True)
@@ -245,10 +262,6 @@ def attack(url: str, token: str, seconds: float, answers: Queue[dict[str, dict[s
             for kind, stranger in zip(ATTACKS, strangers, strict=True)
         }
     )
-
-
-def _upload(stranger: Stranger, data: bytes) -> None:
-    _upload_each(stranger, [data])
 
 
 def _upload_each(stranger: Stranger, files: Sequence[bytes]) -> None:

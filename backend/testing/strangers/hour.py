@@ -21,6 +21,7 @@ from backend.testing.chaos.memory import memory_of
 from backend.testing.reports import WRK
 from backend.testing.service.processes import program_of
 from backend.testing.strangers.attacks import attack
+from backend.testing.strangers.large_run import make_large_run
 from backend.testing.supervised import SupervisedSite
 
 ALIVE_WITHIN_S = 0.3
@@ -144,15 +145,17 @@ class Witness:
 
     def watch(self, stranger_token: str, seconds: float) -> Noticed:
         """Attack for so many seconds and return what was noticed."""
+        self._wait_for_readers()
+        with self._client(stranger_token) as client:
+            large_run = make_large_run(client)
         context = multiprocessing.get_context("spawn")
         answers = context.Queue()
-        arguments = (self._site.url, stranger_token, seconds, answers)
+        arguments = (self._site.url, stranger_token, large_run, seconds, answers)
         attacker = context.Process(target=attack, args=arguments, daemon=True)
         watchers = [
             threading.Thread(target=task, daemon=True)
             for task in (self._ask, self._send, self._weigh)
         ]
-        self._wait_for_readers()
         attacker.start()
         for thread in watchers:
             thread.start()
@@ -178,9 +181,12 @@ class Witness:
 
     def _wait_for_readers(self) -> None:
         """The first upload of a new site waits until its worker has started: not the strangers."""
-        headers = {"authorization": f"Bearer {self._token}"}
-        with httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S) as client:
+        with self._client(self._token) as client:
             time_reading(client, FILES["0.6 KB"])
+
+    def _client(self, token: str) -> httpx.Client:
+        headers = {"authorization": f"Bearer {token}"}
+        return httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S)
 
     def _ask(self) -> None:
         while not self._stopping.wait(ASK_EVERY_S):
@@ -196,8 +202,7 @@ class Witness:
                 line.close()
 
     def _send(self) -> None:
-        headers = {"authorization": f"Bearer {self._token}"}
-        with httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S) as client:
+        with self._client(self._token) as client:
             sizes = cycle(FILES)
             while not self._stopping.wait(UPLOAD_EVERY_S):
                 size = next(sizes)

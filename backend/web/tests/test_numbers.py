@@ -12,7 +12,11 @@ def shown(text, **context):
     ("value", "step", "expected"),
     [
         (6000.5, None, '<data value="6000.5" data-format="rate"\n    >\n  6000.5\n</data>'),
-        (12_000, 10.0, '<data value="12000" data-format="rate"\n    data-step="10.0">\n  12000\n</data>'),
+        (
+            12_000,
+            10.0,
+            '<data value="12000" data-format="rate"\n    data-step="10.0">\n  12000\n</data>',
+        ),
         (None, None, '<data value="" data-format="rate"\n    >\n  unknown\n</data>'),
         (0, 0, '<data value="0" data-format="rate"\n    >\n  0\n</data>'),
         ("<b>", None, '<data value="&lt;b&gt;" data-format="rate"\n    >\n  &lt;b&gt;\n</data>'),
