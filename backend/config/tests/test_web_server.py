@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from unittest.mock import MagicMock
 
 import pytest
 from django.conf import settings
@@ -309,3 +310,17 @@ def test_threads_share_the_arenas_of_memory(tmp_path):
 
     assert arenas("own") > ARENAS
     assert arenas("shared") <= ARENAS
+
+
+def test_a_thread_of_a_web_process_gives_way_ten_times_as_often_as_python_does(monkeypatch):
+    """Else `/livez` waits for seconds beside a few large answers."""
+    before = sys.getswitchinterval()
+    monkeypatch.setattr(sys, "argv", ["web_server", "--bind", "127.0.0.1:0"])
+    for name in ("listen", "raise_file_limit", "share_arenas", "make_server"):
+        monkeypatch.setattr(web_server, name, MagicMock())
+    monkeypatch.setattr(web_server.signal, "signal", MagicMock())
+    try:
+        web_server.main()
+        assert sys.getswitchinterval() == pytest.approx(before / 10)
+    finally:
+        sys.setswitchinterval(before)
