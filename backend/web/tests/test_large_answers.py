@@ -16,7 +16,7 @@ from backend.analysis.loading.viewer_slots import (
     hold_slot,
 )
 from backend.api import conditional, rendering, run_answer
-from backend.runs.models import Correction, Trial
+from backend.runs.models import Correction, Run, Trial
 from backend.sharing.models import SharedRun, Visibility
 from backend.testing.scenes import make_changes
 from backend.testing.transactions import connection_kept_open, taken_back
@@ -38,6 +38,16 @@ LARGE = {
     "trials-parquet": (Row("/api/v1/trials.parquet", {}), 200),
     "run-page": (Row("/r/{run}", {}), 200),
     "shared-run-page": (Row("/shared/runs/{link}", {}), 200),
+    "session-page": (Row("/w/own-lab/sessions/pair", {}), 200),
+    "edit-run": (Row("/r/{run}/edit", {}), 200),
+    "undo-correction": (Row("/r/{run}/corrections/{correction}/undo", {}, "post"), 302),
+    "share-run": (Row("/r/{run}/share", {}, "post", {"visibility": "unlisted"}), 302),
+    "run-sharing": (
+        Row("/api/v1/runs/{run}/sharing", {}, "patch", {"visibility": "unlisted"}, json=True),
+        200,
+    ),
+    "dismissals": (ROWS["dismissals"], 302),
+    "delete-run": (Row("/r/{run}/delete", {}, "post"), 302),
 }
 GROWN_BY = 200
 
@@ -55,6 +65,7 @@ def is_large(monkeypatch):
 
 @pytest.fixture
 def ids(scene):
+    Run.objects.filter(pk=scene.run.pk).update(session={"name": "pair", "parts": 1})
     return {"run": scene.run.pk, "link": share(scene.run), **make_changes(scene)}
 
 
