@@ -21,6 +21,7 @@ from backend.api.strict import OpenSerializer
 from backend.errors import NotFound, TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
+from backend.ingest.limits import OBSERVATION_BYTES
 from backend.ingest.quota import add_later, check_quota
 from backend.noise.record import refresh_noise
 from backend.runs.models import Observation
@@ -56,11 +57,19 @@ class SampleSerializer(OpenSerializer):
     )
 
 
+class HostField(serializers.JSONField):
+    """A host as it was sent; `read_host` checks it."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """`data`: the library would write it as JSON only to see whether that can be done."""
+        return data
+
+
 class ObservationSerializer(OpenSerializer):
     """What an agent on the server host saw in some time."""
 
     id = serializers.UUIDField(help_text="Made by the agent; sent again it is the same")
-    host = serializers.JSONField(help_text="As a host of an envelope")
+    host = HostField(help_text="As a host of an envelope")
     uncertainty_s = serializers.FloatField(
         min_value=0, max_value=3600, help_text="To how much the times are known"
     )
@@ -78,8 +87,9 @@ class KeptSerializer(serializers.Serializer[Observation]):
 class Observations(APIView):
     """Observations of a run."""
 
-    # It has a limit of its own.
+    # It has limits of its own.
     throttle_classes = ()
+    json_bytes = OBSERVATION_BYTES
 
     @extend_schema(
         operation_id="observation_create",

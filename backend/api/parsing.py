@@ -25,8 +25,10 @@ class JsonParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         """The value of the body. Raises JsonRefused, and Problem where the body was cut off."""
+        view = (parser_context or {}).get("view")
+        limit_bytes: int = getattr(view, "json_bytes", JSON_BYTES)
         try:
-            raw = stream.read(JSON_BYTES + 1)
+            raw = stream.read(limit_bytes + 1)
         except UnreadablePostError:
             raise cut_off() from None
-        return read_json(raw, limit_bytes=JSON_BYTES, subject="The body")
+        return read_json(raw, limit_bytes=limit_bytes, subject="The body")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from reprlib import repr as shorten
 from typing import Any
 
 from rest_framework import serializers
@@ -87,10 +88,15 @@ def _problem(field: AnyField, value: object) -> Any:
     if items := _items(field, value):
         return _problems(items) or None
     if (expected := _expected(field, value)) is not None:
-        return [f"Got {str(value)[:40]!r}, expected {expected}."]
+        return [f"Got {_beginning(value)!r}, expected {expected}."]
     if isinstance(field, serializers.CharField) and isinstance(value, str):
         return _problem_with_blanks(field, value)
     return None
+
+
+def _beginning(value: object) -> str:
+    """Of a large value only the beginning is written: all of it would take long."""
+    return (value if isinstance(value, str) else shorten(value))[:40]
 
 
 def _items(field: AnyField, value: object) -> list[tuple[Any, AnyField, object]]:

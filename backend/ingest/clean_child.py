@@ -33,7 +33,7 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
     answer: dict[str, Any]
     try:
         if "json" in request:
-            answer = {"json": REDACTOR.value(request["json"])}
+            answer = {"json": _clean_json(request["json"])}
         else:
             answer = _clean(Path(request["source"]), Path(request["target"]), limits)
     except (CannotClean, DecompressionRefused) as refused:
@@ -49,6 +49,12 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
     except Exception:  # a fault of ours: the parent logs it and refuses this upload alone
         answer = {"fatal": "fault", "traceback": traceback.format_exc()}
     return orjson.dumps(answer)
+
+
+def _clean_json(sent: Any) -> str | None:
+    """JSON without secrets, as text, which the parent decodes in pieces; None where it has none."""
+    cleaned = REDACTOR.value(sent)
+    return None if cleaned == sent else orjson.dumps(cleaned).decode()
 
 
 def _answer_to(away: OSError, limits: Limits) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from django.conf import settings
 from backend.errors import Away
 from backend.ingest.child import Limits
 from backend.ingest.deaths import Death
+from backend.ingest.json_pieces import STORED_LEVELS, decode
 from backend.ingest.limits import search_memory_bytes
 from backend.ingest.quick_sandbox import QuickLimits
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
@@ -97,7 +98,8 @@ class Cleaner:
 
     def clean_json(self, value: Any) -> Any:
         """JSON without secrets. Raises as `clean_file` does."""
-        return self._ask({"json": value})["json"]
+        cleaned: str | None = self._ask({"json": value})["json"]
+        return value if cleaned is None else decode(cleaned.encode(), levels=STORED_LEVELS)
 
     def _ask(self, request: dict[str, Any], quick: QuickLimits | None = None) -> dict[str, Any]:
         usual = current_limits()

@@ -4,17 +4,61 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import orjson
+
 from backend.accounts.token_format import peppers
+from backend.ingest.json_pieces import ITEMS, PIECE_BYTES
 from backend.runs.identity import canonical_json
 
 
 def content_hash(envelope: Mapping[str, Any], tool: str, files: Mapping[str, str]) -> str:
     """SHA-256 in hex over what was sent: `files` by name, with the SHA-256 of each."""
-    content = {"envelope": envelope, "tool": tool, "files": files}
-    return hashlib.sha256(canonical_json(content)).hexdigest()
+    digest = hashlib.sha256()
+    for piece in canonical_pieces({"envelope": envelope, "tool": tool, "files": files}):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def canonical_pieces(value: Any) -> Iterator[bytes]:
+    """`canonical_json(value)` in pieces, between which other threads run."""
+    if not isinstance(value, dict | list):
+        yield canonical_json(value)
+        return
+    opening, closing = (b"{", b"}") if isinstance(value, dict) else (b"[", b"]")
+    yield opening
+    for number, group in enumerate(_groups(value)):
+        if number:
+            yield b","
+        yield from _pieces_of_group(group)
+    yield closing
+
+
+def _groups(value: dict[str, Any] | list[Any]) -> Iterator[dict[str, Any] | list[Any]]:
+    """A few members at a time, in their order."""
+    if isinstance(value, list):
+        for start in range(0, len(value), ITEMS):
+            yield value[start : start + ITEMS]
+        return
+    names = sorted(value)
+    for start in range(0, len(names), ITEMS):
+        yield {name: value[name] for name in names[start : start + ITEMS]}
+
+
+def _pieces_of_group(group: dict[str, Any] | list[Any]) -> Iterator[bytes]:
+    """The members with commas between them."""
+    if len(orjson.dumps(group)) <= PIECE_BYTES:
+        yield canonical_json(group)[1:-1]
+        return
+    members = group.items() if isinstance(group, dict) else ((None, item) for item in group)
+    for number, (name, member) in enumerate(members):
+        if number:
+            yield b","
+        if name is not None:
+            yield canonical_json(name) + b":"
+        yield from canonical_pieces(member)
 
 
 def keyed(content_sha256: str) -> str:

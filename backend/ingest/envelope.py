@@ -6,12 +6,12 @@ listed here are kept and not looked at.
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
 import msgspec
+import orjson
 from msgspec import Meta, Struct
 
 from backend.ingest import limits
@@ -262,7 +262,8 @@ def read_envelope(value: object) -> Envelope:
 def _check_labels(envelope: Envelope) -> None:
     labels = (envelope.run and envelope.run.labels) or {}
     for name, value in labels.items():
-        if len(value if isinstance(value, str) else json.dumps(value)) > limits.TEXT_LENGTH:
+        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        if len(text) > limits.TEXT_LENGTH:
             expected = f"text of at most {limits.TEXT_LENGTH} characters"
             raise EnvelopeError(f"run.labels.{name}", value, expected)
 

@@ -10,9 +10,9 @@ from backend.ingest.archives import KEPT_TAR_BYTES, MAX_FAR_FILES, MAX_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
 from backend.ingest.plain_json import (
     JSON_BRACKETS,
+    JSON_COMMAS,
     JSON_INTEGER_BITS,
     JSON_LEVELS,
-    JSON_MEMBERS,
     JSON_OBJECT_MEMBERS,
 )
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, TOKEN_HOSTS
@@ -24,8 +24,11 @@ FORM_BYTES = 16 << 20
 # What Django takes.
 FORM_FIELDS = 1_000
 ENVELOPE_BYTES = 4 << 20
-# The worst JSON of this size keeps the other threads of a process waiting for 50 ms at most.
-JSON_BYTES = ENVELOPE_BYTES
+# 600 samples of a host of 1,000 cores, which an agent sends at once.
+OBSERVATION_BYTES = 4 << 20
+# Of other bodies. Checks of a body that was decoded are not in pieces; the worst JSON of this size
+# keeps the other threads of a process waiting for 50 ms at most.
+JSON_BYTES = 1 << 20
 ENVELOPE_TRIALS = 5_000
 LABELS = MAX_LABELS
 # Members of one map: facts, a configuration, headers.
@@ -84,10 +87,11 @@ _FIXED = (
     Limit("form_bytes", FORM_BYTES, "bytes", "the fields beside the files of an upload", 413),
     Limit("form_fields", FORM_FIELDS, "fields", "beside the files of an upload", 400),
     Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
-    Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),
+    Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body, but for observations", 413),
+    Limit("observation_bytes", OBSERVATION_BYTES, "bytes", "an observation", 413),
     Limit("json_levels", JSON_LEVELS, "levels", "of objects and lists in JSON", 400),
     Limit("json_brackets", JSON_BRACKETS, "brackets", "that open a list or object in JSON", 400),
-    Limit("json_members", JSON_MEMBERS, "members", "of all objects and lists in JSON", 400),
+    Limit("json_commas", JSON_COMMAS, "commas", "in JSON, between members and in texts", 400),
     Limit("json_object_members", JSON_OBJECT_MEMBERS, "members", "of one object in JSON", 400),
     Limit("json_integer_bits", JSON_INTEGER_BITS, "bits", "a whole number in JSON", 400),
     Limit("envelope_bytes", ENVELOPE_BYTES, "bytes", "an envelope", 413),

@@ -12,6 +12,7 @@ from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import Token, User, Workspace
+from backend.ingest.json_pieces import PieceDecoder, QuickEncoder
 from backend.ingest.stored_models import SmallContent, StoredBytes
 from backend.runs.models import Run, Trial
 
@@ -46,7 +47,7 @@ class Upload(models.Model):
     token = models.ForeignKey(Token, null=True, on_delete=models.SET_NULL, related_name="+")
     author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     run = models.OneToOneField(Run, null=True, on_delete=models.SET_NULL, related_name="upload")
-    envelope = models.JSONField(default=dict)
+    envelope = models.JSONField(default=dict, encoder=QuickEncoder, decoder=PieceDecoder)
     # Of the envelope as JSON; it counts for the quota.
     envelope_bytes = models.PositiveIntegerField(default=0, db_default=0)
     tool_hint = models.CharField(max_length=40, default="")

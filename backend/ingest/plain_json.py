@@ -5,7 +5,6 @@ It imports no Django, because the child that reads archives uses it too.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,16 +13,22 @@ import msgspec
 import orjson
 
 from backend.errors import InvalidInput
+from backend.ingest.json_pieces import TooManyLevels, TooManyMembers, decode
 
 JSON_LEVELS = 50
 # Each list or object takes about a hundred bytes of memory, however short it is written.
 JSON_BRACKETS = 100_000
-# Of all objects and lists together. An envelope of 4 MiB has about 300,000 where it is all trials.
-JSON_MEMBERS = 500_000
+# They separate the members of objects and lists. An envelope of 4 MiB has about 300,000 where it is
+# all trials.
+JSON_COMMAS = 500_000
 # Of one object. Those whose members are named elsewhere have at most 1,000 (`limits.MAP_MEMBERS`).
 JSON_OBJECT_MEMBERS = 10_000
 JSON_INTEGER_BITS = 64
 
+# Of JSON, around values.
+BLANKS = b" \t\r\n"
+TOO_DEEP = f"It has more than {JSON_LEVELS} levels, the limit."
+TOO_MANY_MEMBERS = f"An object in it has more than {JSON_OBJECT_MEMBERS} members, the limit."
 OUT_OF_RANGE = (
     "It has a number out of range: whole numbers have at most 64 bits, others are below 1.8e308."
 )
@@ -65,13 +70,17 @@ def read_json(raw: bytes, *, limit_bytes: int, subject: str) -> Any:
 def _read_json(raw: bytes, limit_bytes: int) -> Any:
     if len(raw) > limit_bytes:
         raise JsonTooLarge(f"It has more than {limit_bytes:,} bytes, the limit.")
-    # Before anything is built of it. Brackets in texts count too: they are few.
+    # Before anything is built of it. Brackets and commas in texts count too: they are few.
     if raw.count(b"[") + raw.count(b"{") > JSON_BRACKETS:
         raise JsonRefused(f"It has more than {JSON_BRACKETS} opening brackets, the limit.")
+    if raw.count(b",") > JSON_COMMAS:
+        raise JsonRefused(f"It has more than {JSON_COMMAS} commas, the limit.")
     try:
-        value = _DECODER.decode(raw)
-    except RecursionError:
-        raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.") from None
+        value = decode(raw.strip(BLANKS), levels=JSON_LEVELS, most_members=JSON_OBJECT_MEMBERS)
+    except (RecursionError, TooManyLevels):
+        raise JsonRefused(TOO_DEEP) from None
+    except TooManyMembers:
+        raise JsonRefused(TOO_MANY_MEMBERS) from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         if "out of range" in str(error):
             raise JsonRefused(OUT_OF_RANGE) from None
@@ -90,31 +99,10 @@ def check_plain(value: object) -> int:
     return _size_if_storable(value)
 
 
-def _finite(digits: str) -> float:
-    """Raises ValueError."""
-    number = float(digits)
-    if math.isinf(number):
-        raise ValueError("out of range")
-    return number
-
-
-# By itself msgspec takes 15 µs for one number near the ends of what a float holds, seconds for the
-# largest body, and no other thread runs meanwhile.
-_DECODER = msgspec.json.Decoder(float_hook=_finite)
-
-
 def _check_members(value: object) -> None:
-    members = 0
     for level in _levels(value):
-        members += sum(map(len, level))
-        if members > JSON_MEMBERS:
-            raise JsonRefused(
-                f"Its objects and lists have more than {JSON_MEMBERS} members, the limit."
-            )
         if any(len(each) > JSON_OBJECT_MEMBERS for each in level if isinstance(each, dict)):
-            raise JsonRefused(
-                f"An object in it has more than {JSON_OBJECT_MEMBERS} members, the limit."
-            )
+            raise JsonRefused(TOO_MANY_MEMBERS)
 
 
 def _size_if_storable(value: object) -> int:
@@ -146,7 +134,7 @@ def _levels(value: object) -> Iterator[list[Any]]:
             if isinstance(inner, (dict, list))
         ]
     if level:
-        raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.")
+        raise JsonRefused(TOO_DEEP)
 
 
 def _nul_refused(value: object) -> JsonRefused:

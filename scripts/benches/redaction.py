@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import threading
 import time
 
 from backend.ingest.redaction import BLOCK_BYTES, Redactor
+from backend.testing.held import Held
 from backend.testing.worst_texts import WORST_TEXTS, worst_text
 
 MOST_S_PER_MIB = 1.0
@@ -22,33 +22,6 @@ MOST_HELD_S = 0.05
 # run; where the watching thread itself had to wait for a processor, it is so in one.
 WATCHED_MIB = 1
 WATCHED_RUNS = 3
-
-
-class Held:
-    """A context: how long this thread worked at most before another thread could go on.
-
-    It counts CPU time, without that of other programs. A thread that always wants to run takes the
-    lock of the interpreter whenever it can.
-    """
-
-    def __enter__(self) -> Held:
-        self.longest_s = 0.0
-        self._clock = time.pthread_getcpuclockid(threading.get_ident())
-        self._stopping = threading.Event()
-        self._watch = threading.Thread(target=self._look, daemon=True)
-        self._watch.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._watch.join()
-
-    def _look(self) -> None:
-        before_s = time.clock_gettime(self._clock)
-        while not self._stopping.is_set():
-            worked_s = time.clock_gettime(self._clock)
-            self.longest_s = max(self.longest_s, worked_s - before_s)
-            before_s = worked_s
 
 
 def main() -> int:

@@ -51,6 +51,20 @@ def json_sent(body):
     return lambda client: client.post("/api/v1/sessions", body, "application/json")
 
 
+def observation_sent(client):
+    body = '"' + "x" * limits.OBSERVATION_BYTES + '"'
+    return client.post(f"/api/v1/runs/{heard_run(client)}/observations", body, "application/json")
+
+
+def heard_run(client):
+    """The id of a run that the service heard of."""
+    run = {"id": str(uuid.uuid4()), "state": "running", "trials_done": 0}
+    agent = {"name": "agent", "version": "1", "hostname": "host"}
+    told = client.post("/api/v1/heartbeat", {"agent": agent, "run": run}, "application/json")
+    assert told.status_code == 200
+    return run["id"]
+
+
 def envelope_sent(**change):
     text = json.dumps(make_envelope(1) | change)
     return lambda client: client.post(URL, {"file": file_of(WRK), "envelope": text})
@@ -136,9 +150,10 @@ BEYOND = {
     "form_fields": lambda client: client.post(URL, many(limits.FORM_FIELDS + 1)),
     "anonymous_bytes": stranger_sends,
     "json_bytes": json_sent('"' + "x" * limits.JSON_BYTES + '"'),
+    "observation_bytes": observation_sent,
     "json_levels": json_sent("[" * 51 + "]" * 51),
     "json_brackets": json_sent("[" + "{}," * limits.JSON_BRACKETS + "{}]"),
-    "json_members": json_sent("[" + "1," * limits.JSON_MEMBERS + "1]"),
+    "json_commas": json_sent("[" + "1," * limits.JSON_COMMAS + "1,1]"),
     "json_object_members": json_sent(json.dumps(many(limits.JSON_OBJECT_MEMBERS + 1))),
     "json_integer_bits": json_sent('{"a": 18446744073709551616}'),
     "envelope_bytes": envelope_sent(unknown="x" * limits.ENVELOPE_BYTES),
@@ -178,9 +193,10 @@ SENTENCES = {
     "form_fields": "The form has more than {} fields the limit.",
     "anonymous_bytes": "at most {} are accepted.",
     "json_bytes": "The body is refused. It has more than {} bytes the limit.",
+    "observation_bytes": "The body is refused. It has more than {} bytes the limit.",
     "json_levels": "It has more than {} levels the limit.",
     "json_brackets": "It has more than {} opening brackets the limit.",
-    "json_members": "Its objects and lists have more than {} members the limit.",
+    "json_commas": "It has more than {} commas the limit.",
     "json_object_members": "An object in it has more than {} members the limit.",
     "json_integer_bits": "expected whole numbers of at most {} bits",
     "envelope_bytes": "The field envelope is refused. It has more than {} bytes the limit.",

@@ -254,7 +254,7 @@ BAD_JSON = {
     "deep": ("[" * 100_000, "50 levels"),
     "51 levels": ("[" * 51 + "]" * 51, "50 levels"),
     "brackets": ("[" + "{}," * limits.JSON_BRACKETS + "{}]", str(limits.JSON_BRACKETS)),
-    "members": ("[" + "1," * limits.JSON_MEMBERS + "1]", str(limits.JSON_MEMBERS)),
+    "commas": ("[" + "1," * limits.JSON_COMMAS + "1,1]", str(limits.JSON_COMMAS)),
     "members of an object": (json.dumps(MANY_MEMBERS), str(limits.JSON_OBJECT_MEMBERS)),
     "digits": ('{"a": ' + "9" * 5000 + "}", "64 bits"),
     "bits": ('{"a": ' + "9" * 50 + "}", "64 bits"),
@@ -262,7 +262,6 @@ BAD_JSON = {
     "infinity": ('{"a": 1e999}', "out of range"),
     "nul": ('{"a": {"b": "x\\u0000"}}', "NUL"),
     "surrogate": ('{"a": "\\ud800"}', "not JSON"),
-    "long": ('"' + "x" * limits.JSON_BYTES + '"', f"{limits.JSON_BYTES:,}"),
 }
 
 
@@ -276,7 +275,7 @@ def test_json_beyond_a_limit_is_refused_by_every_endpoint(client, tenant, path, 
         heard = client.post("/api/v1/heartbeat", {"agent": agent, "run": run}, "application/json")
         assert heard.status_code == 200
     answer = client.post(f"/api/v1/{path}", body, "application/json")
-    assert word in problem(answer, 413 if kind == "long" else 400)["detail"]
+    assert word in problem(answer, 400)["detail"]
 
 
 @pytest.mark.parametrize("path", ["runs", "servers", "hosts", "workloads", "result-sets"])

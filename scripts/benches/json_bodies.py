@@ -1,0 +1,100 @@
+"""scripts/bench json-bodies [--mib N]: how long the worst JSON keeps other threads waiting.
+
+For each kind of body: the longest time that one step of reading it, and of what follows for an
+envelope that carries it (its check, its hash, writing and reading its column), keeps the other
+threads of a web process waiting, and the CPU time in all. The exit status is 1 where a step takes
+more than 50 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from backend.testing.held import Held
+from backend.testing.worst_bodies import BODIES, HONEST
+
+MOST_HELD_S = 0.05
+# A step that is long is so in each run; where the watching thread itself had to wait for a
+# processor, it is so in one.
+RUNS = 5
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/bench json-bodies", description=__doc__)
+    parser.add_argument("--mib", type=float, default=4, help="size of each body")
+    size = int(parser.parse_args().mib * (1 << 20))
+    # As the web process does.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    sys.setswitchinterval(0.0005)
+    broken = [name for name in BODIES if not _is_within_limit(name, BODIES[name](size))]
+    print(f"load of the machine: {os.getloadavg()[0]:.1f}")
+    print(*(f"BROKEN: {name}" for name in broken), sep="\n")
+    return 1 if broken else 0
+
+
+def _is_within_limit(name: str, raw: bytes) -> bool:
+    began_s = time.thread_time()
+    value, refusal = _read(raw)
+    cpu_s = time.thread_time() - began_s
+    steps = {"read": _held_s(_read, raw)}
+    if not refusal:
+        steps |= _held_after(value if name == HONEST else {"schema": 1, "unknown": value})
+    shown = "".join(f" {step}{1000 * held_s:6.1f}" for step, held_s in steps.items())
+    print(f"{name:36}{1000 * cpu_s:6.0f} ms; held:{shown} ms  {refusal[:60]}", flush=True)
+    return max(steps.values()) <= MOST_HELD_S
+
+
+def _read(raw: bytes) -> tuple[Any, str]:
+    from backend.ingest.plain_json import JsonRefused, read_json
+
+    try:
+        return read_json(raw, limit_bytes=len(raw), subject="The envelope"), ""
+    except JsonRefused as refused:
+        return None, str(refused)
+
+
+def _held_after(value: dict[str, Any]) -> dict[str, float]:
+    from backend.ingest.content_hash import content_hash
+    from backend.ingest.envelope import EnvelopeError, read_envelope
+    from backend.ingest.json_pieces import PieceDecoder, QuickEncoder
+    from backend.ingest.plain_json import check_plain
+
+    def checked(value: dict[str, Any]) -> None:
+        try:
+            check_plain(value)
+            read_envelope(value)
+        except EnvelopeError:
+            pass
+
+    written = json.dumps(value, cls=QuickEncoder)
+    return {
+        "checked": _held_s(checked, value),
+        "refused": _held_s(checked, {"schema": value}),
+        "hashed": _held_s(content_hash, value, "", {}),
+        "written": _held_s(lambda: json.dumps(value, cls=QuickEncoder)),
+        "read again": _held_s(lambda: json.loads(written, cls=PieceDecoder)),
+    }
+
+
+def _held_s(work: Callable[..., Any], *arguments: Any) -> float:
+    """The least of the longest times of several runs."""
+    return min(_longest_s(work, *arguments) for _ in range(RUNS))
+
+
+def _longest_s(work: Callable[..., Any], *arguments: Any) -> float:
+    with Held() as held:
+        work(*arguments)
+    return held.longest_s
+
+
+if __name__ == "__main__":
+    sys.exit(main())
