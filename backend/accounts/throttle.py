@@ -66,13 +66,15 @@ def _count(limit: RateLimitItem, *key: str) -> Rate:
     return Rate(limit.amount, max(stats.remaining, 0), reset_s, 0 if is_allowed else reset_s)
 
 
-def seconds_until_preview(user: str) -> int:
+def seconds_until_preview(viewer: str) -> int:
     """Count one reading of files that are not saved; 0 when it may go on, else how long to wait.
+
+    `viewer`: a user has one name with all tokens (access.name_of_viewer).
 
     With the cache away it is counted in this process: the parser's time is worth guarding.
     """
     limit = _parsed(f"{settings.PREVIEWS_PER_MINUTE}/minute")
-    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "preview", user))
+    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "preview", viewer))
 
 
 def seconds_until_try(address: str) -> int:

@@ -20,7 +20,7 @@ from backend.accounts import access, throttle
 from backend.accounts.models import Token, Workspace
 from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import QueryError
-from backend.api.auth import actor_of
+from backend.api.auth import actor_of, viewer_name
 from backend.api.errors import Problem, cut_off
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.parameters import given_several_times
@@ -248,13 +248,13 @@ class UploadPreview(APIView):
     def post(self, request: Request) -> Response:
         """What these files would be read as. Nothing is stored; plans are not looked at."""
         _refuse_oversize(request)
-        sender = _sender(request)
-        if wait := throttle.seconds_until_preview(str(sender.token_id or sender.user_id)):
+        _sender(request)
+        if wait := throttle.seconds_until_preview(viewer_name(request)):
             reason = f"More than {settings.PREVIEWS_PER_MINUTE} within a minute."
             raise TooMany(reason, wait_s=wait)
         raw = _json_field(request, "envelope")
         envelope = Envelope() if raw is None else read_envelope(raw)
-        files = dry_run(_files(request), envelope, _tool(request), owner=sender.workspace_id)
+        files = dry_run(_files(request), envelope, _tool(request), owner=viewer_name(request))
         return Response(DryRunSerializer({"files": files}).data)
 
 

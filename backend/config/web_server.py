@@ -44,9 +44,9 @@ from backend.config.body_gate import (
 )
 from backend.ingest.limits import FILES
 
-# Slow work of all kinds may hold fourteen: eight for files (backend/ingest/slots.py), six for
+# Slow work of all kinds may hold eighteen: twelve for files (backend/ingest/slots.py), six for
 # large answers (backend/analysis/loading/viewer_slots.py). Two always answer everything else.
-THREADS = 16
+THREADS = 20
 # Of one process: slow clients wait here. Each has a file descriptor and, for a large body, a file.
 CONNECTIONS = 1000
 BACKLOG = 1024

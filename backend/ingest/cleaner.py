@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from backend.ingest.sandbox import (
     Sandbox,
     current_limits,
 )
-from backend.ingest.slots import LONG_WORK, NOBODYS, short_or_long
+from backend.ingest.slots import LONG_WORK, NOBODYS, PREVIEWS, short_or_long
 
 log = logging.getLogger(__name__)
 
@@ -178,11 +178,18 @@ _idle: dict[bool, list[Cleaner]] = {True: [], False: []}
 _lock = threading.Lock()
 
 
+def _slot(work: Work) -> AbstractContextManager[None]:
+    """The turn of this thread; a preview has had its own."""
+    if PREVIEWS.are_held:
+        return nullcontext()
+    owner = work.workspace_id or NOBODYS
+    return short_or_long(owner) if work.is_short else LONG_WORK.take(owner)
+
+
 @contextmanager
 def cleaner(work: Work = Work()) -> Iterator[Cleaner]:
     """A child for the thread that asks, while it has a turn. Raises Busy and OwnerBusy."""
-    owner = work.workspace_id or NOBODYS
-    with short_or_long(owner) if work.is_short else LONG_WORK.take(owner):
+    with _slot(work):
         idle = _idle[work.is_short]
         with _lock:
             taken = idle.pop() if idle else None

@@ -18,10 +18,10 @@ from backend.ingest.envelope import Envelope
 from backend.ingest.incoming import IncomingFile, UploadTooLarge
 from backend.ingest.limits import ANONYMOUS_BYTES
 from backend.ingest.parse_child import trial_of
-from backend.ingest.quick_sandbox import QUICK, ParserBusy, QuickLimits, QuickSandbox, quick_sandbox
+from backend.ingest.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
 from backend.ingest.reading import plain_record
 from backend.ingest.sandbox import LocalArtefact, ParserFailed
-from backend.ingest.slots import LONG_WORK, NOBODYS
+from backend.ingest.slots import NOBODYS, PREVIEWS
 from backend.runs.checks import Finding, check_trial
 from backend.runs.measured import (
     LoadPoint,
@@ -39,7 +39,7 @@ SIGN_IN = "Sign in to preview larger files."
 
 @dataclass(frozen=True, slots=True)
 class DryLimits:
-    """What one preview may take. `budget_s`: for all files together, others wait meanwhile."""
+    """What one preview may take. `budget_s`: for all files together, without what it waits."""
 
     total_bytes: int
     files: int
@@ -106,10 +106,11 @@ def dry_run(
     limits: DryLimits = OF_MEMBERS,
     owner: Hashable = NOBODYS,
 ) -> list[DryFile]:
-    """Read each file in the sandboxed child. Nothing is stored. `owner`: who asks.
+    """Read each file in the sandboxed child. Nothing is stored. `owner`: the viewer who asks, whose
+    turn is one file while other viewers wait.
 
-    Raises UploadTooLarge; OwnerBusy while the owner has other long work, and Busy or ParserBusy
-    while others keep the parser busy.
+    Raises UploadTooLarge; TooManyPreviews while the viewer has others read, and Busy while other
+    viewers have all places.
     """
     total = sum(file.size or 0 for file in files)
     if total > limits.total_bytes or len(files) > limits.files:
@@ -120,13 +121,15 @@ def dry_run(
         )
     answers: list[DryFile] = []
     with (
-        LONG_WORK.take(owner),
+        PREVIEWS.take(owner),
         quick_sandbox(limits.quick) as child,
         tempfile.TemporaryDirectory(prefix="dry-run-") as folder,
     ):
         deadline = time.monotonic() + limits.budget_s
         reader = _Reader(envelope, tool, child, Path(folder), limits.quick, deadline)
         for file in files:
+            if answers:
+                reader.let_others_go_first()
             if reader.left_s < 0:
                 answers.append(DryFile(_name(file), (), (DryRefusal(TOO_LONG),)))
             else:
@@ -134,7 +137,7 @@ def dry_run(
     return answers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Reader:
     """Reads the files of one request, one after the other."""
 
@@ -146,6 +149,10 @@ class _Reader:
     quick: QuickLimits
     deadline: float
     cleaning: Cleaning = field(default_factory=Cleaning)
+
+    def let_others_go_first(self) -> None:
+        """The time until then does not count."""
+        self.deadline += PREVIEWS.let_others_go_first()
 
     @property
     def left_s(self) -> float:
@@ -159,8 +166,6 @@ class _Reader:
             answer = self.child.read(
                 [LocalArtefact(name, path)], tool=self.tool, quick=self.quick.within(self.left_s)
             )
-        except ParserBusy:
-            raise
         except (ParserFailed, CannotClean) as failed:
             return DryFile(name, (), (DryRefusal(str(failed)),))
         entries = answer.get("entries") or []

@@ -120,8 +120,11 @@ class PieceDecoder(json.JSONDecoder):
     """Reads a column of JSON that strangers filled."""
 
     def decode(self, s: str, *_: Any) -> Any:
-        """The value of `s`."""
-        return decode(s.encode(), levels=STORED_LEVELS)
+        """The value of `s`. Raises JSONDecodeError, which Django expects."""
+        try:
+            return decode(s.encode(), levels=STORED_LEVELS)
+        except msgspec.MsgspecError as error:
+            raise json.JSONDecodeError(str(error), s, 0) from None
 
 
 class QuickEncoder(json.JSONEncoder):

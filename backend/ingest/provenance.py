@@ -12,7 +12,7 @@ from django.core.cache import caches
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import Artefact
 from backend.ingest.preview import preview
-from backend.ingest.quick_sandbox import ParserBusy, quick_sandbox
+from backend.ingest.quick_sandbox import quick_sandbox
 from backend.ingest.sandbox import LocalArtefact, ParserFailed
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
@@ -104,8 +104,6 @@ def _trace(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
         child = stack.enter_context(quick_sandbox())
         try:
             return child.trace(local, entry=entry)
-        except ParserBusy:
-            raise
         except ParserFailed as failed:
             # Cached like an answer: a text that is slow to read is read once a day.
             return {"refused": str(failed)}

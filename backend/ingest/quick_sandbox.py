@@ -1,9 +1,11 @@
-"""The sandbox for a page that waits: little time and space, one reading at a time."""
+"""The sandbox for a page that waits: little time and space, and few readings at a time."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import math
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,13 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.ingest.child import Limits
-from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox, current_limits, sandbox
-from backend.ingest.slots import LONG_WORK, PAGES, Busy, OwnerBusy
+from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox, current_limits
+from backend.ingest.slots import PAGES, PREVIEWS, Busy, OwnerBusy
 
-# The worker reads one upload at a time; the threads of the web server take turns.
-_turns = threading.Lock()
-# Most readings take less; a reading may take twice its CPU time and 5 s. No page waits for that.
-TURN_S = 10.0
+# Parsers that nobody uses now; as many as were used at once, which the slots of previews bound.
+_idle: list[_Parser] = []
+_lock = threading.Lock()
 
 
 class ParserBusy(ParserFailed):
@@ -52,10 +53,7 @@ QUICK = QuickLimits(cpu_s=8, unpacked_bytes=64 << 20)
 
 @dataclass(frozen=True, slots=True)
 class QuickSandbox:
-    """The sandbox with the limits of a page; each reading waits for its turn.
-
-    Raises ParserBusy where that does not come.
-    """
+    """The sandbox with the limits of a page."""
 
     child: Sandbox
     limits: Limits
@@ -69,23 +67,39 @@ class QuickSandbox:
     ) -> dict[str, Any]:
         """As `Sandbox.read`. `quick`: less than the limits of a page."""
         limits = quick.lower(self.limits) if quick else self.limits
-        with _turn():
-            return self.child.read(artefacts, tool=tool, limits=limits)
+        return self.child.read(artefacts, tool=tool, limits=limits)
 
     def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
         """As `Sandbox.trace`."""
-        with _turn():
-            return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
+        return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parser:
+    """A sandbox of this process. After a fork the parent's child is not ours to talk to."""
+
+    sandbox: Sandbox
+    pid: int
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
-    if not _turns.acquire(timeout=TURN_S):
-        raise ParserBusy
+def _parser() -> Iterator[Sandbox]:
+    """A sandbox that no other thread uses meanwhile."""
+    with _lock:
+        taken = _idle.pop() if _idle else None
+    if taken is None or taken.pid != os.getpid():
+        taken = _Parser(Sandbox(), os.getpid())
+        atexit.register(_close, taken)
     try:
-        yield
+        yield taken.sandbox
     finally:
-        _turns.release()
+        with _lock:
+            _idle.append(taken)
+
+
+def _close(parser: _Parser) -> None:
+    if parser.pid == os.getpid():
+        parser.sandbox.close()
 
 
 @contextmanager
@@ -96,7 +110,8 @@ def quick_sandbox(quick: QuickLimits = QUICK) -> Iterator[QuickSandbox]:
     """
     with contextlib.ExitStack() as slot:
         try:
-            slot.enter_context(LONG_WORK.take(PAGES))
+            slot.enter_context(PREVIEWS.take(PAGES))
         except (Busy, OwnerBusy):
             raise ParserBusy from None
-        yield QuickSandbox(sandbox(), quick.lower(current_limits()))
+        child = slot.enter_context(_parser())
+        yield QuickSandbox(child, quick.lower(current_limits()))

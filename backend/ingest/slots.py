@@ -7,17 +7,21 @@ that cannot take long has slots of its own: it does not wait behind what takes m
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from backend.errors import Away, TooMany
 
-# At most eight of the sixteen threads of a web process do such work or wait for it: three of each
-# kind, and two for previews without an account.
+# At most twelve of the twenty threads of a web process do such work or wait for it: three for what
+# may take long, three for what may not, four for previews, two for previews without an account.
 RUNNING, WAITING = 2, 1
 SHORT_RUNNING, SHORT_WAITING = 1, 2
+PREVIEWS_RUNNING, PREVIEWS_WAITING, PREVIEWS_OF_VIEWER = 2, 2, 2
 PATIENCE_S = 10.0
+# Longer than one file of a preview takes, after which another viewer comes next.
+PREVIEW_PATIENCE_S = 30.0
 RETRY_AFTER_S = 10
 # The owner of work that no limit of an owner is for.
 NOBODYS = object()
@@ -35,8 +39,16 @@ class Busy(Away):
 class OwnerBusy(TooMany):
     """The owner has all the places that one may have. Nothing was stored."""
 
+    sentence = "Other files of yours are being searched here."
+
     def __init__(self) -> None:
-        super().__init__("Other files of yours are being searched here.", wait_s=RETRY_AFTER_S)
+        super().__init__(self.sentence, wait_s=RETRY_AFTER_S)
+
+
+class TooManyPreviews(OwnerBusy):
+    """The viewer has as many previews read as one may. The same request works later."""
+
+    sentence = "One preview of yours is read at the moment, and another one waits for it."
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +57,8 @@ class _Ticket:
 
     owner: Hashable
     has_given_way: bool = False
+    # It ran before, and goes on: nobody sends it away.
+    has_begun: bool = False
 
 
 class Slots:
@@ -63,9 +77,12 @@ class Slots:
         waiting: int,
         of_owner: int | None = None,
         running_of_owner: int | None = None,
+        patience_s: float | None = None,
+        refusal: type[OwnerBusy] = OwnerBusy,
     ) -> None:
         self._most_running, self._most_waiting = running, waiting
         self._of_owner, self._running_of_owner = of_owner, running_of_owner
+        self._patience_s, self._refusal = patience_s, refusal
         # The most threads that run or wait.
         self.places = running + waiting
         self._changed = threading.Condition()
@@ -73,18 +90,23 @@ class Slots:
         self._queue: list[_Ticket] = []
         self._own = threading.local()
 
+    @property
+    def are_held(self) -> bool:
+        """Whether this thread has a slot."""
+        return getattr(self._own, "is_taken", False)
+
     @contextmanager
     def take(self, owner: Hashable = NOBODYS) -> Iterator[None]:
         """A slot until the block ends. A thread that holds one keeps it.
 
         Raises OwnerBusy where this owner has too many, else Busy.
         """
-        if getattr(self._own, "is_taken", False):
+        if self.are_held:
             yield
             return
         with self._changed:
             self._enter(_Ticket(owner))
-        self._own.is_taken = True
+        self._own.is_taken, self._own.owner = True, owner
         try:
             yield
         finally:
@@ -93,9 +115,32 @@ class Slots:
                 self._running.remove(owner)
                 self._changed.notify_all()
 
+    def let_others_go_first(self) -> float:
+        """Between two steps of the work of this thread: each other owner that waits comes before
+        the next step. Returns when this thread has a slot again, which it keeps where nobody waits:
+        the seconds until then.
+        """
+        owner = self._own.owner
+        ticket = _Ticket(owner, has_begun=True)
+        with self._changed:
+            others = [other for other in self._queue if other.owner != owner]
+            if not others:
+                return 0.0
+            began_s = time.monotonic()
+            # All that waits of this owner goes behind the others.
+            own = [other for other in self._queue if other.owner == owner]
+            self._queue[:] = [*others, ticket, *own]
+            self._running.remove(owner)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._next() is ticket)
+            self._queue.remove(ticket)
+            self._running.append(owner)
+            self._changed.notify_all()
+            return time.monotonic() - began_s
+
     def _enter(self, ticket: _Ticket) -> None:
         if self._is_beyond(self._of_owner, ticket, [*self._running, *self._waiting_owners()]):
-            raise OwnerBusy
+            raise self._refusal
         self._queue.append(ticket)
         try:
             if self._next() is not ticket:
@@ -108,7 +153,8 @@ class Slots:
     def _wait(self, ticket: _Ticket) -> None:
         if len(self._queue) > self._most_waiting:
             self._make_room_for(ticket)
-        self._changed.wait_for(lambda: ticket.has_given_way or self._next() is ticket, PATIENCE_S)
+        patience_s = PATIENCE_S if self._patience_s is None else self._patience_s
+        self._changed.wait_for(lambda: ticket.has_given_way or self._next() is ticket, patience_s)
         if ticket.has_given_way or self._next() is not ticket:
             raise Busy
 
@@ -117,7 +163,8 @@ class Slots:
         if self._runs_work(ticket):
             raise Busy
         for other in self._queue:
-            if other is not ticket and self._runs_work(other) and not other.has_given_way:
+            is_free = not (other is ticket or other.has_given_way or other.has_begun)
+            if is_free and self._runs_work(other):
                 other.has_given_way = True
                 self._changed.notify_all()
                 return
@@ -155,9 +202,20 @@ class Slots:
 LONG_WORK = Slots(running=RUNNING, waiting=WAITING, of_owner=2, running_of_owner=1)
 # One owner leaves a place to the others, who then wait for two short works at most.
 SHORT_WORK = Slots(running=SHORT_RUNNING, waiting=SHORT_WAITING, of_owner=SHORT_WAITING)
-# Previews of people without an account never take the last slot of long work. One waits: a page
-# previews by itself what was pasted, and the person may ask at the same time.
-STRANGERS = Slots(running=1, waiting=1)
+# A viewer leaves a slot, and a place to wait, to the others. Between two files of a preview others
+# go first.
+PREVIEWS = Slots(
+    running=PREVIEWS_RUNNING,
+    waiting=PREVIEWS_WAITING,
+    of_owner=PREVIEWS_OF_VIEWER,
+    running_of_owner=1,
+    patience_s=PREVIEW_PATIENCE_S,
+    refusal=TooManyPreviews,
+)
+# Previews of people without an account never take the last slot of previews. One waits: a page
+# previews by itself what was pasted, and the person may ask at the same time. An address that has
+# one read leaves the place to wait to an address that has none.
+STRANGERS = Slots(running=1, waiting=1, of_owner=PREVIEWS_OF_VIEWER, refusal=TooManyPreviews)
 
 
 @contextmanager

@@ -129,7 +129,7 @@ def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if request.POST.get("action") in (SAVE, SAVE_ANOTHER):
             return _save(request, workspace, user)
-        return _form(request, workspace, files=_read(request, workspace, user))
+        return _form(request, workspace, files=_read(request))
     except (Refused, ParserFailed, Away) as error:
         return _refused_form(request, workspace, error)
 
@@ -145,12 +145,13 @@ def _refused_form(
     return response
 
 
-def _read(request: HttpRequest, workspace: Workspace, user: User) -> list[DryFile]:
+def _read(request: HttpRequest) -> list[DryFile]:
     files, raw = sent_files(request), read_details(request.POST.dict())
-    if wait := throttle.seconds_until_preview(str(user.pk)):
+    viewer = visible.viewer_name(request)
+    if wait := throttle.seconds_until_preview(viewer):
         raise TooMany(f"Too many previews within a minute. Wait {wait} s.", wait_s=wait)
     envelope = Envelope() if raw is None else read_envelope(raw)
-    return dry_run(files, envelope, owner=workspace.pk)
+    return dry_run(files, envelope, owner=viewer)
 
 
 def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpResponse:

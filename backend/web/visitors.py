@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from backend.accounts import throttle
+from backend.accounts import access, throttle
 from backend.errors import Away, LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import OF_STRANGERS, DryFile, dry_run
 from backend.ingest.envelope import Envelope
@@ -68,8 +68,9 @@ def _read(request: HttpRequest) -> list[DryFile]:
     files = sent_files(request)
     if wait := throttle.seconds_until_try(throttle.address_of(request.META)):
         raise TooMany(f"Too many previews within a minute. Wait {wait} s, or sign in.", wait_s=wait)
-    with STRANGERS.take():
-        return dry_run(files, Envelope(), limits=OF_STRANGERS)
+    viewer = access.name_of_viewer(None, request.META)
+    with STRANGERS.take(viewer):
+        return dry_run(files, Envelope(), limits=OF_STRANGERS, owner=viewer)
 
 
 def _refused(request: HttpRequest, error: LoadsheetError) -> HttpResponse:

@@ -111,6 +111,13 @@ def test_a_megabyte_of_open_lists_is_received(client):
     assert stored.size_bytes < len(WRK) + 100, "the list without an end is one value"
 
 
+def give_slots(monkeypatch, places):
+    """Previews and long work of uploads take these slots."""
+    monkeypatch.setattr("backend.ingest.cleaner.LONG_WORK", places)
+    for module in ("cleaner", "dry_run", "quick_sandbox"):
+        monkeypatch.setattr(f"backend.ingest.{module}.PREVIEWS", places)
+
+
 @pytest.mark.parametrize("url", [UPLOADS, PREVIEW])
 def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
     client, folder, monkeypatch, caplog, url
@@ -118,8 +125,7 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
     monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
-    for module in ("cleaner", "dry_run", "quick_sandbox"):
-        monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
+    give_slots(monkeypatch, none_left)
     client.raise_request_exception = False
     answer = send(client, WRK, LARGE, url=url)
     assert problem(answer, 503)["title"] == "Busy"
@@ -136,14 +142,14 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
 def test_who_has_long_work_here_waits_for_it_and_others_do_not(client, tenant, monkeypatch, url):
     monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
     places = slots.Slots(running=2, waiting=1, of_owner=1)
-    places._running.append(tenant.workspace.pk)
-    for module in ("cleaner", "dry_run"):
-        monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", places)
+    # Uploads are counted by workspace, previews by viewer.
+    places._running.append(tenant.workspace.pk if url == UPLOADS else f"user:{tenant.user.pk}")
+    give_slots(monkeypatch, places)
     packed = gzip.compress(WRK.encode())
     answer = send(client, packed, url=url)
     assert problem(answer, 429)["detail"] == "Other files of yours are being searched here."
     assert int(answer["Retry-After"]) > 0
-    places._running[0] = "another workspace"
+    places._running[0] = "another"
     assert send(client, packed, url=url).status_code in {200, 202}
 
 

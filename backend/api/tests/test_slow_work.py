@@ -2,9 +2,8 @@
 
 import threading
 import uuid
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import islice
 
 import pytest
 from django.db import connections
@@ -14,8 +13,6 @@ from backend.analysis.compare import comparison
 from backend.analysis.loading import viewer_slots
 from backend.analysis.loading.viewer_slots import RUNNING, WAITING
 from backend.fleet.models import Progress
-from backend.ingest import dry_run, quick_sandbox, slots
-from backend.ingest.slots import Slots
 from backend.ingest.worker import process
 from backend.links import run_link
 from backend.runs import record
@@ -24,7 +21,6 @@ from backend.testing.scenes import make_scene
 from backend.testing.uploads import (
     WRK,
     make_envelope,
-    make_file,
     make_tenant,
     make_trial,
     make_upload,
@@ -237,38 +233,3 @@ def test_a_run_that_is_written_slowly_is_shown_as_it_was_and_its_agent_is_heard(
     assert Progress.objects.get(run=run_id).trials_done == 8
     told = viewer.get(progress).json()
     assert (told["state"], told["trials_recorded"]) == ("finished", 9)
-
-
-def test_a_flood_of_previews_gets_429_and_another_workspace_a_preview(hold, monkeypatch):
-    """Twelve previews at once of one token kept twelve threads of a web process."""
-    scene = make_scene()
-    places = Slots(running=2, waiting=1, of_owner=2, running_of_owner=1)
-    for module in (dry_run, quick_sandbox):
-        monkeypatch.setattr(module, "LONG_WORK", places)
-    monkeypatch.setattr(slots, "PATIENCE_S", PATIENCE_S)
-    read = dry_run._Reader.read
-
-    def read_slowly(reader, file):
-        if file.name == "slow":
-            hold.wait()
-        return read(reader, file)
-
-    monkeypatch.setattr(dry_run._Reader, "read", read_slowly)
-
-    def preview(tenant, name):
-        return Client(headers=tenant.headers).post(
-            "/api/v1/uploads/preview", {"file": make_file(WRK, name)}
-        )
-
-    with ThreadPoolExecutor(12) as pool:
-        flood = [in_thread(pool, preview, scene.own, "slow") for _ in range(12)]
-        hold.wait_until_begun()
-        refused = list(islice(as_completed(flood, PATIENCE_S), 10))
-        waiting = len(places._running) + len(places._queue)
-        other = preview(scene.foreign, "other")
-        hold.released.set()
-
-    assert [future.result().status_code for future in refused] == [429] * 10
-    assert waiting == 2
-    assert other.status_code == 200
-    assert [each.result().status_code for each in flood if each not in refused] == [200] * 2

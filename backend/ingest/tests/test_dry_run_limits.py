@@ -3,12 +3,11 @@
 import gzip
 import itertools
 
-import pytest
-
-from backend.ingest import quick_sandbox
 from backend.ingest.dry_run import OF_MEMBERS, TOO_LONG, dry_run
 from backend.ingest.envelope import Envelope
+from backend.ingest.quick_sandbox import quick_sandbox
 from backend.ingest.sandbox import Sandbox
+from backend.ingest.slots import Slots
 from backend.testing.uploads import WRK, make_file
 
 
@@ -32,8 +31,37 @@ def test_no_file_may_use_more_than_is_left_of_the_time_of_all(monkeypatch):
     assert [refusal.sentence for refusal in answers[2].refusals] == [TOO_LONG]
 
 
-def test_a_parser_that_others_keep_busy_is_no_refusal_of_the_file(monkeypatch):
-    """The same preview works later, so nothing about the file is told."""
-    monkeypatch.setattr(quick_sandbox, "TURN_S", 0.0)
-    with quick_sandbox._turns, pytest.raises(quick_sandbox.ParserBusy):
-        dry_run([make_file(WRK)], Envelope())
+class Clock:
+    """Each look at it takes 3 s."""
+
+    def __init__(self):
+        self.now_s = 0.0
+
+    def monotonic(self):
+        self.now_s += 3.0
+        return self.now_s
+
+    def wait(self):
+        self.now_s += 100.0
+        return 100.0
+
+
+def test_what_a_preview_waits_for_others_is_not_its_own_time(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(Sandbox, "request", lambda *_: {"changed": False})
+    monkeypatch.setattr(Slots, "let_others_go_first", clock.wait)
+    monkeypatch.setattr("backend.ingest.dry_run.time.monotonic", clock.monotonic)
+    files = [make_file(gzip.compress(WRK.encode()), f"{number}.gz") for number in range(3)]
+    answers = dry_run(files, Envelope())
+    monkeypatch.undo()
+
+    sentences = [[refusal.sentence for refusal in answer.refusals] for answer in answers]
+    assert sentences == [[], [], [TOO_LONG]]
+
+
+def test_previews_at_the_same_time_have_a_parser_each():
+    with quick_sandbox() as first, quick_sandbox() as again:
+        assert first.child is not again.child
+        children = {first.child, again.child}
+    with quick_sandbox() as later:
+        assert later.child in children

@@ -152,6 +152,11 @@ def test_a_large_number_that_the_database_wrote_as_a_whole_one_is_read_and_writt
     assert json.loads(json.dumps([number], cls=QuickEncoder)) == [number]
 
 
+def test_what_is_no_json_raises_what_django_expects_of_a_decoder():
+    with pytest.raises(json.JSONDecodeError):
+        json.loads("no JSON", cls=PieceDecoder)
+
+
 LIMITS = Limits(memory_bytes=1 << 30, cpu_s=10, output_bytes=1 << 20, decompressed_bytes=1 << 20)
 
 

@@ -190,3 +190,51 @@ def test_short_work_of_one_owner_takes_no_more_long_slots_than_its_long_work(mon
         with pytest.raises(Busy), short_or_long("flood"):
             pass
         assert hold(slots.LONG_WORK, "other", stack)
+
+
+def test_between_two_steps_of_long_work_each_other_owner_goes_first():
+    places = Slots(running=1, waiting=3, of_owner=2, running_of_owner=1)
+    order, may_go = [], threading.Event()
+
+    def steps(owner, count):
+        with places.take(owner):
+            for number in range(count):
+                if number:
+                    places.let_others_go_first()
+                order.append(owner)
+                may_go.wait(5)
+
+    flood = [("flood", 3), ("flood", 1), ("other", 2), ("third", 1)]
+    threads = [threading.Thread(target=steps, args=each) for each in flood]
+    threads[0].start()
+    while not order:
+        time.sleep(0.001)
+    for waiting, thread in enumerate(threads[1:], 1):
+        thread.start()
+        while len(places._queue) < waiting:
+            time.sleep(0.001)
+    may_go.set()
+    for thread in threads:
+        thread.join(5)
+    assert order[:4] == ["flood", "other", "third", "flood"]
+    assert sorted(order) == ["flood"] * 4 + ["other"] * 2 + ["third"]
+    assert (places._running, places._queue) == ([], [])
+
+
+def test_who_has_begun_is_not_sent_away(monkeypatch):
+    """The second request of an owner may run while the first one waits for its next step."""
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    places = Slots(running=1, waiting=1)
+    places._running.append("mine")
+    begun = slots._Ticket("mine", has_begun=True)
+    places._queue.append(begun)
+    with pytest.raises(Busy), places.take("other"):
+        pass
+    assert not begun.has_given_way
+
+
+def test_alone_a_thread_goes_on_with_its_next_step():
+    places = Slots(running=1, waiting=0)
+    with places.take("mine"):
+        assert places.let_others_go_first() == 0.0
+        assert places._running == ["mine"]

@@ -14,7 +14,7 @@ from backend.analysis.loading.viewer_slots import (
     comparison_slot,
 )
 from backend.config.web_server import THREADS
-from backend.ingest.slots import LONG_WORK, SHORT_WORK, STRANGERS
+from backend.ingest.slots import LONG_WORK, PREVIEWS, SHORT_WORK, STRANGERS
 
 MINE, OTHER = "mine", "other"
 
@@ -53,7 +53,7 @@ def test_one_viewer_has_so_many_and_another_is_not_held_up(held):
 
 
 def test_all_viewers_and_senders_of_files_leave_two_threads_free():
-    of_files = sum(slots.places for slots in (LONG_WORK, SHORT_WORK, STRANGERS))
+    of_files = sum(slots.places for slots in (LONG_WORK, SHORT_WORK, PREVIEWS, STRANGERS))
     assert PLACES + of_files == THREADS - 2
     assert RUNNING + WAITING <= PLACES - 2
     viewers = [f"viewer {number // RUNNING}" for number in range(PLACES)]
