@@ -83,5 +83,6 @@ def _written(data: Any) -> bytes | None:
         written = orjson.dumps(data, option=_LEFT_ALONE)
     except TypeError:
         return None
-    is_other = any(each.search(written) for each in _EXPONENTS)
-    return None if is_other or any(end in written for end in _LINE_ENDS) else written
+    has_exponent = any(exponent.search(written) for exponent in _EXPONENTS)
+    has_line_end = not written.isascii() and any(end in written for end in _LINE_ENDS)
+    return None if has_exponent or has_line_end else written

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import date
+from collections.abc import Callable, Collection, Sequence
+from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpResponse
+from django.utils.functional import cached_property
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -41,7 +43,7 @@ from backend.ingest.download import plan_file
 from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.limits import ENVELOPE_TRIALS
 from backend.ingest.trash import delete_run, trash_run
-from backend.links import link_to
+from backend.links import links_by_id
 from backend.runs.editing import recorded_values
 from backend.runs.listing import RunRow, run_page
 from backend.runs.models import Run
@@ -88,10 +90,39 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
     workloads = serializers.ListField(child=serializers.CharField())
     tools = serializers.ListField(child=serializers.CharField())
     server_host = serializers.CharField(allow_null=True)
-    url = serializers.SerializerMethodField()
+    url = serializers.CharField(read_only=True)
 
-    def get_url(self, row: RunRow) -> str:
-        return link_to("run", row.id)
+    def to_representation(self, row: RunRow) -> dict[str, Any]:
+        """What the fields say of the row: for a page of runs, they take ten times as long."""
+        return {
+            "id": str(row.id),
+            "name": row.name,
+            "workspace": row.workspace,
+            "started_at": self._instant(row.started_at),
+            "recorded_at": self._instant(row.recorded_at),
+            "state": row.state,
+            "interrupted": row.interrupted,
+            "open": row.is_open,
+            "labels": row.labels,
+            "trials": row.trials,
+            "warmups": row.warmups,
+            "failed_trials": row.failed_trials,
+            "throughput_rps": row.throughput_rps,
+            "servers": list(row.servers),
+            "workloads": list(row.workloads),
+            "tools": list(row.tools),
+            "server_host": row.server_host,
+            "url": self._link_of(row.id),
+        }
+
+    @cached_property
+    def _instant(self) -> Callable[[datetime | None], str | None]:
+        write = self.fields["recorded_at"].to_representation
+        return lambda at: None if at is None else write(at)
+
+    @cached_property
+    def _link_of(self) -> Callable[[UUID], str]:
+        return links_by_id("run")
 
 
 class ListedRunSerializer(RunRowSerializer):

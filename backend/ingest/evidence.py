@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 
 from backend.ingest.models import Artefact, Rereading
 from backend.links import links_by_id
@@ -58,9 +59,11 @@ def _by_trial(raw_route: str, **chosen: UUID) -> dict[str, list[dict[str, Any]]]
     rows = Artefact.trials.through.objects.filter(**chosen).order_by("artefact__position")
     page_of, raw_of = links_by_id("artefact-page"), links_by_id(raw_route)
     by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    columns = (f"artefact__{name}" for name in _COLUMNS)
-    for trial_id, *row in rows.values_list("trial_id", *columns):
-        by_trial[str(trial_id)].append(_listed(row, page_of, raw_of))
+    # PostgreSQL writes the ids: a run has hundreds of artefacts.
+    ids = (Cast("trial_id", TextField()), Cast("artefact_id", TextField()))
+    columns = (f"artefact__{name}" for name in _COLUMNS[1:])
+    for trial_id, *row in rows.values_list(*ids, *columns):
+        by_trial[trial_id].append(_listed(row, page_of, raw_of))
     return by_trial
 
 
@@ -114,7 +117,7 @@ def rereadings_of(run_id: UUID) -> list[dict[str, Any]]:
             "refused": row.refused,
             "stopped": row.stopped,
         }
-        for row in Rereading.objects.filter(_of_run(run_id)).select_related("upload")
+        for row in Rereading.objects.filter(_of_run(run_id))
     ]
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 
+from backend.runs.among import among
 from backend.runs.models import Run, Trial
 from backend.runs.naming import run_name, trial_count_text
 from backend.runs.read_router import reading_connection
@@ -123,7 +124,7 @@ def _first_rows(
         # A common word is in so many runs that to sort them takes long. Mostly the first runs have
         # enough of it, so they are looked at by themselves.
         first = list(order.applied(rows, after).values_list("pk", flat=True)[: 2 * most])
-        among_first = search.applied(shown.filter(pk__in=first), searched, are_few=True)
+        among_first = search.applied_to_few(shown, first, workspace_ids)
         selected = list(order.applied(among_first, "")[:most])
         if len(selected) == most or len(first) < 2 * most:
             return selected
@@ -177,22 +178,23 @@ def rows_of(runs: Sequence[Run], cells: Q = EVERY_CELL) -> list[RunRow]:
 
 def _measured_in(runs: Sequence[Run]) -> dict[UUID, _Measured]:
     by_run: dict[UUID, _Measured] = defaultdict(_Measured)
+    run_ids = [run.pk for run in runs]
     with reading_connection().cursor() as cursor:
-        cursor.execute(_NAMES, [[run.pk for run in runs]])
+        cursor.execute(_NAMES, [run_ids])
         for run_id, server, version, workload, tool in cursor.fetchall():
             own = by_run[run_id]
             own.servers[server] = own.workloads[workload] = own.tools[tool] = None
             own.labels[f"{server} {version or ''}".strip()] = None
     # Separate statements, each answered by an index: joined to the page they would count the trials
     # of every run.
-    trials = Trial.objects.filter(run__in=runs).order_by().values_list("run_id")
+    trials = Trial.objects.filter(among("run", run_ids)).order_by().values_list("run_id")
     counts = trials.annotate(count=Count("*"), warmups=Count("warmup", filter=Q(warmup=True)))
     for run_id, count, warmups in counts:
         own = by_run[run_id]
         own.trials, own.warmups = count, warmups
     for run_id, failed in trials.exclude(error="").annotate(failed=Count("*")):
         by_run[run_id].failed = failed
-    for run_id in partial_runs(run.pk for run in runs):
+    for run_id in partial_runs(run_ids):
         by_run[run_id].is_partial = True
     return by_run
 

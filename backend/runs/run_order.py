@@ -28,6 +28,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from backend.errors import InvalidInput
+from backend.runs.among import among
 from backend.runs.cursors import BadCursor, pack_cursor, read_cursor, read_id, read_instant
 from backend.runs.models import Cell, Run, Trial
 
@@ -141,5 +142,7 @@ class RunOrder:
 def best_throughput_of(run_ids: list[UUID], cells: Q = EVERY_CELL) -> dict[UUID, float]:
     """By run, the throughput of the best among these load points in req/s; runs without any are
     left out."""
-    rows = Cell.objects.filter(cells, run__in=run_ids, throughput_rps__isnull=False).order_by()
+    rows = Cell.objects.filter(
+        cells, among("run", run_ids), throughput_rps__isnull=False
+    ).order_by()
     return dict(rows.values_list("run").annotate(best=Max("throughput_rps")))

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from backend.runs.among import among
 from backend.runs.models import Run, Trial
 
 # The states as people say them. complete: not under way, not interrupted, no trial failed, and all
@@ -53,7 +54,7 @@ def runs_in_state(rows: QuerySet[Run], state: str) -> QuerySet[Run]:
 
 def partial_runs(run_ids: Iterable[UUID]) -> set[UUID]:
     """Those of these runs of whose uploads a part could not be read."""
-    rows = Run.with_trash.filter(_IS_PARTIAL, pk__in=list(run_ids)).order_by()
+    rows = Run.with_trash.filter(_IS_PARTIAL, among("pk", run_ids)).order_by()
     return set(rows.values_list("pk", flat=True))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Self
@@ -14,10 +14,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from backend.errors import InvalidInput
+from backend.runs.among import among
 from backend.runs.models import Cell, FormerName, Run
 from backend.runs.registry import current_name
 from backend.runs.run_states import STATES, runs_in_state
-from backend.runs.text_search import Searched, has_word, runs_with
+from backend.runs.text_search import Searched, few_with, runs_with
 
 MAX_LENGTH = 200
 MAX_WORDS = 8
@@ -83,17 +84,25 @@ class RunSearch:
         chosen = {field.name: getattr(self, field.name) for field in fields(self)}
         return urlencode({name: str(value) for name, value in sorted(chosen.items()) if value})
 
-    def applied(
-        self, rows: QuerySet[Run], searched: Searched, *, are_few: bool = False
-    ) -> QuerySet[Run]:
-        """The runs of `rows` that match every field; all of them are in `searched`.
+    def applied(self, rows: QuerySet[Run], searched: Searched) -> QuerySet[Run]:
+        """The runs of `rows` that match every field; all of them are in `searched`."""
+        for word in self._words():
+            rows = rows.filter(pk__in=runs_with(word, searched))
+        return self._narrowed(rows)
 
-        Where they are few, each word is looked for in one run after another.
-        """
-        for word in self.q.split()[:MAX_WORDS]:
-            rows = rows.filter(
-                has_word(word, searched) if are_few else Q(pk__in=runs_with(word, searched))
-            )
+    def applied_to_few(
+        self, rows: QuerySet[Run], run_ids: Sequence[UUID], workspace_ids: Sequence[UUID]
+    ) -> QuerySet[Run]:
+        """As `applied`, of these few runs: each word is looked for in one after another."""
+        for word in self._words():
+            run_ids = few_with(word, run_ids, workspace_ids)
+        return self._narrowed(rows.filter(among("pk", run_ids)))
+
+    def _words(self) -> list[str]:
+        return self.q.split()[:MAX_WORDS]
+
+    def _narrowed(self, rows: QuerySet[Run]) -> QuerySet[Run]:
+        """The runs of `rows` that match every field but the words."""
         if self.host:
             rows = rows.filter(_on_host(self.host))
         rows = self._within(self._with_cells(rows))

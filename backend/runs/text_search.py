@@ -7,7 +7,7 @@ labels have indexes of trigrams (decision 0057), so a word that occurs nowhere r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -17,6 +17,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Workload
+from backend.runs.read_router import reading_connection
 
 LOWEST_ID = "00000000-0000-0000-0000-000000000000"
 HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
@@ -51,7 +52,7 @@ def runs_with(word: str, searched: Searched) -> Ids:
     """The runs with the word in a label, in the tool, in a name (current or former) of server,
     workload or host, or at the start of their id.
 
-    For `pk__in`. An OR in the place of the union would be tried on every run, as in `has_word`.
+    For `pk__in`. An OR in the place of the union would be tried on every run, as in `few_with`.
     """
     kinds = FormerName.Kind
     servers, workloads = _servers(word, searched), _workloads(word, searched)
@@ -61,12 +62,13 @@ def runs_with(word: str, searched: Searched) -> Ids:
         _named(word, searched, Host, "name"), _formerly(word, searched, Host, kinds.HOST)
     )
     labels = searched.runs.exclude(labels={}).alias(text=Cast("labels", TextField()))
+    ids = _id_range(word.lower())
     return _union(
         _runs_of(searched, servers, workloads, word),
         searched.runs.filter(server_host__in=hosts).values_list("pk"),
         searched.runs.filter(client_host__in=hosts).values_list("pk"),
         labels.filter(text__icontains=word).values_list("pk"),
-        *[searched.runs.filter(ids).values_list("pk") for ids in _ids_from(word.lower())],
+        *([] if ids is None else [searched.runs.filter(pk__range=ids).values_list("pk")]),
     )
 
 
@@ -116,64 +118,91 @@ def _formerly(word: str, searched: Searched, model: type[Named], kind: FormerNam
     return own.filter(Exists(former)).values_list("pk")
 
 
-def _ids_from(start: str) -> list[Q]:
-    """The ids that begin so; none where no id does."""
+def _id_range(start: str) -> tuple[UUID, UUID] | None:
+    """The first and the last id that begin so; None where no id does."""
     lowest, highest = (start + rest[len(start) :] for rest in (LOWEST_ID, HIGHEST_ID))
     try:
         ids = UUID(lowest), UUID(highest)
     except ValueError:
-        return []
+        return None
     # UUID reads dashes anywhere; as text, an id has them in four places.
-    is_spelt = (str(ids[0]), str(ids[1])) == (lowest, highest)
-    return [Q(pk__range=ids)] if is_spelt else []
+    return ids if (str(ids[0]), str(ids[1])) == (lowest, highest) else None
 
 
-def has_word(word: str, searched: Searched) -> Q:
-    """Whether a run has the word, as `runs_with`: for a few runs, such as those of a page.
+# As SQL: Django took longer to write this than PostgreSQL to answer it. OFFSET keeps PostgreSQL
+# from collecting the load points of all runs, and a word that no name has is not looked for at
+# load points.
+_FEW_WITH = """
+SELECT run.id FROM runs_run run
+WHERE run.id = ANY(%(runs)s) AND (
+    run.labels <> '{}' AND upper(run.labels::text) LIKE upper(%(part)s)
+    OR run.id BETWEEN %(lowest)s AND %(highest)s
+    OR EXISTS (
+        SELECT FROM runs_server WHERE workspace_id = ANY(%(workspaces)s)
+            AND (upper(name) LIKE upper(%(part)s) OR upper(version) LIKE upper(%(part)s))
+        UNION ALL SELECT FROM runs_workload WHERE workspace_id = ANY(%(workspaces)s)
+            AND upper(name) LIKE upper(%(part)s)
+        UNION ALL SELECT FROM runs_host WHERE workspace_id = ANY(%(workspaces)s)
+            AND upper(name) LIKE upper(%(part)s)
+        UNION ALL SELECT FROM runs_series WHERE workspace_id = ANY(%(workspaces)s)
+            AND upper(tool) LIKE upper(%(part)s)
+        UNION ALL SELECT FROM runs_formername WHERE workspace_id = ANY(%(workspaces)s)
+            AND upper(former) LIKE upper(%(part)s)
+    ) AND (
+        EXISTS (
+            SELECT FROM runs_cell cell
+            JOIN runs_series series ON series.id = cell.series_id
+            JOIN runs_server server ON server.id = series.server_id
+            JOIN runs_workload workload ON workload.id = series.workload_id
+            WHERE cell.run_id = run.id AND (
+                upper(server.name) LIKE upper(%(part)s)
+                OR upper(server.version) LIKE upper(%(part)s)
+                OR upper(workload.name) LIKE upper(%(part)s)
+                OR upper(series.tool) LIKE upper(%(part)s)
+                OR EXISTS (
+                    SELECT FROM runs_formername former
+                    WHERE former.workspace_id = series.workspace_id
+                        AND upper(former.former) LIKE upper(%(part)s)
+                        AND (former.kind, former.current)
+                            IN (('server', server.name), ('workload', workload.name))
+                )
+            )
+            OFFSET 0
+        )
+        OR EXISTS (
+            SELECT FROM runs_host host
+            WHERE host.id IN (run.server_host_id, run.client_host_id) AND (
+                upper(host.name) LIKE upper(%(part)s)
+                OR EXISTS (
+                    SELECT FROM runs_formername former
+                    WHERE former.workspace_id = run.workspace_id
+                        AND upper(former.former) LIKE upper(%(part)s)
+                        AND former.kind = 'host' AND former.current = host.name
+                )
+            )
+            OFFSET 0
+        )
+    )
+)
+"""
 
-    A common word is in so many runs that to collect them takes long. A word that no name has is not
-    looked for at each load point.
+
+def few_with(word: str, run_ids: Sequence[UUID], workspace_ids: Sequence[UUID]) -> Sequence[UUID]:
+    """Those of a few runs of these workspaces that have the word, as `runs_with`.
+
+    For the runs of a page: a common word is in so many runs that to collect them takes long.
     """
-    matches = Q(Exists(_labelled(word)))
-    for ids in _ids_from(word.lower()):
-        matches |= ids
-    return matches | _has_name(word) if _is_named(word, searched) else matches
-
-
-def _is_named(word: str, searched: Searched) -> bool:
-    own = Q(workspace__in=searched.workspaces)
-    former = FormerName.objects.filter(own, former__icontains=word)
-    tools = searched.series.filter(tool__icontains=word)
-    current = (
-        *(_servers(word, searched), _workloads(word, searched)),
-        _named(word, searched, Host, "name"),
-    )
-    return _union(*current, tools.values_list("pk"), former.values_list("pk")).exists()
-
-
-def _has_name(word: str) -> Q:
-    # Without the former names PostgreSQL plans to collect the load points of all runs.
-    of_cells = (
-        Q(series__server__name__icontains=word)
-        | Q(series__server__version__icontains=word)
-        | Q(series__workload__name__icontains=word)
-        | Q(series__tool__icontains=word)
-    )
-    for kind in ("server", "workload"):
-        of_cells |= Q(**{f"series__{kind}__name__in": _current_names(kind, word)})
-    matches = Q(Exists(Cell.objects.filter(of_cells, run=OuterRef("pk"))))
-    for role in ("server_host", "client_host"):
-        matches |= Q(**{f"{role}__name__icontains": word})
-        matches |= Q(**{f"{role}__name__in": _current_names("host", word)})
-    return matches
-
-
-def _current_names(kind: str, word: str) -> QuerySet[FormerName, str]:
-    """The current names of rows with the word in a former name."""
-    names = FormerName.objects.filter(kind=kind, former__icontains=word)
-    return names.filter(workspace=OuterRef("workspace")).values_list("current", flat=True)
-
-
-def _labelled(word: str) -> QuerySet[Run]:
-    same = Run.objects.filter(pk=OuterRef("pk")).exclude(labels={})
-    return same.alias(text=Cast("labels", TextField())).filter(text__icontains=word)
+    connection = reading_connection()
+    lowest, highest = _id_range(word.lower()) or (None, None)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _FEW_WITH,
+            {
+                "runs": list(run_ids),
+                "workspaces": list(workspace_ids),
+                "part": f"%{connection.ops.prep_for_like_query(word)}%",
+                "lowest": lowest,
+                "highest": highest,
+            },
+        )
+        return [run_id for (run_id,) in cursor.fetchall()]

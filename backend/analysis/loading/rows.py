@@ -20,7 +20,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 from msgspec.structs import replace
 
-from backend.analysis.loading.selection import Selection, among, require_recorded, select
+from backend.analysis.loading.selection import Selection, require_recorded, select
 from backend.analysis.loading.series_cache import WorkspaceSettings
 from backend.analysis.loading.validation import Load, asking, require_loads
 from backend.analysis.query.compare_query import CompareQuery
@@ -31,6 +31,7 @@ from backend.analysis.query.records import (
     LoadedRun,
     LoadedTrial,
 )
+from backend.runs.among import among
 from backend.runs.attempts import attempts
 from backend.runs.dismissals import dismissals_of
 from backend.runs.evidence import response_bytes

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import BooleanField, F, Func, Q, QuerySet, UUIDField, Value
+from django.db.models import Q, QuerySet
 
 from backend.analysis.loading.former_names import replace_former_names
 from backend.analysis.loading.run_labels import with_any_label
@@ -30,6 +29,7 @@ from backend.analysis.query.field import UNKNOWN
 from backend.analysis.query.fields import FIELDS, LOADS
 from backend.analysis.query.records import LoadedSeries
 from backend.errors import NotFound
+from backend.runs.among import among
 from backend.runs.happening import happened_at_of
 from backend.runs.models import Cell, Run
 from backend.runs.transactions import repeatable_read
@@ -137,18 +137,6 @@ def require_recorded(selection: Selection, loaded: Collection[uuid.UUID] = ()) -
     visible = Run.objects.filter(pk__in=run_ids, workspace_id__in=selection.workspace_ids)
     if missing := run_ids - set(visible.values_list("pk", flat=True)):
         raise NotVisible(f"There is no run {min(missing)}, or it is not shared with you.")
-
-
-def among(column: str, ids: Iterable[uuid.UUID]) -> Func:
-    """`column = ANY(ids)`: one parameter, where Django's `in` prepares and quotes each of them."""
-    listed = Value(list(ids), output_field=ArrayField(UUIDField()))
-    return Func(
-        F(column),
-        listed,
-        template="%(expressions)s)",
-        arg_joiner=" = ANY(",
-        output_field=BooleanField(),
-    )
 
 
 def _series_filters(query: CompareQuery) -> dict[str, frozenset[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
-from backend.analysis.loading.selection import among
+from backend.runs.among import among
 from backend.runs.models import Cell, Trial
 
 NO_FIGURE = "The output has no figure."

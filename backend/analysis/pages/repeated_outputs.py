@@ -51,7 +51,7 @@ class _Output:
 
 def find_repeated_outputs(
     trials: Sequence[ShownTrial], workspace_id: uuid.UUID
-) -> dict[uuid.UUID, Finding]:
+) -> dict[str, Finding]:
     """By the id of a trial: what to say of other trials that have its output, if there are any."""
     same_output = _with_same_output(trials, workspace_id)
     findings = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -128,7 +127,7 @@ def _describe_trial(
 ) -> dict[str, Any]:
     """One trial as the run page lists it. `repeated`: what is said of others with its output."""
     return {
-        "id": str(trial.pk),
+        "id": trial.pk,
         "ordinal": trial.ordinal,
         **load_point,
         "repeat": trial.repeat,
@@ -155,7 +154,7 @@ def _describe_trial(
         "resources": trial.resources,
         "load": trial.load,
         "server_tail": trial.server_tail,
-        "command": shlex.join(str(part) for part in trial.command),
+        "command": trial.command,
         "exit_code": trial.exit_code,
         "incomplete": trial.incomplete,
         "error": trial.error,
@@ -165,7 +164,7 @@ def _describe_trial(
 def _describe_load_point(cell: ShownCell) -> dict[str, Any]:
     series = cell.series
     return {
-        "cell": str(cell.pk),
+        "cell": cell.pk,
         "server": series.server,
         "slot": series.slot,
         "workload": series.workload,

@@ -8,10 +8,17 @@ from typing import Any
 from backend.analysis.query.timestamps import instant
 from backend.runs.models import Correction
 
+# Of the members nothing but their name.
+_COLUMNS = (
+    *("field", "ordinals", "before", "value", "made_at", "undone_at"),
+    *("author__username", "undone_by__username"),
+)
+
 
 def describe_corrections(run_id: uuid.UUID) -> list[dict[str, Any]]:
     """The corrections of the run, the latest first; what was undone is among them."""
     rows = Correction.objects.filter(run=run_id).select_related("author", "undone_by")
+    rows = rows.only(*_COLUMNS)
     return [_describe(row) for row in rows.order_by("-made_at", "-pk")]
 
 

@@ -7,6 +7,7 @@ than everything else that an answer about the run needs.
 from __future__ import annotations
 
 import json
+import shlex
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -16,6 +17,7 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 from msgspec import Struct
 
+from backend.runs.among import among
 from backend.runs.models import Cell, Series, Trial
 
 
@@ -34,18 +36,19 @@ class ShownSeries(Struct, frozen=True, gc=False):
 class ShownCell(Struct, frozen=True, gc=False):
     """A load point, and the series that it is of."""
 
-    pk: uuid.UUID
+    pk: str
     series_id: uuid.UUID
     connections: int | None
     rate_rps: float | None
     series: ShownSeries
 
 
-# In the order in which its columns are read: first plain ones, then those of JSON.
+# In the order in which its columns are read: first ids and plain ones, then those of JSON. The ids
+# are text: to make UUIDs, to look them up and to write them takes ten times as long.
 class ShownTrial(Struct, frozen=True, gc=False):
     """A trial with the attributes that `Trial` has, as far as they are shown."""
 
-    pk: uuid.UUID
+    pk: str
     run_id: uuid.UUID
     cell: ShownCell
     ordinal: int
@@ -70,11 +73,12 @@ class ShownTrial(Struct, frozen=True, gc=False):
     checks: Sequence[dict[str, str]]
     resources: Mapping[str, Any]
     load: Mapping[str, Any]
-    command: Sequence[Any]
+    # As a shell reads it.
+    command: str
 
 
 _JSON = ("percentiles_us", "errors", "checks", "resources", "load", "command")
-_PLAIN = tuple(name for name in ShownTrial.__struct_fields__ if name not in _JSON)
+_PLAIN = ShownTrial.__struct_fields__[3 : -len(_JSON)]
 _SERIES = (
     *("pk", "server__name", "server__version", "server__slot", "workload__name"),
     *("tool", "tool_version", "loop"),
@@ -83,35 +87,39 @@ _SERIES = (
 
 def read_shown_trials(trials: QuerySet[Trial]) -> list[ShownTrial]:
     """The trials in order."""
-    texts = (Cast(name, TextField()) for name in _JSON)
-    rows = list(trials.order_by("ordinal").values_list(*_PLAIN, *texts))
+    pk, cell, *texts = (Cast(name, TextField()) for name in ("pk", "cell", *_JSON))
+    rows = list(trials.order_by("ordinal").values_list(pk, "run_id", cell, *_PLAIN, *texts))
     cells = _cells({cell_id for _, _, cell_id, *_ in rows})
-    parse = _remembering_parser()
-    first_json = -len(_JSON)
+    values = _Remembered(lambda value: value)
+    commands = _Remembered(lambda command: shlex.join(map(str, command)))
+    json_at = -len(_JSON)
     return [
-        ShownTrial(pk, run_id, cells[cell_id], *rest[:first_json], *map(parse, rest[first_json:]))
+        ShownTrial(
+            *(pk, run_id, cells[cell_id], *rest[:json_at]),
+            *(*map(values.__getitem__, rest[json_at:-1]), commands[rest[-1]]),
+        )
         for pk, run_id, cell_id, *rest in rows
     ]
 
 
-def _remembering_parser() -> Callable[[str], Any]:
-    """A parser of JSON that reads each text once: the trials of a run have many in common.
+class _Remembered(dict[str, Any]):
+    """By text of JSON, what `read` makes of its value: the trials of a run have many in common.
 
-    Equal texts give one value, which nobody may change.
+    Equal texts give one object, which nobody may change.
     """
-    values: dict[str, Any] = {}
 
-    def parse(text: str) -> Any:
-        if text not in values:
-            values[text] = json.loads(text)
-        return values[text]
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._read = read
 
-    return parse
+    def __missing__(self, text: str) -> Any:
+        self[text] = self._read(json.loads(text))
+        return self[text]
 
 
-def _cells(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, ShownCell]:
-    columns = ("pk", "series_id", "connections", "rate_rps")
-    rows = list(Cell.objects.filter(pk__in=ids).values_list(*columns))
+def _cells(ids: Iterable[str]) -> dict[str, ShownCell]:
+    columns = (Cast("pk", TextField()), "series_id", "connections", "rate_rps")
+    rows = list(Cell.objects.filter(among("pk", map(uuid.UUID, ids))).values_list(*columns))
     series = _series({series_id for _, series_id, *_ in rows})
     return {
         pk: ShownCell(pk, series_id, connections, rate_rps, series[series_id])
@@ -120,7 +128,7 @@ def _cells(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, ShownCell]:
 
 
 def _series(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, ShownSeries]:
-    rows = Series.objects.filter(pk__in=ids).values_list(*_SERIES)
+    rows = Series.objects.filter(among("pk", ids)).values_list(*_SERIES)
     return {
         pk: ShownSeries(f"{name} {version or ''}".strip(), *others)
         for pk, name, version, *others in rows

@@ -1,13 +1,16 @@
 """A word of a search: which runs have it, found by indexes."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.db.models import TextField
 from django.db.models.functions import Cast
+from django.test.utils import CaptureQueriesContext
 
 from backend.runs.models import FormerName, Host, Run, Series, Server, Workload
 from backend.runs.search import RunSearch
-from backend.runs.text_search import in_workspaces
+from backend.runs.text_search import few_with, in_workspaces
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -72,18 +75,51 @@ def test_a_word_is_looked_for_in_all_runs_as_in_a_few(lab, runs, words, names):
     asked = RunSearch.parse({"q": words})
     rows = Run.objects.filter(workspace=lab)
     expected = {runs[name].pk for name in names}
-    searched = in_workspaces([lab.pk])
-    for are_few in (False, True):
-        found = asked.applied(rows, searched, are_few=are_few)
-        assert {run.pk for run in found} == expected, are_few
+    few = [run.pk for run in runs.values()]
+    assert {run.pk for run in asked.applied(rows, in_workspaces([lab.pk]))} == expected
+    assert {run.pk for run in asked.applied_to_few(rows, few, [lab.pk])} == expected
+
+
+def test_a_former_name_leads_to_its_own_kind_alone(lab, runs):
+    """A server had the name, and a workload has the name that the server has now."""
+    hello = CellSpec(server="other", workload={"name": "Caddy"}, tool="ab")
+    named_alike = make_run(lab, hello, host={"name": "Caddy"})
+    few = [*(run.pk for run in runs.values()), named_alike.pk]
+    asked, rows = RunSearch(q="old-proxy"), Run.objects.filter(workspace=lab)
+    expected = {runs["caddy"].pk, runs["both"].pk}
+    assert {run.pk for run in asked.applied(rows, in_workspaces([lab.pk]))} == expected
+    assert {run.pk for run in asked.applied_to_few(rows, few, [lab.pk])} == expected
+
+
+@pytest.mark.parametrize("word", ["caddy", "feature", "nothing-like-it"])
+def test_few_runs_are_searched_without_the_others(lab, runs, word):
+    """Runs and load points are read by the ids of the few: the others are not collected."""
+    with CaptureQueriesContext(connection) as statements:
+        few_with(word, [runs["caddy"].pk], [lab.pk])
+    with connection.cursor() as cursor:
+        for kind in ("seqscan", "bitmapscan"):
+            cursor.execute(f"SET LOCAL enable_{kind} = off")
+        for statement in statements.captured_queries:
+            cursor.cursor.execute(f"EXPLAIN (FORMAT JSON) {statement['sql']}")
+            for scan in scans(cursor.cursor.fetchone()[0][0]["Plan"]):
+                assert re.search(r"\b(run_)?id = ", scan.get("Index Cond", "")), scan
+
+
+def scans(plan):
+    """The nodes of a plan that read runs or load points."""
+    if plan.get("Relation Name") in ("runs_run", "runs_cell"):
+        yield plan
+    for part in plan.get("Plans", ()):
+        yield from scans(part)
 
 
 def test_an_id_is_found_by_its_beginning_as_it_is_spelt(lab, runs):
     key = str(runs["nginx"].pk)
     rows, searched = Run.objects.filter(workspace=lab), in_workspaces([lab.pk])
+    few = [run.pk for run in runs.values()]
     for start in (key, key[:8], key[:9], key[:20].upper()):
-        for are_few in (False, True):
-            selected = RunSearch(q=start).applied(rows, searched, are_few=are_few)
+        asked = RunSearch(q=start)
+        for selected in (asked.applied(rows, searched), asked.applied_to_few(rows, few, [lab.pk])):
             assert [run.pk for run in selected] == [runs["nginx"].pk], start
     for other in (key[:8] + key[9:], key[:4] + "-" + key[4:12], key + "0", key[9:]):
         assert not RunSearch(q=other).applied(rows, searched).exists(), other

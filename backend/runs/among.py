@@ -1,0 +1,21 @@
+"""Rows by many ids, as a condition of one parameter."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BooleanField, F, Func, UUIDField, Value
+
+
+def among(column: str, ids: Iterable[uuid.UUID]) -> Func:
+    """`column = ANY(ids)`: one parameter, where Django's `in` prepares and quotes each of them."""
+    listed = Value(list(ids), output_field=ArrayField(UUIDField()))
+    return Func(
+        F(column),
+        listed,
+        template="%(expressions)s)",
+        arg_joiner=" = ANY(",
+        output_field=BooleanField(),
+    )
