@@ -171,6 +171,8 @@ ORDER BY server.name, server.version, workload.name, series.tool
 
 def rows_of(runs: Sequence[Run], cells: Q = EVERY_CELL) -> list[RunRow]:
     """The runs as lists show them. `cells`: the load points whose throughput counts."""
+    if not runs:
+        return []
     measured = _measured_in(runs)
     best = best_throughput_of([run.pk for run in runs], cells)
     return [_row(run, measured[run.pk], best.get(run.pk)) for run in runs]

@@ -95,8 +95,8 @@ class RunSearch:
     ) -> QuerySet[Run]:
         """As `applied`, of these few runs: each word is looked for in one after another."""
         for word in self._words():
-            run_ids = few_with(word, run_ids, workspace_ids)
-        return self._narrowed(rows.filter(among("pk", run_ids)))
+            run_ids = few_with(word, run_ids, workspace_ids) if run_ids else ()
+        return self._narrowed(rows.filter(among("pk", run_ids)) if run_ids else rows.none())
 
     def _words(self) -> list[str]:
         return self.q.split()[:MAX_WORDS]

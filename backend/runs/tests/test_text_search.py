@@ -8,6 +8,7 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from django.test.utils import CaptureQueriesContext
 
+from backend.runs.listing import rows_of
 from backend.runs.models import FormerName, Host, Run, Series, Server, Workload
 from backend.runs.search import RunSearch
 from backend.runs.text_search import few_with, in_workspaces
@@ -103,6 +104,15 @@ def test_few_runs_are_searched_without_the_others(lab, runs, word):
             cursor.cursor.execute(f"EXPLAIN (FORMAT JSON) {statement['sql']}")
             for scan in scans(cursor.cursor.fetchone()[0][0]["Plan"]):
                 assert re.search(r"\b(run_)?id = ", scan.get("Index Cond", "")), scan
+
+
+def test_nothing_is_read_for_runs_that_no_word_left(lab, runs, django_assert_num_queries):
+    few = [run.pk for run in runs.values()]
+    with django_assert_num_queries(1):
+        asked = RunSearch(q="nothing-like-it caddy wrk")
+        assert not list(asked.applied_to_few(Run.objects.all(), few, [lab.pk]))
+    with django_assert_num_queries(0):
+        assert rows_of([]) == []
 
 
 def scans(plan):
