@@ -23,7 +23,8 @@ class Ratio:
     """other ÷ base of two centres, its 95 % interval and the verdict; None where unknown.
 
     `significant`: the interval excludes 1×. `relevant`: the value is beyond the threshold. `scope`:
-    which runs the interval covers, as words.
+    which runs the interval covers, as words. `advice`: what would decide an open ratio, as words.
+    `more`: how many more trials, or runs, of each side the advice names; 0 where it names none.
     """
 
     value: float | None
@@ -34,6 +35,8 @@ class Ratio:
     significant: bool
     relevant: bool
     scope: str | None = None
+    advice: str | None = None
+    more: int = 0
 
     def inverse(self) -> Ratio:
         """base ÷ other; unknown where a bound is 0."""

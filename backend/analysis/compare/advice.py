@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log1p
 
 from backend.analysis.compare.replication import run_share_text
@@ -17,19 +18,29 @@ NOISY = 5
 QUIETER = "measure on a quieter machine"
 
 
-def advise(comparison: Comparison, *, relevant: float) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What would decide a comparison. `more`: how many trials, or runs, it asks each side for."""
+
+    text: str
+    more: int = 0
+
+
+def advise(comparison: Comparison, *, relevant: float) -> Remedy | None:
     """How much more to measure, and how often that is enough; None where noise is unknown."""
     if comparison.run_sd is not None:
-        return (
+        return Remedy(
             "they were not measured in the same run, and runs differ by "
             f"{run_share_text(comparison)}; measure both in one run, or in {LEAST_RUNS} runs each"
         )
     needed = trials_needed(comparison, relevant=relevant)
     if needed is None or comparison.precision is None:
         return None
-    limit = _limit_text(comparison.precision) if needed.more is None else None
+    if needed.more is None:
+        limit = _limit_text(comparison.precision)
+        return Remedy(limit or _text(needed, is_noisy=True), MOST_UNITS)
     is_noisy = _noise(comparison.precision) > NOISY * log1p(relevant)
-    return limit or _text(needed, is_noisy=is_noisy)
+    return Remedy(_text(needed, is_noisy=is_noisy), needed.more)
 
 
 def _noise(precision: Precision) -> float:

@@ -42,11 +42,13 @@ def decide_panels(panels: Sequence[Panel]) -> Decision:
     """What the rankings of the panels decide."""
     rankings = [panel.ranking for panel in panels if panel.ranking is not None]
     contests = filter(None, (ranking.contest for ranking in rankings))
+    verdicts = [contest.ratio.verdict for contest in contests]
+    verdicts += [panel.beside.ratio.verdict for panel in panels if panel.beside is not None]
     doubts = [*_contest_doubts(rankings), *_limit_doubts(rankings)]
     doubts += filter(None, map(_why_undecided, panels))
     if len(panels) > 1 and all(len(panel.judgement.sweeps) == 1 for panel in panels):
         doubts.append(_SEVERAL_ALONE)
-    return Decision(tuple(contest.ratio.verdict for contest in contests), tuple(doubts))
+    return Decision(tuple(verdicts), tuple(doubts))
 
 
 def decide_ratios(table: RatioTable) -> Decision:
@@ -64,9 +66,25 @@ def decide_ratios(table: RatioTable) -> Decision:
 
 
 def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> list[Reason]:
-    doubts = filter(None, (doubt_of(ratio, row, table.baseline) for row, ratio in ratios))
+    doubts = [(ratio, doubt_of(ratio, row, table.baseline)) for row, ratio in ratios]
     # A row that is too noisy for several workloads is one reason.
-    return list({doubt.text: doubt for doubt in doubts}.values())
+    return list({doubt.text: doubt for doubt in with_one_advice(doubts)}.values())
+
+
+def with_one_advice(doubts: Iterable[tuple[Ratio, Reason | None]]) -> list[Reason]:
+    """The doubts with the advice that settles all of them: that of the most trials.
+
+    A page that names several numbers of trials leaves it to the reader which one to measure.
+    """
+    known = [(ratio, doubt) for ratio, doubt in doubts if doubt is not None]
+    open_ = [ratio for ratio, _ in known if ratio.verdict == "inconclusive"]
+    if len({ratio.advice for ratio in open_}) < 2:
+        return [doubt for _, doubt in known]
+    remedy = _as_remedy(max(open_, key=lambda ratio: ratio.more).advice or "")
+    return [
+        replace(doubt, remedy=remedy) if ratio.verdict == "inconclusive" else doubt
+        for ratio, doubt in known
+    ]
 
 
 def _known_ratios(
@@ -82,8 +100,15 @@ def _known_ratios(
 
 def _contest_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
     """Of each ranking, why the least decided of its contests cannot be built on."""
-    doubts = ([*filter(None, map(_contest_doubt, _open(ranking)))] for ranking in rankings)
-    return [max(reasons, key=lambda reason: reason.harm) for reasons in doubts if reasons]
+    doubts = []
+    for ranking in rankings:
+        own = [
+            (contest.ratio, doubt)
+            for contest in _open(ranking)
+            if (doubt := _contest_doubt(contest)) is not None
+        ]
+        doubts += [max(own, key=lambda pair: pair[1].harm)] if own else []
+    return with_one_advice(doubts)
 
 
 def _open(ranking: Ranking) -> list[Contest]:
@@ -108,7 +133,7 @@ def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Rea
     text = f"the noise is larger than the {between}"
     if ratio.low is None:
         text = f"there are too few trials to tell {a} from {b}"
-    return Reason(text, _as_remedy(ratio.why or ""), Harm.HIDES)
+    return Reason(text, _as_remedy(ratio.advice or ratio.why), Harm.HIDES)
 
 
 def _as_remedy(text: str) -> str:

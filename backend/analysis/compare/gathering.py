@@ -109,10 +109,14 @@ class Gathered:
         withheld = withheld_metrics(undismissed_checks(point, self.dismissals))
         return Entrant(sweep.group.id, sweep.group.label, point, withheld, self.query.limit)
 
-    def yardstick(self, *, families: int = 1) -> Yardstick:
-        """What ratios are held against, where `families` panels or columns stand on the page."""
-        floor = floor_of(self.noises) if self.metric.group == "rate" else None
-        return Yardstick(self.metric.better, self.demands.relevant, floor, families)
+    def yardstick(self, *, families: int = 1, metric: str | None = None) -> Yardstick:
+        """What ratios are held against, where `families` panels or columns stand on the page.
+
+        `metric`: where the ratios are of another metric than that of the page.
+        """
+        held = METRICS[metric or self.query.metric]
+        floor = floor_of(self.noises) if held.group == "rate" else None
+        return Yardstick(held.better, self.demands.relevant, floor, families)
 
 
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:

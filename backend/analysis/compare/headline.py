@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import floor, log10
 
+from backend.analysis.compare.beside import Beside
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.ranking import Contest, Ranking, Row
 from backend.analysis.grouping.measures import Measure
@@ -16,6 +17,7 @@ from backend.analysis.query.units import at_place, figure_text, time_text
 from backend.stats import Ratio
 from backend.stats.thresholds import percent
 
+_BETTER = {"p99": "lower p99", "p50": "lower p50", "throughput": "higher throughput"}
 UNRANKED = "These series cannot be ranked"
 # Of a bound that lies close to 1×.
 MOST_DIGITS = 5
@@ -48,10 +50,11 @@ _ALONE = {
 @dataclass(frozen=True, slots=True)
 class Headline:
     """`sentence`: the answer, without a full stop. `margin`: by how much, or why; None where the
-    sentence says it."""
+    sentence says it. `is_open`: whether the sentence says that noise hides the answer."""
 
     sentence: str
     margin: str | None = None
+    is_open: bool = False
 
     @property
     def text(self) -> str:
@@ -94,8 +97,16 @@ def explain_no_points(asked: str, axis: str, values: Sequence[Value]) -> Headlin
     return Headline(f"Nothing was measured {at_place(asked, axis)}; measured are {measured}")
 
 
-def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> Headline:
-    """The sentence of a ranking."""
+def write_headline(
+    ranking: Ranking,
+    *,
+    axis: str,
+    relevant: float,
+    beside: Beside | None = None,
+    is_advised: bool = True,
+) -> Headline:
+    """The sentence of a ranking. `beside`: what tells the two series of the sentence apart where
+    the metric does not. `is_advised`: whether an open ratio says what would decide it."""
     place = place_text(ranking, axis)
     if METRICS[ranking.metric].group == "errors":
         return Headline(_errors(ranking, place))
@@ -106,7 +117,8 @@ def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> Headline:
         headline = Headline(_alone(ranking.ranked[0], ranking, place))
         unknown = unknown_limits_text(ranking)
         return headline if unknown is None else headline.followed(unknown)
-    return _pair(contest, (ranking.metric, place, relevant))
+    pair = _pair_of(ranking, contest, beside, is_advised=is_advised)
+    return _pair_headline(pair, ranking.metric, place, f"the threshold of {percent(relevant)}")
 
 
 def _explain_no_places(ranking: Ranking, place: str) -> str:
@@ -145,23 +157,70 @@ def place_text(ranking: Ranking, axis: str) -> str:
     return at_place("" if ranking.x is None else text_of(ranking.x), axis)
 
 
-def _pair(contest: Contest, where: tuple[str, str, float]) -> Headline:
-    metric, place, relevant = where
-    a, b, ratio = contest.leader.entrant, contest.other.entrant, contest.ratio
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two series by their names, and the ratio `a` ÷ `b`: in the direction of the ranking's rows,
+    where one of them is the baseline, so that a screen shows no ratio and its inverse.
+
+    `is_ahead`: whether `a` leads. `why`: what would decide an open ratio, or why it is open.
+    """
+
+    a: str
+    b: str
+    ratio: Ratio
+    is_ahead: bool
+    why: str
+    beside: Beside | None = None
+
+
+def _pair_of(
+    ranking: Ranking, contest: Contest, beside: Beside | None, *, is_advised: bool
+) -> _Pair:
+    leader, other = contest.leader.entrant.label, contest.other.entrant.label
+    is_ahead = ranking.baseline is not contest.leader
+    ratio = contest.ratio if is_ahead else contest.ratio.inverse()
+    why = (ratio.advice if is_advised else None) or ratio.why
+    a, b = (leader, other) if is_ahead else (other, leader)
+    return _Pair(a, b, ratio, is_ahead, why, beside)
+
+
+def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Headline:
+    a, b, ratio = pair.a, pair.b, pair.ratio
     text = ratio_text(ratio)
-    where_text = f"{place}, {ratio.scope}" if ratio.scope else place
+    where = f"{place}, {ratio.scope}" if ratio.scope else place
     if ratio.verdict in ("improved", "regressed"):
-        sentence = _ahead(metric).format(a=a.label, b=b.label, ratio=text, at=where_text)
-        return Headline(sentence)
-    threshold = f"the threshold of {percent(relevant)}"
+        return Headline(_ahead(metric).format(a=a, b=b, ratio=text, at=where))
     if ratio.verdict == "unchanged":
-        sentence = f"{a.label} and {b.label} are level {where_text}"
-        return Headline(sentence, f"{text}, within {threshold}")
+        level = Headline(f"{a} and {b} are level {where}", f"{text}, within {threshold}")
+        return _told_beside(pair, level, (metric, place))
     if ratio.verdict == "size_uncertain":
-        ahead = f"{a.label} is ahead of {b.label} {where_text}"
-        return Headline(f"{ahead}, but perhaps by less than {threshold}", text)
+        side = "ahead of" if pair.is_ahead else "behind"
+        sentence = f"{a} is {side} {b} {where}, but perhaps by less than {threshold}"
+        return Headline(sentence, text)
     lack = "Not enough trials" if ratio.low is None else "Too noisy"
-    return Headline(f"{lack} to rank {a.label} and {b.label} {place}", f"{text}; {ratio.why}")
+    noisy = Headline(f"{lack} to rank {a} and {b} {place}", f"{text}; {pair.why}", is_open=True)
+    return _told_beside(pair, noisy, (metric, place))
+
+
+def better_text(beside: Beside, name: str) -> str:
+    """`nginx 1.27 has the lower p99`"""
+    return f"{name} has the {_BETTER[beside.metric]}"
+
+
+def _told_beside(pair: _Pair, headline: Headline, where: tuple[str, str]) -> Headline:
+    """The tie with the difference by another metric that is real, where there is one.
+
+    `where`: the metric of the tie, and the place.
+    """
+    beside, (metric, place) = pair.beside, where
+    if beside is None:
+        return headline
+    ratio = beside.ratio if pair.is_ahead else beside.ratio.inverse()
+    better = pair.a if ratio.verdict == "improved" else pair.b
+    sentence = f"{headline.sentence}, but {better_text(beside, better)}"
+    clear = ahead_text(beside.metric, pair.a, pair.b, ratio, place)
+    margin = f"{METRICS[metric].label} {headline.margin}. {clear}"
+    return Headline(sentence, margin, headline.is_open)
 
 
 def _alone(row: Row, ranking: Ranking, place: str) -> str:

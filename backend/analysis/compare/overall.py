@@ -13,6 +13,8 @@ from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, decide_panels, decide_ratios
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline, explain_only
+from backend.analysis.compare.no_basis import find_no_basis, warned
+from backend.analysis.compare.only_series import describe_only_series, is_only_series
 from backend.analysis.compare.panels import (
     RANKED_BY_REQUEST,
     Panel,
@@ -25,12 +27,15 @@ from backend.analysis.compare.recommendation import recommend
 from backend.analysis.compare.trust import judge_trust
 from backend.analysis.compare.views import RatioView, Views
 
+# Before a sentence that does not say so, where noise hides all that it is about.
+TOO_NOISY = "Too noisy to call"
+
 
 @dataclass(frozen=True, slots=True)
 class Overall:
     """`ranking`: None where several panels have one each. `decision`: what the headline stands
-    on. `recommendation`: which server to take, or who leads in each panel. `aside`: which series
-    these leave aside."""
+    on. `recommendation`: which server to take, or who leads in each panel, or why nothing can be
+    recommended. `aside`: which series these leave aside."""
 
     comparability: Comparability
     ranking: Ranking | None
@@ -40,8 +45,10 @@ class Overall:
     aside: str | None = None
 
     def answer(self) -> Answer:
-        told = self.recommendation or self.headline
         trust = judge_trust(self.comparability, self.decision)
+        told = self.recommendation or self.headline
+        if trust.level == "noisy" and not told.is_open:
+            told = told.prefixed(TOO_NOISY)
         aside = UNSET if self.aside is None else self.aside
         return Answer(sentence=told.sentence, margin=told.margin, aside=aside, trust=trust)
 
@@ -83,14 +90,23 @@ def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
         return Overall(panel.comparability, panel.ranking, panel.headline, decision, advice, aside)
     comparability = combine([panel.judgement for panel in panels])
     headline = join_headlines(gathered, panels)
-    advice = Headline(summarise_leaders(gathered, panels), headline.text)
+    leaders = summarise_leaders(gathered, panels)
+    advice = Headline(leaders, headline.text, is_open=decision.is_too_noisy)
+    check = find_no_basis(panels)
+    advice = advice if check is None else warned(replace(headline, sentence=leaders), check)
     return Overall(comparability, None, headline, decision, advice)
 
 
 def _advice(gathered: Gathered, panel: Panel) -> Headline | None:
-    """Which server to take, with the headline of the ranking as its margin."""
+    """Which server to take, with the headline of the ranking as its margin; or that the figures
+    are no basis for taking any."""
     if panel.ranking is None or panel.comparability.overridden:
         return None
+    if is_only_series(gathered, panel.ranking):
+        return describe_only_series(gathered, panel.ranking, panel.headline)
+    check = find_no_basis([panel])
+    if check is not None and not panel.headline.is_open:
+        return warned(panel.headline, check)
     sentence = recommend(gathered, panel.ranking)
     if sentence is None:
         return None

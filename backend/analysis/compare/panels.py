@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis import figures
+from backend.analysis.compare.beside import Beside, find_beside, metrics_beside
 from backend.analysis.compare.beyond import rows_beyond
 from backend.analysis.compare.capacity import highest_load_under
 from backend.analysis.compare.comparability import Comparability, judge_comparability
 from backend.analysis.compare.gathering import Gathered, places_of, points_of
 from backend.analysis.compare.headline import (
     Headline,
+    better_text,
     explain_no_points,
     explain_no_ranking,
     write_headline,
@@ -51,23 +53,34 @@ class Judgement:
 class Panel:
     """Series that are held against each other at one place on the axis.
 
-    `ranking`: None where they may not be compared or nothing was measured at `place`.
+    `ranking`: None where they may not be compared or nothing was measured at `place`. `beside`:
+    what tells the first two apart where the metric of the page does not.
     """
 
     judgement: Judgement
     place: Value
     ranking: Ranking | None
     headline: Headline
+    beside: Beside | None = None
 
     def leader_text(self) -> str:
         """Who is ahead, in a few words."""
         contest = None if self.ranking is None else self.ranking.contest
         if contest is None:
             return self._alone_text()
-        if contest.ratio.verdict == "inconclusive":
-            return "too noisy to rank"
         a, b = contest.leader.entrant.label, contest.other.entrant.label
-        return f"{a} and {b} are level" if contest.ratio.verdict == "unchanged" else f"{a} leads"
+        better = self._better_text(a, b)
+        if contest.ratio.verdict == "inconclusive":
+            return f"too noisy to rank{better}"
+        is_level = contest.ratio.verdict == "unchanged"
+        return f"{a} and {b} are level{better}" if is_level else f"{a} leads"
+
+    def _better_text(self, leader: str, other: str) -> str:
+        """`, but nginx 1.27 has the lower p99`; empty where no other metric tells."""
+        if self.beside is None:
+            return ""
+        is_leader = self.beside.ratio.verdict == "improved"
+        return f", but {better_text(self.beside, leader if is_leader else other)}"
 
     def _alone_text(self) -> str:
         """`only nginx 1.27 was measured`, or keeps the limit; else that nothing is ranked."""
@@ -151,7 +164,16 @@ def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Pa
     if ranking is not None and gathered.beyond:
         beyond = rows_beyond(gathered, judgement.sweeps, judgement.name, place)
         ranking = replace(ranking, beyond=beyond)
-    return Panel(judgement, place, ranking, _headline(gathered, judgement, ranking))
+    beside = _beside(gathered, ranking, yardstick.families)
+    headline = _headline(gathered, judgement, ranking, beside)
+    return Panel(judgement, place, ranking, headline, beside)
+
+
+def _beside(gathered: Gathered, ranking: Ranking | None, panels: int) -> Beside | None:
+    if ranking is None:
+        return None
+    families = panels * (1 + len(metrics_beside(ranking.metric)))
+    return find_beside(ranking, lambda metric: gathered.yardstick(families=families, metric=metric))
 
 
 def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
@@ -199,14 +221,23 @@ def _ranking(
     )
 
 
-def _headline(gathered: Gathered, judgement: Judgement, ranking: Ranking | None) -> Headline:
+def _headline(
+    gathered: Gathered, judgement: Judgement, ranking: Ranking | None, beside: Beside | None
+) -> Headline:
     """Who is ahead in a panel, or why nothing can be said."""
     comparability, axis = judgement.comparability, gathered.grouping.x
     if not comparability.allows_ranking:
         return explain_no_ranking(comparability)
     if ranking is None:
         return explain_no_points(gathered.query.at or "", axis, places_of(judgement.sweeps))
-    headline = write_headline(ranking, axis=axis, relevant=gathered.demands.relevant)
+    headline = write_headline(
+        ranking,
+        axis=axis,
+        relevant=gathered.demands.relevant,
+        beside=beside,
+        # Several panels would give several advices: the trust of the answer gives the one.
+        is_advised=gathered.grouping.facet is None,
+    )
     if comparability.overridden:
         headline = headline.prefixed(RANKED_BY_REQUEST)
     if gathered.query.baseline is not None and ranking.baseline is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p
 
-from backend.analysis.compare.advice import advise
+from backend.analysis.compare.advice import Remedy, advise
 from backend.analysis.compare.replication import scope_text
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
@@ -23,6 +23,7 @@ from backend.stats.comparison import (
 from backend.stats.replicates import Sample
 from backend.stats.workloads import mean_comparison
 
+TOO_FEW_TRIALS = "too few trials for an interval"
 # The baseline against itself: 1× without noise.
 BASELINE_ITSELF = Ratio(
     1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False
@@ -120,20 +121,27 @@ class Yardstick:
         )
 
     def ratio(self, comparison: Comparison) -> Ratio:
-        """A comparison of logarithms as a ratio, with what would decide it where it is open."""
+        """A comparison of logarithms as a ratio, with what would decide it where it is open.
+
+        The advice is apart from the reason: a page of many open ratios gives one advice.
+        """
         value = exp(comparison.value)
-        advice = None
-        if comparison.verdict == "inconclusive":
-            advice = advise(comparison, relevant=self.relevant)
+        remedy, why = None, comparison.why
+        if comparison.low is None:
+            remedy, why = Remedy(comparison.why), TOO_FEW_TRIALS
+        elif comparison.verdict == "inconclusive":
+            remedy = advise(comparison, relevant=self.relevant)
         return Ratio(
             value=value,
             low=None if comparison.low is None else exp(comparison.low),
             high=None if comparison.high is None else exp(comparison.high),
             verdict=comparison.verdict,
-            why=advice or comparison.why,
+            why=why,
             significant=comparison.significant,
             relevant=abs(comparison.value) > log1p(self.relevant),
             scope=scope_text(comparison),
+            advice=None if remedy is None else remedy.text,
+            more=0 if remedy is None else remedy.more,
         )
 
 

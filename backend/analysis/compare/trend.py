@@ -129,8 +129,25 @@ def trend_headline(
         rest = f"; {more} more change{'' if more == 1 else 's'}" if more else ""
         check = "" if is_one_run else f". To rule out a drift of the machine, {_TO_BE_SURE[axis]}"
         return f"{largest.text}{rest}{check}"
+    if (text := _no_trend_text(tracks, metric=metric, axis=axis)) is not None:
+        return text
     step = _largest_step(tracks, metric=metric, relevant=relevant)
     return f"{step}{'; '.join(_unchanged_texts(tracks, metric=metric, axis=axis))}"
+
+
+def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> str | None:
+    """Why no series has a trend; None where one has two positions."""
+    most = max(tracks, key=lambda track: track.known)
+    if most.known > 1:
+        return None
+    if most.known == 0:
+        return f"No trend: {_name(metric)} is unknown for every {axis}"
+    ((x, level),) = _levels(most) or ((most.values[0][0], None),)
+    if len(tracks) > 1 or level is None:
+        return f"No trend yet: each series was measured in one {axis} only"
+    place = x if isinstance(x, str) else load_number(float(x))
+    figure = figure_text(level, metric.unit)
+    return f"No trend yet: {most.label} was measured {_WITH[axis]} {place} only, {figure}"
 
 
 def _unchanged_texts(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> list[str]:

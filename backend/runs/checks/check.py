@@ -32,6 +32,9 @@ class Check:
     source: str = OUR_RULE
     # Set for every error: the figures that must not be ranked.
     withholds: Withholds | None = None
+    # Whether a difference may come from something else than the servers, however large it is: then
+    # no server is recommended.
+    is_no_basis: bool = False
 
     @property
     def advice(self) -> str:

@@ -234,6 +234,7 @@ COMPARISON_CHECKS = (
         explanation="Machines, kernels and networks change over weeks, so the difference may not "
         "be the servers'.",
         remedy="Measure the servers in one run.",
+        is_no_basis=True,
     ),
     Check(
         id="unequal-length",
@@ -259,6 +260,7 @@ COMPARISON_CHECKS = (
         "workload. Throughput and latency depend on the load, so the difference may not be the "
         "servers'.",
         remedy="Measure every server at the same loads.",
+        is_no_basis=True,
     ),
     Check(
         id="unequal-backlog",

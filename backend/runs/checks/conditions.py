@@ -91,6 +91,7 @@ CONDITION_RULES = (
             "server did not limit the throughput.",
             remedy="Run the load tool on another operating system, or use another load tool.",
             source="The default timer of Windows ticks 64 times in a second",
+            is_no_basis=True,
         ),
         _find_tick_rate,
     ),
@@ -115,6 +116,7 @@ CONDITION_RULES = (
             "the request. A real server must read and parse first. Some load tools count such "
             "responses as errors.",
             remedy="Measure a program that reads the whole request before it answers.",
+            is_no_basis=True,
         ),
         _find_answer_before_reading,
     ),

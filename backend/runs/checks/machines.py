@@ -296,6 +296,7 @@ MACHINE_RULES = (
             explanation="The server's version, settings, command or output name a debug build or a "
             "development server. Such a server can be several times slower than in production.",
             remedy="Build and start the server as for production.",
+            is_no_basis=True,
         ),
         _find_development_mode,
     ),

@@ -12,6 +12,8 @@ from backend.stats.thresholds import HIGH_ERROR_RATE
 
 LITTLE_TOLERANCE = 0.25
 SHORTEST_S = 1.0
+# Connecting and the first requests are a large part of a shorter trial.
+SHORT_S = 2.0
 # A third of a trial is this many seconds at least, and moves by more than this share.
 UNSTEADY_SECONDS = 3
 UNSTEADY_SHARE = 0.1
@@ -70,7 +72,7 @@ def _keeps_connections_busy(trial: CheckInput) -> bool:
 
 
 def _find_short_trial(trial: CheckInput) -> str | None:
-    if trial.elapsed_s is None or trial.elapsed_s >= SHORTEST_S:
+    if trial.elapsed_s is None or trial.elapsed_s >= SHORT_S:
         return None
     return f"The trial lasted {trial.elapsed_s:.3g} s."
 
@@ -171,10 +173,11 @@ THROUGHPUT_RULES = (
         Check(
             id="too-short",
             severity="warning",
-            title="Measured for less than a second",
+            title=f"Measured for less than {SHORT_S:.0f} seconds",
             explanation="In a trial this short, connecting and the slow first requests are a large "
             "part.",
             remedy="Measure for at least 10 s.",
+            is_no_basis=True,
         ),
         _find_short_trial,
     ),

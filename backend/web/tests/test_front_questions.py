@@ -48,6 +48,15 @@ def test_versions_in_different_configurations_are_not_asked_about(db):
     assert question.why_not.startswith("app 2, the newest version, and an earlier one were not")
 
 
+def test_two_configurations_of_one_version_are_no_two_versions(db):
+    workspace = make_workspace()
+    for workers in (4, 8):
+        make_run(workspace, CellSpec("app", version="2", configuration={"workers": workers}))
+    question = asked(workspace)["versions"]
+    assert question.query is None
+    assert question.why_not.startswith("No server was measured in two known versions")
+
+
 def test_older_versions_are_no_answer_about_the_newest(db):
     workspace = make_workspace()
     for version in ("1", "2"):

@@ -137,7 +137,7 @@ def test_verdicts(verdict, other, base):
 
 def test_the_advice_of_an_inconclusive_verdict():
     found = ratio(sample(STEADY), sample((1005.0, 1020.0, 985.0)))
-    assert is_documented(f"{ratio_text(found)}, inconclusive; {found.why}.")
+    assert is_documented(f"{ratio_text(found)}, inconclusive; {found.advice}.")
     two = ratio(sample(STEADY), sample((1610.0, 1630.0)))
     assert is_documented(f"Two trials against three: {ratio_text(two)} without an interval")
 

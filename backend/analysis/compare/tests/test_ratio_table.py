@@ -124,7 +124,7 @@ def test_servers_of_different_runs_differ_by_what_runs_differ_by():
     ]
     ratio = table(*entries).cells[1][0]
     assert ratio.verdict == "inconclusive"
-    assert ratio.why == (
+    assert ratio.advice == (
         "they were not measured in the same run, and runs differ by 3 % (assumed); measure both in "
         "one run, or in 3 runs each"
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.panels import combine
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.compare.trust import judge_trust
@@ -50,7 +51,7 @@ def _answer(a: Side, b: Side) -> Pair:
         axis=FIELDS[axis].label,
         differences=differences,
         alike=alike,
-        pairs=[_series_pair(pair, names, axis, relevant) for pair in pairs],
+        pairs=[_series_pair(pair, names, a.gathered, is_alone=len(pairs) == 1) for pair in pairs],
         only_a=_labels(matched.only_a),
         only_b=_labels(matched.only_b),
     )
@@ -77,13 +78,15 @@ def _names(a: Side, b: Side) -> tuple[str, str]:
 
 
 def _series_pair(
-    pair: JudgedPair, names: tuple[str, str], axis: str, relevant: float
+    pair: JudgedPair, names: tuple[str, str], a: Gathered, *, is_alone: bool
 ) -> SeriesPair:
+    """`is_alone`: whether its finding is that of the page, which says what would decide it."""
+    axis, relevant = a.grouping.x, a.demands.relevant
     return SeriesPair(
         a=pair.a.group.label,
         b=pair.b.group.label,
         slot=pair.a.group.first.server.slot,
-        finding=write_pair_finding(pair, names, axis=axis, relevant=relevant),
+        finding=write_pair_finding(pair, names, axis=axis, relevant=relevant, is_advised=is_alone),
         outcome=pair.judgement.comparability.to_record(),
         rows=pair.rows(),
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.decision import Decision, doubt_of
+from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
 from backend.analysis.compare.headline import ahead_text, ratio_text
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
@@ -48,15 +49,25 @@ def write_finding(
 
 
 def write_pair_finding(
-    pair: JudgedPair, names: tuple[str, str], *, axis: str, relevant: float
+    pair: JudgedPair,
+    names: tuple[str, str],
+    *,
+    axis: str,
+    relevant: float,
+    is_advised: bool = True,
 ) -> str:
-    """The answer about one pair, at its highest shared load."""
+    """The answer about one pair, at its highest shared load.
+
+    `is_advised`: whether an open ratio says what would decide it.
+    """
     if not pair.judgement.comparability.allows_ranking:
         return _no_comparison(pair.judgement.comparability)
     place = pair.highest_shared
     if place is None:
         return _no_place(pair, names, axis)
     ratio = pair.ratios[place, METRIC]
+    if not is_advised:
+        ratio = replace(ratio, advice=None)
     return _compared(ratio, names, at_place(text_of(place), axis), relevant)
 
 
@@ -67,8 +78,9 @@ def decide_pairs(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Decisio
         for pair in pairs
         if (place := pair.highest_shared) is not None
     ]
-    doubts = (doubt_of(ratio, *labels) for labels, ratio in ratios)
-    return Decision(tuple(ratio.verdict for _, ratio in ratios), tuple(filter(None, doubts)))
+    doubts = [(ratio, doubt_of(ratio, *labels)) for labels, ratio in ratios]
+    verdicts = tuple(ratio.verdict for _, ratio in ratios)
+    return Decision(verdicts, tuple(with_one_advice(doubts)))
 
 
 def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:
@@ -92,7 +104,7 @@ def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) ->
         clear = ahead_text(METRIC, b, a, ratio, at)
         return f"{clear}, but the difference may be below the threshold of {limit}"
     lack = "not enough trials" if ratio.low is None else "too noisy"
-    return f"{lack} to say whether {b} differs from {a} {at} ({text}): {ratio.why}"
+    return f"{lack} to say whether {b} differs from {a} {at} ({text}): {ratio.advice or ratio.why}"
 
 
 def _no_place(pair: JudgedPair, names: tuple[str, str], axis: str) -> str:

@@ -1,0 +1,65 @@
+"""What tells two series apart where the metric of the page does not: p99 beside throughput.
+
+The intervals hold for all pairs of the ranked series. They share the error rate of the page with
+those of its own metric (decision 0059).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from backend.analysis.compare.ranking import Contest, Ranking
+from backend.analysis.compare.ratios import Yardstick
+from backend.analysis.query.metrics import METRICS
+from backend.stats import Ratio
+
+_TAILS = ("p99", "p50")
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The leader ÷ the other of a contest by another metric: better or worse beyond noise and
+    threshold."""
+
+    metric: str
+    ratio: Ratio
+
+
+def metrics_beside(metric: str) -> tuple[str, ...]:
+    """The metrics that are held beside a metric, the most telling first."""
+    if metric in ("throughput", "goodput"):
+        return _TAILS
+    is_latency = METRICS[metric].group == "latency" and metric != "max"
+    return ("throughput",) if is_latency else ()
+
+
+def find_beside(ranking: Ranking, yardstick_of: Callable[[str], Yardstick]) -> Beside | None:
+    """The first metric that tells the series of the headline apart; None where they differ by the
+    metric of the page, or no other tells."""
+    contest = ranking.contest
+    if contest is None or contest.ratio.verdict not in ("unchanged", "inconclusive"):
+        return None
+    for metric in metrics_beside(ranking.metric):
+        ratio = _leader_ratio(ranking, contest, metric, yardstick_of(metric))
+        if ratio is not None and ratio.verdict in ("improved", "regressed"):
+            return Beside(metric, ratio)
+    return None
+
+
+def _leader_ratio(
+    ranking: Ranking, contest: Contest, metric: str, yardstick: Yardstick
+) -> Ratio | None:
+    """The leader ÷ the other; None where one of them has no figure that may be compared."""
+    entrants = [row.entrant for row in ranking.ranked]
+    samples = {
+        entrant.series: sample
+        for entrant in entrants
+        if entrant.unranked(metric) is None and (sample := entrant.measure(metric).sample)
+    }
+    places = {series: place for place, series in enumerate(samples)}
+    leader, other = contest.leader.entrant.series, contest.other.entrant.series
+    if leader not in places or other not in places:
+        return None
+    pairs = yardstick.pairs(list(samples.values()))
+    return yardstick.ratio(pairs.comparison(places[other], places[leader]))

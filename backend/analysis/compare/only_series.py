@@ -1,0 +1,22 @@
+"""What is said of one series: its figure, and what to add so that it can be compared."""
+
+from __future__ import annotations
+
+from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.headline import Headline, place_text
+from backend.analysis.compare.ranking import Ranking
+
+
+def is_only_series(gathered: Gathered, ranking: Ranking) -> bool:
+    """Whether one series with a figure, and nothing else, is shown over its loads."""
+    return gathered.grouping.x_is_load and len(gathered.sweeps) == len(ranking.ranked) == 1
+
+
+def describe_only_series(gathered: Gathered, ranking: Ranking, headline: Headline) -> Headline:
+    """The figure, with what to measure next to it as the margin."""
+    series = ranking.rows[0].entrant.point.cells[0].series
+    alike = ", ".join(filter(None, (series.workload.name, series.tool)))
+    where = place_text(ranking, gathered.grouping.x)
+    advice = f"To compare, measure another server or version with {alike} {where}, in one run"
+    margin = advice if headline.margin is None else f"{headline.margin}. {advice}"
+    return Headline(headline.sentence, margin)
