@@ -37,8 +37,8 @@ def edit(
 ) -> None:
     """Change what is given.
 
-    Raises EditRefused for a frozen title and for a withdrawn set, and SecretShared where others
-    would read a secret.
+    Of a frozen set the snapshot keeps the title that it was frozen with. Raises EditRefused for a
+    withdrawn set, and SecretShared where others would read a secret.
     """
     _refuse_withdrawn(result_set)
     given: dict[str, Any] = {
@@ -48,8 +48,6 @@ def edit(
         "expires_at": expires_at,
     }
     fields = {name: value for name, value in given.items() if not isinstance(value, _Unchanged)}
-    if result_set.is_frozen and fields.get("title", result_set.title) != result_set.title:
-        raise EditRefused("The title is part of the snapshot, which never changes. Use the notes.")
     before = {name: getattr(result_set, name) for name in fields}
     for name, value in fields.items():
         setattr(result_set, name, value)

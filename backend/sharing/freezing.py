@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from textwrap import shorten
@@ -31,8 +32,8 @@ from backend.sharing.drawing_queue import request_drawing
 from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.sharing.secret_check import refuse_secrets_of
 
-# The length of the column.
-MAX_TITLE = 300
+# Of a title that nobody chose.
+MAX_TITLE, MAX_NAMED = 120, 4
 
 
 class NothingToFreeze(InvalidInput):
@@ -92,8 +93,32 @@ def _freeze(
 
 
 def usual_title(figures: Figures) -> str:
-    """The title of a frozen set whose author gave none: its finding."""
-    return shorten(figures.finding, MAX_TITLE, placeholder=" …")
+    """The title of a set whose author gave none: `json · wrk · caddy, nginx, haproxy`.
+
+    Its finding is the headline, and too long for a title.
+    """
+    parts = [
+        _listed(series.workload for series in figures.series),
+        _listed(series.tool for series in figures.series),
+        _listed(_server_names(figures)),
+    ]
+    title = " · ".join(part for part in parts if part) or figures.finding
+    return shorten(title, MAX_TITLE, placeholder=" …")
+
+
+def _server_names(figures: Figures) -> list[str]:
+    """The servers; of one server, its versions."""
+    names = {series.server for series in figures.series}
+    if len(names) > 1:
+        return [series.server for series in figures.series]
+    return [f"{series.server} {series.version or ''}".strip() for series in figures.series]
+
+
+def _listed(texts: Iterable[str | None]) -> str:
+    """Each once, in their order; what is too many is counted."""
+    named = list(dict.fromkeys(text for text in texts if text))
+    more = len(named) - MAX_NAMED
+    return ", ".join([*named[:MAX_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def save_live(

@@ -51,7 +51,7 @@ def change(make: Change) -> Callable[[HttpRequest, UUID], HttpResponse]:
 
 @change
 def edit_result_set(request: HttpRequest, result_set: ResultSet) -> None:
-    """Change visibility, last day and notes; the title of a live result set only."""
+    """Change title, visibility, last day and notes."""
     form = request.POST
     fields: dict[str, Any] = {}
     if "visibility" in form:

@@ -28,7 +28,7 @@ from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
 from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.export import csv_of
-from backend.sharing.freezing import freeze, save_live, usual_title
+from backend.sharing.freezing import freeze, save_live
 from backend.sharing.models import Kind, ResultSet
 from backend.sharing.newer_runs import MOST, count_newer_runs, may_tell_newer_runs
 from backend.sharing.notes import html_of
@@ -220,9 +220,11 @@ def _best_as_answer(reading: Reading) -> dict[str, Any]:
 def _banner_title(reading: Reading) -> str:
     """The title; empty where it repeats the finding, which is the heading below it."""
     title = reading.result_set.title or "Untitled"
-    if reading.result_set.is_frozen and title == usual_title(reading.figures):
-        return ""
-    return title
+    # Earlier versions called a frozen set without a title after its finding.
+    is_finding = reading.result_set.is_frozen and reading.figures.finding.startswith(
+        title.removesuffix(" …")
+    )
+    return "" if is_finding else title
 
 
 def _told(page: ResultSet, other: ResultSet | None, *, is_member: bool) -> ResultSet | None:
