@@ -1,6 +1,6 @@
 // What the charts show of the figures: without hidden series, and of the axis only the zoom.
-import { type Figures, panelsOrWhole } from "../api/figures";
-import { hiddenIn, valuesIn } from "../query/query";
+import { everyValue, type Figures, type MetricId, metricOf, panelsOrWhole } from "../api/figures";
+import { hiddenIn, logY, valuesIn } from "../query/query";
 import { plural } from "../text/format";
 import type { Scene } from "./scene";
 import { keepStyles } from "./style/series_style";
@@ -8,6 +8,29 @@ import { viewOf } from "./views";
 import { zoomIn, zoomName } from "./zoom";
 
 const MOST_LINES = 12;
+
+/** Why nothing is drawn of a scene; null where something is. */
+export function whyNotDrawn({ figures, query, metric, whole = figures }: Scene): string | null {
+  const view = viewOf(query);
+  const why = view.empty(figures, metric);
+  if (why !== null || !view.isByMetric) return why;
+  if (isOnePoint(whole)) {
+    return "One series at one load: there is no line to draw. Add more loads, or another server.";
+  }
+  return logY(query) ? whyNoLogarithm(figures, metric) : null;
+}
+
+/** Whether there is a single figure: its chart would be a dot. */
+export function isOnePoint({ series }: Figures): boolean {
+  return series.length === 1 && series[0]?.points.length === 1;
+}
+
+function whyNoLogarithm(figures: Figures, metric: MetricId): string | null {
+  const values = everyValue(figures, metric).filter((value) => value !== null);
+  const { label, group } = metricOf(figures, metric);
+  if (group === "errors" || values.some((value) => value > 0)) return null;
+  return `${label} is 0 throughout, which a logarithmic axis cannot show. Turn off Log y.`;
+}
 
 /** Whether many series are ranked: then the ranking comes first, and the chart has the chosen ones. */
 export function isBoard(figures: Figures): boolean {

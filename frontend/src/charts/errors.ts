@@ -83,6 +83,12 @@ export function bandName(band: Band): string {
   return band === "total" ? "all failures" : CLASS_NAMES[band];
 }
 
+/** Why there is nothing to draw; null where some share of failed attempts is known. */
+export function whyNoErrors(figures: Figures): string | null {
+  const isKnown = allPoints(figures).some((point) => shareOf(point, "total") !== null);
+  return isKnown ? null : "No load tool here reports failed attempts.";
+}
+
 export function errorsChart(figures: Figures, options: ChartOptions): ErrorConfig {
   const { theme, size } = options;
   const scope = options.scope ?? figures;

@@ -83,6 +83,9 @@ export interface ZoomAxis {
   readonly name: (figures: Figures, from: Place, to: Place) => string;
 }
 
+/** An axis that a trend lies on. */
+export type TimeAxis = "version" | "date";
+
 export interface View {
   /** Its value in a link: `view=…`. */
   readonly id: (typeof VIEW_IDS)[number];
@@ -123,7 +126,7 @@ export interface View {
   /** A table under the table of figures; null where there are no numbers for it. */
   readonly table?: (figures: Figures) => ViewTable | null;
   /** The query that opens the view, where it takes more than its name. */
-  readonly open?: (query: string, load: RankedLoad | null) => string;
+  readonly open?: (query: string, load: RankedLoad | null, axis?: TimeAxis) => string;
   /** The query that leaves the view for one that `open` does not change. */
   readonly leave?: (query: string) => string;
 }

@@ -2,7 +2,7 @@
 import { type Figures, isCategory, type Metric, type MetricId, metricOf } from "../api/figures";
 import { type RankedLoad, valueIn, withValue } from "../query/query";
 import { short } from "../text/format";
-import { errorsChart, hasErrorClasses, worstShares } from "./errors";
+import { errorsChart, hasErrorClasses, whyNoErrors, worstShares } from "./errors";
 import { errorsLegend, percentilesLegend, sweepLegend, tradeoffLegend } from "./legends";
 import { whyNoValues } from "./missing_metric";
 import {
@@ -26,7 +26,7 @@ import {
 import { joinsPoints, pointWeights, sweepChart } from "./sweep";
 import { hasTradeoff, latencyOf, tradeoffChart } from "./tradeoff";
 import { leaveTrend, openTrend, trendChart, whyNoTrend } from "./trend";
-import type { View } from "./view";
+import type { TimeAxis, View } from "./view";
 import { overPercentiles, overPlaces, overRates } from "./zoom_axes";
 
 export const VIEWS: readonly View[] = [
@@ -94,7 +94,7 @@ export const VIEWS: readonly View[] = [
     name: () => "Failed attempts",
     title: (figures) => `Failed attempts by class against ${axisName(figures)}`,
     build: errorsChart,
-    empty: () => null,
+    empty: whyNoErrors,
     legend: errorsLegend,
     summary: errorsSummary,
     stops: errorStops,
@@ -158,11 +158,16 @@ export function viewOf(query: string): View {
 }
 
 /** The query with another view; a trend is over versions or dates and holds the ranked load. */
-export function withView(query: string, view: View, load: RankedLoad | null = null): string {
+export function withView(
+  query: string,
+  view: View,
+  load: RankedLoad | null = null,
+  axis?: TimeAxis,
+): string {
   const before = viewOf(query);
   const kept = before.zoom === view.zoom ? query : withValue(query, "zoom", null);
   const left = view.open ? kept : (before.leave?.(kept) ?? kept);
-  return withValue(view.open?.(left, load) ?? left, "view", view.id);
+  return withValue(view.open?.(left, load, axis) ?? left, "view", view.id);
 }
 
 /** Ticks of times and shares carry their unit. Those of a rate do not: its name has to. */

@@ -38,16 +38,27 @@ describe("evidence", () => {
     expect(page.querySelectorAll(evidence).length).toBe(sample().runs.length);
   });
 
+  it("has the order of the trust's reasons, so that its first three are those of the chip", () => {
+    const reasons = [
+      { text: "Noise hides it.", remedy: "Measure more." },
+      { text: "Errors.", remedy: "Mend.", check: "errors" },
+      { text: "The kernel differs.", remedy: "" },
+    ];
+    const answer = { sentence: "a", trust: { level: "care" as const, reasons } };
+    document.body.append(checkList({ ...figures(), answer }));
+    const heads = [...document.querySelectorAll(".check-head strong")].map((e) => e.textContent);
+    expect(heads).toEqual(["Noise hides it.", "Errors", "The kernel differs.", "One host"]);
+  });
+
   it("shows what was dismissed apart, with who and why", () => {
     document.body.append(checkList(sample()));
     const groups = [...document.querySelectorAll(".check-group")];
     expect(groups.map((one) => one.querySelector("h3")?.textContent)).toEqual([
-      "■ Errors1 check",
-      "▲ Warnings1 check",
+      "Against this answer, the worst first2 checks",
       "Dismissedno caveats, still shown",
     ]);
-    expect(groups[2]?.textContent).toContain("Warmed up by hand, see the notes");
-    expect(groups[2]?.textContent).toContain("by mira on 2026-11-20 10:00 UTC");
+    expect(groups[1]?.textContent).toContain("Warmed up by hand, see the notes");
+    expect(groups[1]?.textContent).toContain("by mira on 2026-11-20 10:00 UTC");
   });
 
   it("offers to dismiss only who may, as a form to the run", () => {

@@ -1,16 +1,15 @@
 // The evidence: the checks that fired, and the runs.
-import { SEVERITIES } from "../api/constants";
 import type { Figures, FiredCheck, SourceRun } from "../api/figures";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { plural, relative, short, utc } from "../text/format";
-import { type Evidence, evidenceOf } from "../text/trust";
+import { type Evidence, evidenceOf, isCheck } from "../text/trust";
 import { evidenceLink } from "./evidence_link";
 
 const SEVERITY = {
-  error: { mark: "■", title: "Errors", rank: 0 },
-  warning: { mark: "▲", title: "Warnings", rank: 1 },
-  info: { mark: "○", title: "For information", rank: 2 },
+  error: { mark: "■", title: "Error" },
+  warning: { mark: "▲", title: "Warning" },
+  info: { mark: "○", title: "For information" },
 } as const;
 
 /** The runs whose checks a member may dismiss, and the token of the form. */
@@ -21,64 +20,51 @@ export interface DismissOptions {
 
 type Dismissed = NonNullable<FiredCheck["dismissed"]>[number];
 
-/** All that speaks against the answer: conditions first, then the checks that fired. */
+/**
+ * All that speaks against the answer, in the order of the trust's reasons: the first three here are
+ * those that the chip shows.
+ */
 export function checkList(figures: Figures, dismissing: DismissOptions | null = null): HTMLElement {
-  const { conditions, checks, dismissed } = evidenceOf(figures);
-  const groups = SEVERITIES.flatMap((severity) => {
-    const inside = checks.filter((check) => check.severity === severity);
-    return inside.length > 0 ? [group(severity, inside, dismissing)] : [];
-  });
-  if (conditions.length + groups.length + dismissed.length === 0) {
+  const { inOrder, dismissed } = evidenceOf(figures);
+  const isInfo = (each: Evidence["inOrder"][number]): boolean =>
+    isCheck(each) && each.severity === "info";
+  const against = inOrder.filter((each) => !isInfo(each));
+  const information = inOrder.filter(isInfo);
+  if (inOrder.length + dismissed.length === 0) {
     return h("p", { class: "empty" }, "No check fired on these trials.");
   }
   return h(
     "div",
     { class: "check-groups" },
-    conditions.length > 0 && conditionGroup(conditions),
-    ...groups,
+    against.length > 0 && group("Against this answer, the worst first", against, dismissing),
+    information.length > 0 && group("For information", information, dismissing),
     dismissed.length > 0 && dismissedGroup(dismissed, dismissing),
   );
 }
 
-/** What differs, is unknown or too noisy: reasons that no check of the trials stands behind. */
-function conditionGroup(conditions: Evidence["conditions"]): HTMLElement {
-  const items = conditions.map(({ text, remedy }) =>
-    h(
-      "li",
-      {},
-      h("p", { class: "check-head" }, h("strong", {}, nameElement(text, 300))),
-      remedy && h("p", {}, short(remedy, 600)),
-    ),
+function group(
+  title: string,
+  evidence: Evidence["inOrder"],
+  dismissing: DismissOptions | null,
+): HTMLElement {
+  const items = evidence.map((each) =>
+    isCheck(each) ? checkItem(each, dismissing) : conditionItem(each),
   );
   return h(
     "section",
     { class: "check-group" },
-    h("h3", {}, "Comparison", h("span", { class: "aside" }, plural(conditions.length, "check"))),
+    h("h3", {}, title, h("span", { class: "aside" }, plural(items.length, "check"))),
     h("ul", { class: "checks" }, ...items),
   );
 }
 
-function group(
-  severity: FiredCheck["severity"],
-  checks: readonly FiredCheck[],
-  dismissing: DismissOptions | null,
-): HTMLElement {
-  const { mark, title } = SEVERITY[severity];
+/** What differs, is unknown or too noisy: no check of the trials stands behind it. */
+function conditionItem({ text, remedy }: Evidence["conditions"][number]): HTMLLIElement {
   return h(
-    "section",
-    { class: "check-group" },
-    h(
-      "h3",
-      {},
-      h(
-        "span",
-        { class: `status status-${severity}` },
-        h("span", { "aria-hidden": "true" }, mark),
-        ` ${title}`,
-      ),
-      h("span", { class: "aside" }, plural(checks.length, "check")),
-    ),
-    h("ul", { class: "checks" }, ...checks.map((check) => checkItem(check, dismissing))),
+    "li",
+    {},
+    h("p", { class: "check-head" }, h("strong", {}, nameElement(text, 300))),
+    remedy && h("p", {}, short(remedy, 600)),
   );
 }
 
@@ -89,6 +75,7 @@ function checkItem(check: FiredCheck, dismissing: DismissOptions | null): HTMLLI
     h(
       "p",
       { class: "check-head" },
+      severityMark(check.severity),
       h("strong", {}, check.title),
       h(
         "span",
@@ -106,6 +93,16 @@ function checkItem(check: FiredCheck, dismissing: DismissOptions | null): HTMLLI
     h("p", {}, short(check.explanation, 600)),
     trialLinks(check.trials ?? []),
     dismissing && dismissForm(check, dismissing),
+  );
+}
+
+function severityMark(severity: FiredCheck["severity"]): HTMLElement {
+  const { mark, title } = SEVERITY[severity];
+  return h(
+    "span",
+    { class: `status status-${severity}`, title },
+    h("span", { "aria-hidden": "true" }, mark),
+    h("span", { class: "visually-hidden" }, title),
   );
 }
 

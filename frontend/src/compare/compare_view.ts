@@ -234,7 +234,9 @@ export class CompareView {
       ...(live ? arrangement(figures, query, live) : []),
       h("div", { class: "scales" }, ...scaleToggles(figures, query, go)),
     );
-    slot(this.#root, "views").replaceChildren(...viewTabs(figures, query, this.#axes, go));
+    slot(this.#root, "views").replaceChildren(
+      ...viewTabs(figures, query, this.#axes, go, live !== null),
+    );
   }
 
   #drawRanking(figures: Figures): void {

@@ -127,6 +127,34 @@ describe("controls", () => {
 });
 
 describe("tabs of views", () => {
+  const idsOf = (data: Figures, query = "", isLive = true): (string | undefined)[] =>
+    viewTabs(data, query, new TabAxes(), () => {}, isLive).map((tab) => tab.dataset.view);
+
+  it("are those with something to show, and the chosen one", () => {
+    expect(idsOf(figures())).toEqual(["sweep", "tradeoff", "errors"]);
+    expect(idsOf(figures(), "view=ratios")).toContain("ratios");
+    expect(idsOf(sample({ series: 4 }))).toContain("nines");
+    expect(idsOf(versions())).toContain("trend");
+    // A frozen page cannot ask for another axis.
+    expect(idsOf(versions(), "", false)).not.toContain("trend");
+    // Figures of a trend do not say what the other tabs would have.
+    expect(idsOf(trend(), "view=trend&x=version")).toContain("nines");
+  });
+
+  it("open the trend of one version over its days", () => {
+    const [first] = figures().runs;
+    const later = { id: "2", started_at: "2026-12-01T05:40:00Z", url: "/r/2", trials: 3 };
+    const runs = first ? [first, later] : [];
+    expect(trendOf(figures({ runs }))).toBe("connections=64&view=trend&x=date");
+  });
+
+  /** One server in two versions. */
+  const versions = (over: Partial<Figures> = {}): Figures =>
+    figures({
+      series: figures().series.map((line, i) => ({ ...line, server: "a", version: `${i}` })),
+      ...over,
+    });
+
   const trendOf = (data: Figures): string => {
     let asked = "";
     const tabs = viewTabs(data, "at=8", new TabAxes(), (query) => {
@@ -137,10 +165,12 @@ describe("tabs of views", () => {
   };
 
   it("keep the ranked load when the axis becomes another", () => {
-    expect(trendOf(figures())).toBe("connections=64&view=trend&x=version");
+    expect(trendOf(versions())).toBe("connections=64&view=trend&x=version");
     const open = { field: "rate", label: "Rate", values: [1, 8, 64] };
-    expect(trendOf(figures({ x: open }))).toBe("rate=64&view=trend&x=version");
-    expect(trendOf(panelled())).toMatch(/^connections=\d+&view=trend/);
+    expect(trendOf(versions({ x: open }))).toBe("rate=64&view=trend&x=version");
+    const later = { id: "2", started_at: "2026-12-01T05:40:00Z", url: "/r/2", trials: 3 };
+    const days = { ...panelled(), runs: [...figures().runs, later] };
+    expect(trendOf(days)).toMatch(/^connections=\d+&view=trend/);
     expect(trendOf({ ...trend(), ranking: figures().ranking })).toBe("view=trend&x=version");
   });
 });

@@ -8,6 +8,8 @@ import {
   type Metric,
   panelsOrWhole,
 } from "../api/figures";
+import { trendAxis } from "../charts/trend";
+import type { View } from "../charts/view";
 import { VIEWS, viewOf } from "../charts/views";
 import { type FieldName, queryFields } from "../query/fields";
 import {
@@ -23,7 +25,7 @@ import {
 } from "../query/query";
 import { button, h } from "../site/dom";
 import { grouped, short } from "../text/format";
-import type { TabAxes } from "./tab_axes";
+import { hasOwnAxis, type TabAxes } from "./tab_axes";
 
 type Go = (query: string) => void;
 
@@ -83,17 +85,35 @@ function loadSelect(figures: Figures, query: string, go: Go): HTMLElement | null
   return select(name, "at", options, chosen, (at) => go(withValue(query, "at", at || null)));
 }
 
-export function viewTabs(figures: Figures, query: string, axes: TabAxes, go: Go): HTMLElement[] {
+/** A tab for each view with something to show, and for the chosen one, which says what it lacks. */
+export function viewTabs(
+  figures: Figures,
+  query: string,
+  axes: TabAxes,
+  go: Go,
+  isLive = true,
+): HTMLElement[] {
   const chosen = viewOf(query);
   const load = rankedLoad(figures);
-  return VIEWS.map((view) =>
+  const axis = trendAxis(figures) ?? undefined;
+  const offered = VIEWS.filter(
+    (view) => view === chosen || hasContent(view, figures, chosen, isLive),
+  );
+  return offered.map((view) =>
     button(
       { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view.id },
-      () => go(axes.open(query, view, load)),
+      () => go(axes.open(query, view, load, axis)),
       // The figures of a trend have its axis, which the other tabs leave.
       chosen.leave && view === VIEWS[0] ? "By load" : view.name(figures),
     ),
   );
+}
+
+function hasContent(view: View, figures: Figures, chosen: View, isLive: boolean): boolean {
+  if (isLive && view.open) return trendAxis(figures) !== null;
+  // The figures of another axis do not say what this view would have.
+  if (isLive && hasOwnAxis(chosen)) return true;
+  return view.empty(figures, figures.metric) === null;
 }
 
 /** The load that the figures are ranked at, on an axis of loads. */

@@ -10,7 +10,7 @@ import {
   pointsKey,
   type X,
 } from "../api/figures";
-import { chosenOf, drawnScene, isBoard } from "../charts/drawn";
+import { chosenOf, drawnScene, isBoard, whyNotDrawn } from "../charts/drawn";
 import { headline, summaryText, textBelow } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import { whyNoValues } from "../charts/missing_metric";
@@ -171,10 +171,10 @@ export class MainChart {
   }
 
   #drawMain(scene: Scene): void {
-    const { figures, query, metric } = scene;
+    const { figures, query } = scene;
     const view = viewOf(query);
     const box = slot(this.#root, "chart");
-    const empty = view.empty(figures, metric);
+    const empty = whyNotDrawn(scene);
     const isTable = view.build === null && empty === null;
     box.classList.toggle("is-grid", !isTable && figures.panels != null);
     box.classList.toggle("is-table", isTable);
@@ -210,9 +210,9 @@ export class MainChart {
   }
 
   #drawMarks(scene: Scene): void {
-    const { figures, query, metric } = scene;
+    const { figures, query } = scene;
     const view = viewOf(query);
-    const isDrawn = view.build !== null && view.empty(figures, metric) === null;
+    const isDrawn = view.build !== null && whyNotDrawn(scene) === null;
     const text = isDrawn ? view.legend(figures, this.#options(scene, "main")) : "";
     slot(this.#root, "marks").textContent = text;
   }
@@ -256,7 +256,12 @@ export class MainChart {
     // Charts measure the element they are in: it must be on the page first.
     slot(this.#root, "chart").replaceChildren(...frames);
     const panels = panelsOrWhole(figures);
-    return boxes.map((box, i) => this.#drawChart(scene, view, build, box, panels[i]));
+    return boxes.flatMap((box, i) => {
+      const why = whyNotDrawn({ ...scene, figures: panels[i] ?? figures });
+      if (why === null) return [this.#drawChart(scene, view, build, box, panels[i])];
+      box.replaceChildren(h("p", { class: "empty" }, why));
+      return [];
+    });
   }
 
   /** The scene with the series that are highlighted now. */
@@ -349,10 +354,8 @@ function drawingKey({ query, metric }: Scene): string {
 
 /** Whether the chart of a drawn scene can take the lines of another: one chart of the same view. */
 function mayRefill(before: Scene, scene: Scene): boolean {
-  const hasOne = ({ figures, query, metric }: Scene): boolean => {
-    const view = viewOf(query);
-    return view.build !== null && !figures.panels && view.empty(figures, metric) === null;
-  };
+  const hasOne = (drawn: Scene): boolean =>
+    viewOf(drawn.query).build !== null && !drawn.figures.panels && whyNotDrawn(drawn) === null;
   return viewOf(before.query) === viewOf(scene.query) && hasOne(before) && hasOne(scene);
 }
 

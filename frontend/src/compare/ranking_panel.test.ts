@@ -42,6 +42,16 @@ describe("ranking", () => {
     expect(grey()).toEqual([]);
   });
 
+  it("has no places for one series, but its figures", () => {
+    const { series, ...rest } = figures();
+    const alone = { ...rest, series: series.slice(0, 1) };
+    document.body.append(...rankingPanel(alone, { chooseBaseline: null, override: null }));
+    expect(document.querySelector(".rank")).toBeNull();
+    expect(document.querySelector("h2")?.textContent).toBe("Figures at 64 connections");
+    expect(document.querySelector("dl")?.textContent).toContain("Throughput64.0k req/s");
+    expect(document.body.textContent).toContain("A ranking needs two series.");
+  });
+
   it("says why there is none", () => {
     const none = figures({
       ranking: null,

@@ -1,10 +1,19 @@
 // The ranking panel: one button per series; pressing it makes that series the baseline.
-import { type Figures, intervalName, panelFigures, panelsOrWhole } from "../api/figures";
+import {
+  type Figures,
+  intervalName,
+  knownMetrics,
+  type Measure,
+  type Metric,
+  measureOf,
+  panelFigures,
+  panelsOrWhole,
+} from "../api/figures";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { colourClass, seriesSlots } from "../charts/style/series_style";
 import { button, h, svg } from "../site/dom";
 import { nameElement } from "../site/names";
-import { behindNumber, exact, kindOf, loadPoint } from "../text/format";
+import { behindNumber, exact, kindOf, loadPoint, single } from "../text/format";
 import { shortNames } from "../text/names";
 import { swatch } from "./swatch";
 
@@ -40,6 +49,7 @@ function rankingOf(
 ): HTMLElement[] {
   const view = rankingView(figures, whole);
   const lead = panel ? h("h2", {}, nameElement(panel)) : null;
+  if (whole.series.length === 1) return alone(figures);
   if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
   const list = h("ol", { class: "ranks" });
   const over = limitReasons(figures);
@@ -71,14 +81,52 @@ function rankingOf(
   ];
 }
 
+/** One series has no place: its figures stand here, and what a ranking needs. */
+function alone({ series: [only], ...figures }: Figures): HTMLElement[] {
+  const places = only?.points.map(({ x }) => x) ?? [];
+  const at = figures.ranking?.x ?? places.at(-1);
+  const point = only?.points.find(({ x }) => x === at);
+  const values = knownMetrics({ ...figures, series: only ? [only] : [] }).flatMap((metric) => {
+    const value = point ? measureOf(point, metric.id) : null;
+    return value?.value == null ? [] : figureEntry(metric, value);
+  });
+  return [
+    h("h2", {}, at === undefined ? "Figures" : `Figures at ${loadPoint(at, figures.x.label)}`),
+    h("dl", { class: "only-figures" }, ...values),
+    h("p", { class: "hint" }, "A ranking needs two series. Upload or measure another server."),
+  ];
+}
+
+function figureEntry(metric: Metric, { value, low, high, step }: Measure): HTMLElement[] {
+  const kind = kindOf(metric.unit);
+  const range =
+    low === null || high === null ? "" : ` ${single(kind, low)} to ${single(kind, high)}`;
+  return [
+    h("dt", {}, metric.label),
+    h(
+      "dd",
+      {},
+      h("strong", {}, single(kind, value, null, step)),
+      h("span", { class: "hint" }, range),
+    ),
+  ];
+}
+
 /**
- * To which series the ratios of the rows are: the sentence above the chart holds the leader against
- * the runner-up, so it mostly has another ratio.
+ * To which series the ratios of the rows are. The sentence above the chart holds the leader against
+ * the runner-up: where neither is the baseline, its interval is of another family.
  */
 function ratioBase({ rows }: RankingView): HTMLElement[] {
   const base = rows.find((row) => row.baseline);
   if (!base || rows.length < 2) return [];
-  return [h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST))];
+  // Of two series, both are one pair.
+  const family =
+    rows.length > 2
+      ? ". The interval of another pair, as in the headline, holds among all pairs and is wider."
+      : "";
+  return [
+    h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST), family),
+  ];
 }
 
 /** By series, why it does not keep the limit: "p99 71 ms > 50 ms". */

@@ -1,6 +1,7 @@
 // The small charts in the tabs below the main one: other metrics, and other views with something
 // to show.
 import { type Figures, knownMetrics, type Metric, type MetricId, metricOf } from "../api/figures";
+import { isOnePoint } from "../charts/drawn";
 import { hasErrorClasses } from "../charts/errors";
 import type { View } from "../charts/view";
 import { metricName, VIEWS, viewOf, withView } from "../charts/views";
@@ -30,7 +31,7 @@ export interface Card {
 /** The charts worth a look beside the main one, the most telling first. */
 export function smallCharts(figures: Figures, query: string, metric: MetricId): readonly Card[] {
   const main = viewOf(query);
-  const cards = metricCards(figures, metric);
+  const cards = isOnePoint(figures) ? [] : metricCards(figures, metric);
   const others = VIEWS.filter((view) => rankOf(view, figures) !== null && view !== main)
     .sort((a, b) => (rankOf(a, figures) ?? 0) - (rankOf(b, figures) ?? 0))
     .map((view) => ({ view, metric }));

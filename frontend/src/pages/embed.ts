@@ -1,7 +1,14 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
 import { type Figures, knownMetrics, type MetricId, panelsOrWhole } from "../api/figures";
-import { chosenOf, drawnFigures, drawnScene, isBoard, partText } from "../charts/drawn";
+import {
+  chosenOf,
+  drawnFigures,
+  drawnScene,
+  isBoard,
+  partText,
+  whyNotDrawn,
+} from "../charts/drawn";
 import {
   areAllNamedAtEnds,
   hasEndLabels,
@@ -15,6 +22,7 @@ import { onThemeChange, readTheme } from "../charts/style/theme";
 import type { AnyConfig, View } from "../charts/view";
 import { viewOf } from "../charts/views";
 import { showLegend } from "../compare/legend";
+import { foldLegend } from "../compare/legend_fold";
 import { MountedCharts } from "../compare/mounted_charts";
 import { ratioTable } from "../compare/ratio_table";
 import { pressAlone, pressSeries } from "../compare/series_choice";
@@ -40,10 +48,19 @@ function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
   return boxes;
 }
 
-/** A frame may have room for a few lines of the legend: the others are folded. */
-function putGreyLast(legend: HTMLElement): void {
-  const grey = [...legend.querySelectorAll(".legend-item.is-grey")];
-  legend.querySelector(".legend-all")?.before(...grey);
+/** A frame may have room for a few lines of the legend: the leader stays, the last are folded. */
+function putLeaderFirst(legend: HTMLElement, figures: Figures): void {
+  const ranked = panelsOrWhole(figures).flatMap(({ ranking }) =>
+    (ranking?.rows ?? []).map(({ series }) => series),
+  );
+  const rank = (item: HTMLElement): number => {
+    const place = ranked.indexOf(item.dataset.series ?? "");
+    const grey = item.classList.contains("is-grey") ? 2 * ranked.length + 1 : 0;
+    return grey + (place < 0 ? ranked.length : place);
+  };
+  const items = [...legend.querySelectorAll<HTMLElement>(".legend-item")];
+  legend.querySelector(".legend-all")?.before(...items.sort((a, b) => rank(a) - rank(b)));
+  foldLegend(legend);
 }
 
 /** The frozen view with what the frame asks for on top: ?metric=p99&logy=1. */
@@ -85,7 +102,7 @@ class EmbeddedChart {
       .filter(Boolean)
       .join(" · ");
     const place = slot(this.#root, "chart");
-    const empty = this.#view.empty(figures, metric);
+    const empty = whyNotDrawn(scene);
     if (empty !== null) place.replaceChildren(h("p", {}, empty));
     else if (this.#view.build) this.#drawCharts(scene, place, this.#view.build);
     else place.replaceChildren(ratioTable(figures));
@@ -99,6 +116,11 @@ class EmbeddedChart {
     const theme = readTheme(this.#root);
     const labelWidth = isLabelled ? LABEL_WIDTH : 0;
     panelsOrWhole(figures).forEach((panel, i) => {
+      const why = whyNotDrawn({ ...scene, figures: panel });
+      if (why !== null) {
+        boxes[i]?.replaceChildren(h("p", { class: "empty" }, why));
+        return;
+      }
       const configure = (): AnyConfig => {
         const options = chartOptions(
           { ...scene, figures: panel },
@@ -127,7 +149,7 @@ class EmbeddedChart {
         showAll: () => this.#choose((_, choice) => ({ ...choice, hidden: new Set() }), []),
       },
     );
-    if (isNew) putGreyLast(legend);
+    if (isNew) putLeaderFirst(legend, figures);
   }
 
   #description(panel: Figures, metric: MetricId): string {

@@ -1,4 +1,5 @@
 // How far an answer holds, in words: the same on the page, in frames and in images.
+import { SEVERITIES } from "../api/constants";
 import type { Figures, FiredCheck, Trust } from "../api/figures";
 import { comparabilityText } from "./comparability";
 import { short } from "./format";
@@ -47,6 +48,8 @@ export function trustText(figures: Figures): string {
 
 /** What speaks against an answer: each thing once. */
 export interface Evidence {
+  /** Conditions and checks in the order of the reasons, the most harmful first, then the rest. */
+  readonly inOrder: readonly (Reason | FiredCheck)[];
   /** Reasons that no check stands behind: what differs, what is unknown, what noise hides. */
   readonly conditions: readonly Reason[];
   /** Checks that fired and that no member dismissed throughout. */
@@ -56,13 +59,28 @@ export interface Evidence {
   readonly count: number;
 }
 
+/** Whether a piece of evidence is a check that fired. */
+export function isCheck(evidence: Reason | FiredCheck): evidence is FiredCheck {
+  return "severity" in evidence;
+}
+
+function bySeverity(checks: readonly FiredCheck[]): readonly FiredCheck[] {
+  return SEVERITIES.flatMap((severity) => checks.filter((check) => check.severity === severity));
+}
+
 export function evidenceOf(figures: Figures): Evidence {
   const isDismissed = ({ dismissed }: FiredCheck): boolean => (dismissed ?? []).length > 0;
   const checks = figures.checks.filter((check) => check.count > 0 || !isDismissed(check));
   // The reasons of an older version do not say which of them are checks.
   const reasons = figures.answer?.trust.reasons ?? [];
   const conditions = reasons.filter((reason) => (reason.check ?? null) === null);
+  const byId = new Map(checks.map((check) => [check.id, check]));
+  const told = reasons.flatMap((reason) => {
+    const check = reason.check == null ? reason : byId.get(reason.check);
+    return check ? [check] : [];
+  });
   return {
+    inOrder: [...new Set([...told, ...bySeverity(checks)])],
     conditions,
     checks,
     dismissed: figures.checks.filter(isDismissed),

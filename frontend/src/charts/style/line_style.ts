@@ -15,10 +15,13 @@ export interface LineStyleOptions {
 }
 
 const DENSE = 400;
+/** So many lines leave no room for the dots of their trials either. */
+const MANY_LINES = 12;
 /** The radius of a marker on such a chart. */
 export const DOT = 2.25;
 
 export function isDense(series: readonly Series[]): boolean {
+  if (series.length > MANY_LINES) return true;
   return series.reduce((sum, line) => sum + line.points.length, 0) > DENSE;
 }
 
