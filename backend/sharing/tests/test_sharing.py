@@ -77,9 +77,18 @@ def test_it_never_changes(lab):
     assert bytes(ResultSet.objects.get(pk=made.pk).snapshot) == before
 
 
-def test_a_title_is_made_where_none_is_given(lab):
-    make_run(lab, CellSpec())
-    assert frozen(lab, title="").title.startswith("sync 23.0 serves")
+@pytest.mark.parametrize(
+    ("servers", "title"),
+    [
+        ([("sync", "23.0")], "hello · wrk · sync 23.0"),
+        ([("sync", "23.0"), ("sync", "24.0")], "hello · wrk · sync 23.0, sync 24.0"),
+        ([("nginx", "1"), ("caddy", "2")], "hello · wrk · caddy, nginx"),
+        ([(name, "1") for name in "fedcba"], "hello · wrk · a, b, c, d, 2 more"),
+    ],
+)
+def test_a_short_title_is_made_where_none_is_given(lab, servers, title):
+    make_run(lab, *(CellSpec(name, version=version) for name, version in servers))
+    assert frozen(lab, title="").title == title
 
 
 def test_nothing_of_another_workspace_is_frozen(lab):

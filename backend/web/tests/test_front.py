@@ -105,8 +105,9 @@ def test_of_many_versions_the_newest_is_asked_about(db):
     question = asked(workspace)["versions"]
     assert question.about.startswith("1.11 against 1.10, the version before")
     finding = figures_of(workspace, question)["finding"]
-    assert finding.startswith("app 1.10 serves 1.25×")
-    assert "of app 1.11 at 64 connections" in finding
+    # The version before is the baseline.
+    assert finding.startswith("app 1.11 serves 0.800×")
+    assert "of app 1.10 at 64 connections" in finding
 
 
 def test_versions_are_asked_about_where_the_newest_was_measured(db):

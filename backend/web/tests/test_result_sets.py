@@ -109,7 +109,7 @@ class TestChanging:
             assert (after == before) == made.is_frozen
 
     def test_without_a_title_it_is_called_after_what_was_measured(self, scene):
-        assert keep(scene, title="").title == "hello · wrk · nginx 1.27"
+        assert keep(scene, title="").title == "hello · wrk · other-server, secret-server"
 
     def test_superseded_on_both_pages(self, owner, stranger, scene):
         older, newer = keep(scene, title="Older"), keep(scene, title="Newer")

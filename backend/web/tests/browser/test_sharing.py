@@ -208,7 +208,7 @@ def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server
 def test_another_view_of_frozen_figures_has_an_address_and_a_table(page, lab, live_server):
     url = live_server.url + lab[1]["frozen"].path
     ready(page, url)
-    for view in ("trend", "nines"):
+    for view in ("errors", "nines"):
         page.locator(f"[data-view={view}]").click()
         expect(page).to_have_url(f"{url}?view={view}")
     ready(page, page.url)

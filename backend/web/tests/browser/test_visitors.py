@@ -71,6 +71,25 @@ def test_the_frame_takes_the_theme_of_the_page_and_fits(open_page, public_set, v
     assert frame.locator("html").evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
+def test_the_legend_of_a_phone_begins_with_the_leader(open_page, lab):
+    """A frame has room for a few names: those of the slowest are folded."""
+    names = ("apache", "bjoern", "cherrypy", "daphne", "eventlet", "fastest")
+    cells = [
+        CellSpec(name, connections=load, rates=(rate, rate + 2, rate - 2))
+        for name, rate in zip(names, (100, 200, 300, 400, 500, 2000), strict=True)
+        for load in (8, 64)
+    ]
+    run = make_run(lab.workspace, *cells)
+    description = Description(title="Six servers", visibility=Visibility.PUBLIC)
+    query = CompareQuery.parse("").with_filters(run=[run.pk])
+    freeze(query, workspace=lab.workspace, author=lab.user, description=description)
+    page = open_page("/", viewport=NARROW)
+    items = page.frame_locator("iframe[name=showcase]").locator(".legend-item")
+    expect(items.first).to_have_text("fastest 23.0")
+    expect(items.first).to_be_visible()
+    expect(items.last).to_have_text("apache 23.0")
+
+
 def test_a_stranger_sees_an_output_checked_at_once(open_page, lab):
     page = open_page("/")
     uploads = Upload.objects.count()
