@@ -76,14 +76,13 @@ def with_one_advice(doubts: Iterable[tuple[Ratio, Reason | None]]) -> list[Reaso
 
     A page that names several numbers of trials leaves it to the reader which one to measure.
     """
-    known = [(ratio, doubt) for ratio, doubt in doubts if doubt is not None]
-    open_ = [ratio for ratio, _ in known if ratio.verdict == "inconclusive"]
-    if len({ratio.advice for ratio in open_}) < 2:
-        return [doubt for _, doubt in known]
-    remedy = _as_remedy(max(open_, key=lambda ratio: ratio.more).advice or "")
+    reasons = [(ratio, doubt) for ratio, doubt in doubts if doubt is not None]
+    undecided = [ratio for ratio, _ in reasons if ratio.advice is not None]
+    if len({ratio.advice for ratio in undecided}) < 2:
+        return [doubt for _, doubt in reasons]
+    remedy = _as_remedy(max(undecided, key=lambda ratio: ratio.more).advice or "")
     return [
-        replace(doubt, remedy=remedy) if ratio.verdict == "inconclusive" else doubt
-        for ratio, doubt in known
+        doubt if ratio.advice is None else replace(doubt, remedy=remedy) for ratio, doubt in reasons
     ]
 
 
