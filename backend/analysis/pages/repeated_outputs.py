@@ -27,7 +27,7 @@ Name = tuple[uuid.UUID, int | None, float | None]
 class _Place(NamedTuple):
     """Where a trial stands, in the order in which the workspace recorded its trials."""
 
-    pk: uuid.UUID
+    pk: str
     run_id: uuid.UUID
     ordinal: int
     server: str
@@ -94,7 +94,12 @@ def _first_two(trials: QuerySet[Trial]) -> list[tuple[_Place, Name, bytes, int]]
     ).filter(at__lte=2)
     columns = ("pk", "run_id", "ordinal", "output_sha256", "count", *_NAME, *_SERVER)
     return [
-        (_Place(pk, run, ordinal, f"{server} {version or ''}".strip()), name, bytes(output), count)
+        (
+            _Place(str(pk), run, ordinal, f"{server} {version or ''}".strip()),
+            name,
+            bytes(output),
+            count,
+        )
         for pk, run, ordinal, output, count, *name_of, server, version in rows.order_by(
             *order
         ).values_list(*columns)
