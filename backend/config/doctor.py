@@ -94,7 +94,8 @@ def _tables() -> Finding:
     executor = MigrationExecutor(connection)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if missing:
-        sentence = f"{len(missing)} migrations are not applied."
+        of_one = len(missing) == 1
+        sentence = f"{len(missing)} {'migration is' if of_one else 'migrations are'} not applied."
         return Finding("tables", State.BROKEN, sentence, "Run manage.py migrate.")
     return Finding("tables", State.OK, "They are of this version.")
 
@@ -117,7 +118,7 @@ def _integrity() -> Finding:
     for report in reports:
         when = f"{report.at:%Y-%m-%d %H:%M} UTC"
         if report.sentence:
-            sentence = report.reason or f"{report.problem_count} problems on {when}."
+            sentence = report.reason or f"{report.problem_text} on {when}."
             advice = "Run manage.py verify for their names."
             return Finding("integrity", State.BROKEN, sentence, advice)
     return Finding("integrity", State.OK, f"No problem on {reports[0].at:%Y-%m-%d %H:%M} UTC.")

@@ -49,8 +49,12 @@ class IntegrityReport(models.Model):
             return "the integrity checks could not end"
         if not self.problem_count:
             return ""
-        noun = "problem" if self.problem_count == 1 else "problems"
-        return f"the integrity checks found {self.problem_count} {noun}"
+        return f"the integrity checks found {self.problem_text}"
+
+    @property
+    def problem_text(self) -> str:
+        """`1 problem`, `12 problems`."""
+        return f"{self.problem_count} problem{'' if self.problem_count == 1 else 's'}"
 
 
 def newest_reports() -> list[IntegrityReport]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from celery import current_app, shared_task
 from django.db import OperationalError
@@ -22,20 +22,27 @@ REPORTS_KEPT = 10
 @shared_task(name=VERIFY_TASK)  # type: ignore[untyped-decorator]
 def check_integrity() -> None:
     """Run all checks and store a report."""
-    _store_report(verify(), is_complete=True)
+    store_report(verify(), is_complete=True)
 
 
 @shared_task(name=VERIFY_ROWS_TASK)  # type: ignore[untyped-decorator]
 def check_rows() -> None:
     """Count rows against rows, without the storage, and store a report."""
-    _store_report(verify_rows(), is_complete=False)
+    store_report(verify_rows(), is_complete=False)
 
 
-def _store_report(checks: Iterable[Check], *, is_complete: bool) -> None:
+def store_report(
+    checks: Iterable[Check],
+    *,
+    is_complete: bool,
+    tell: Callable[[Check], None] = lambda _check: None,
+) -> IntegrityReport:
+    """Run the checks, store what they say, and return it. `tell` gets each check once it ended."""
     started = time.monotonic()
     lines, reason = [], ""
     try:
         for check in checks:
+            tell(check)
             lines.append(
                 {
                     "name": check.name.strip(),
@@ -49,12 +56,13 @@ def _store_report(checks: Iterable[Check], *, is_complete: bool) -> None:
     except OperationalError as error:
         # Mostly the time limit of statements.
         reason = f"The database did not answer a check: {error}"
-    IntegrityReport.objects.create(
+    report = IntegrityReport.objects.create(
         lines=lines, reason=reason, seconds=time.monotonic() - started, is_complete=is_complete
     )
     reports = IntegrityReport.objects.filter(is_complete=is_complete)
     newest = reports.values_list("pk", flat=True)[:REPORTS_KEPT]
     reports.exclude(pk__in=list(newest)).delete()
+    return report
 
 
 def request_check() -> bool:

@@ -122,7 +122,7 @@ def _too_late() -> Q:
 def _check_artefacts() -> Check:
     """An upload is received with at least one artefact."""
     lost = Upload.objects.filter(~Exists(Artefact.objects.filter(upload=OuterRef("pk"))))
-    check = Check("artefacts of all uploads", Artefact.objects.count())
+    check = Check("artefacts of all uploads, equal ones each time", Artefact.objects.count())
     check.add_problems(lost, "upload {} has no artefact")
     return check
 
@@ -140,7 +140,7 @@ def _check_runs() -> Check:
 
 def _check_rows_have_bytes(*, is_hashing: bool) -> Check:
     sizes = {bytes.fromhex(entry.name): entry.size_bytes for entry in storage().list()}
-    check = Check("artefacts with their bytes" + (" and SHA-256" if is_hashing else ""))
+    check = Check("different artefacts, with their bytes" + (" and SHA-256" if is_hashing else ""))
     kept = Artefact.objects.filter(upload__raw_removed_at=None)
     rows = kept.order_by("sha256").values_list("sha256").annotate(Max("size_bytes"))
     for sha256, size_bytes in rows.iterator(ROWS_AT_ONCE):
@@ -156,7 +156,7 @@ def _check_rows_have_bytes(*, is_hashing: bool) -> Check:
 def _count_removed() -> Check:
     """Artefacts whose bytes were removed for their age: they are missing nowhere."""
     removed = Artefact.objects.exclude(upload__raw_removed_at=None)
-    return Check("artefacts removed for their age", removed.count())
+    return Check("artefacts whose bytes were removed for their age", removed.count())
 
 
 def _size_problem(sha256: str, size_bytes: int, stored_bytes: int | None) -> str:
@@ -186,7 +186,9 @@ def _hash_problem(sha256: str) -> str:
 
 def _check_bytes_have_rows() -> Check:
     """Bytes younger than the collector takes may be of an upload on its way."""
-    check = Check("stored artefacts with a row", sum(1 for _ in storage().list()))
+    check = Check(
+        "stored files, with those of uploads on their way", sum(1 for _ in storage().list())
+    )
     before_s = time.time() - settings.COLLECT_AFTER_S
     for entry in unnamed_artefacts(before_s, is_forced=True):
         check.add_problem(f"{entry.name} has no row; `manage.py collect` removes it")

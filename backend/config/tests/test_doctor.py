@@ -152,3 +152,15 @@ def test_sweep_says_what_it_removed():
     assert "0  uploads given back" in text
     assert "0  deleted workspaces removed" in text
     assert "0  expired parts removed, 0 bytes" in text
+
+
+def test_checks_that_were_run_by_hand_are_no_longer_never_checked():
+    assert findings()["integrity"].sentence == "Never checked."
+    call_command("verify", stdout=io.StringIO())
+    assert findings()["integrity"].sentence.startswith("No problem on ")
+
+
+def test_one_problem_is_spoken_of_as_one(sound):
+    lines = [{"name": "uploads", "count": 1, "problem_count": 1, "problems": ["x"]}]
+    IntegrityReport.objects.create(lines=lines, seconds=1.0)
+    assert findings()["integrity"].sentence.startswith("1 problem on ")

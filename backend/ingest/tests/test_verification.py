@@ -87,3 +87,14 @@ def test_an_upload_that_waits_for_days_is_named(upload):
         state=State.RECEIVED, received_at=datetime.fromtimestamp(long_ago, UTC)
     )
     assert f"upload {upload.pk} waits for too long" in verified()[1]
+
+
+def test_each_line_says_what_it_counts(upload):
+    """The same bytes twice, and bytes of an upload on its way: three counts that differ."""
+    process(make_upload(make_tenant("other")).pk)
+    storage().put([b"on its way"])
+    lines = [line.split() for line in verified()[1].splitlines()]
+    counts = {" ".join(line[:-2]): int(line[-2]) for line in lines}
+    assert counts["artefacts of all uploads, equal ones each time"] == 3
+    assert counts["different artefacts, with their bytes"] == 2
+    assert counts["stored files, with those of uploads on their way"] == 3

@@ -45,5 +45,5 @@ class Command(BaseCommand):
         for problem in report.problems:
             self.stdout.write(f"  {problem}")
         if report.problems:
-            raise CommandError(f"The backup is not good: {len(report.problems)} problems.")
+            raise CommandError(f"The backup is not good. Problems: {len(report.problems)}.")
         self.stdout.write("The backup is good.")
