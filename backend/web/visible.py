@@ -12,7 +12,6 @@ from backend.accounts.models import User, Workspace
 from backend.accounts.workspace_links import shared_ids
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
-from backend.library.loading import SLUG as LIBRARY
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 from backend.sharing.reading import find_result_set
 from backend.sharing.run_sharing import find_shared_run
@@ -50,11 +49,10 @@ def workspaces(request: HttpRequest) -> list[UUID]:
 
 
 def searched_workspaces(request: HttpRequest) -> list[Workspace]:
-    """The workspaces that a search from outside of them looks through: those of the viewer, those
-    whose link the browser opened, and the library."""
+    """The workspaces that a search from outside of them looks through: those of the viewer, and
+    those whose link the browser opened."""
     chosen = [*_own_workspaces(request), *shared_ids(request.session)]
-    rows = Workspace.objects.filter(Q(pk__in=chosen) | Q(slug=LIBRARY, is_public=True))
-    return list(rows.order_by("name", "slug"))
+    return list(Workspace.objects.filter(pk__in=chosen).order_by("name", "slug"))
 
 
 def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:

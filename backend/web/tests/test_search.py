@@ -5,6 +5,7 @@ from django.test import Client
 
 from backend.accounts.models import Membership, Role
 from backend.library.loading import SLUG
+from backend.library.study import read_studies
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
@@ -24,9 +25,13 @@ def found(client, q=""):
 def test_the_palette_of_a_page_outside_of_a_workspace_searches_everywhere(owner, stranger, scene):
     for client, path in ((owner, "/workspaces"), (stranger, "/"), (stranger, "/explore")):
         html = html_of(client.get(path))
-        assert 'data-palette="/search" data-searches="all you may read"' in html, path
+        assert (
+            'data-palette="/search" data-searches="your workspaces and what is public"' in html
+        ), path
     html = html_of(owner.get("/w/own-lab/runs"))
-    assert 'data-palette="/w/own-lab/search" data-searches="this workspace"' in html
+    assert (
+        'data-palette="/w/own-lab/search" data-searches="this workspace and what is public"' in html
+    )
 
 
 def test_members_find_each_kind_in_all_of_their_workspaces(owner, scene):
@@ -58,13 +63,40 @@ def test_everyone_finds_servers_of_the_library_and_public_pages(stranger):
     library.is_public = True
     library.save()
     make_run(library, CellSpec(server="tornado"))
-    (server, *others) = results_of(stranger, "tornado")
-    assert (server["kind"], server["title"]) == ("server", "tornado 23.0")
-    assert stranger.get(server["url"]).status_code == 200
-    assert others[-1]["title"] == "Search “tornado” in Explore"
-    assert stranger.get(others[-1]["url"]).status_code == 200
+    results = results_of(stranger, "tornado")
+    titles = {(each["kind"], each["title"]) for each in results}
+    # On the shelf of the library, and measured in its workspace.
+    assert {("server", "Tornado"), ("server", "tornado 23.0")} <= titles
+    assert {each["group"] for each in results} == {"Public"}
+    for each in results:
+        assert stranger.get(each["url"]).status_code == 200, each
+    assert results[-1]["title"] == "Search “tornado” in Explore"
     assert ("page", "Explore") in found(stranger)
     assert ("page", "Glossary") in found(stranger, "glossary")
+
+
+def test_what_is_public_is_a_group_of_its_own_also_in_a_workspace(owner, stranger, scene):
+    make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    foreign = make_result_set(scene.foreign.workspace, Visibility.PUBLIC)
+    foreign.title = "secret-sister"
+    foreign.save(update_fields=["title"])
+    results = owner.get("/w/own-lab/search", {"q": "secret"}).json()["results"]
+    groups = {(each["title"], each["group"]) for each in results}
+    # That of the workspace stands among its results, and once.
+    assert {("secret-title", ""), ("secret-server 1.0", ""), ("secret-sister", "Public")} <= groups
+    assert len(groups) == len(results)
+    titles = {title for _, title in found(stranger, "secret")}
+    assert {"secret-title", "secret-sister"} <= titles
+    assert "secret-server 1.0" not in titles
+    # Its workspace stays unnamed: it is not public.
+    assert not any("foreign" in str(each).lower() for each in results)
+
+
+def test_studies_are_found_by_title_and_author(stranger):
+    (study, *_) = results_of(stranger, read_studies()[0].author)
+    assert (study["kind"], study["title"]) == ("study", read_studies()[0].title)
+    page = html_of(stranger.get(study["url"]))
+    assert f'id="{study["url"].partition("#")[2]}"' in page
 
 
 def test_an_empty_search_leads_to_the_workspaces_and_pages(owner, scene):

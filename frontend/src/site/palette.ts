@@ -8,6 +8,8 @@ interface Result {
   readonly title: string;
   readonly hint: string;
   readonly url: string;
+  /** What stands above the results of a group; empty for those of the workspace. */
+  readonly group: string;
 }
 
 const PAUSE_MS = 120;
@@ -32,15 +34,39 @@ function isPaletteKey(event: KeyboardEvent): boolean {
   return event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey;
 }
 
+/** The rows in their groups, each below its heading. */
+export function grouped(
+  results: readonly Pick<Result, "group">[],
+  rows: readonly HTMLElement[],
+): HTMLElement[] {
+  const lists = new Map<string, HTMLElement>();
+  for (const [index, row] of rows.entries()) {
+    const group = results[index]?.group ?? "";
+    const list = lists.get(group) ?? groupList(group, `palette-group-${lists.size}`);
+    lists.set(group, list);
+    list.append(row);
+  }
+  return [...lists.values()];
+}
+
+function groupList(group: string, id: string): HTMLElement {
+  if (group === "") return h("ul", { role: "group", "aria-label": "Here" });
+  const heading = h("li", { id, role: "presentation", class: "palette-group" }, group);
+  return h("ul", { role: "group", "aria-labelledby": id }, heading);
+}
+
 class Palette {
   /** Where results are asked for. */
   readonly #url: string;
   readonly #input: HTMLInputElement;
-  readonly #list = h("ul", { id: "palette-list", role: "listbox", "aria-label": "Results" });
+  readonly #list = h("div", { id: "palette-list", role: "listbox", "aria-label": "Results" });
   readonly #status = h("p", { class: "hint palette-said", role: "status" });
   readonly #dialog = h("dialog", { class: "dialog palette", "aria-label": "Search" });
   #results: readonly Result[] = [];
+  #rows: readonly HTMLElement[] = [];
   #chosen = 0;
+  #isWaiting = false;
+  #opensFirst = false;
   #timer = 0;
   #pending: AbortController | null = null;
 
@@ -49,6 +75,7 @@ class Palette {
     this.#input = searchField(searches);
     this.#dialog.append(this.#input, this.#list, this.#status);
     this.#input.addEventListener("input", () => {
+      this.#waits();
       clearTimeout(this.#timer);
       this.#timer = window.setTimeout(() => void this.#search(), PAUSE_MS);
     });
@@ -65,6 +92,14 @@ class Palette {
     this.#dialog.showModal();
     this.#input.focus();
     void this.#search();
+  }
+
+  /** What is listed answers an earlier question: Enter opens the first result of the next answer. */
+  #waits(): void {
+    this.#isWaiting = true;
+    this.#opensFirst = false;
+    this.#list.setAttribute("aria-busy", "true");
+    this.#status.textContent = "Searching…";
   }
 
   async #search(): Promise<void> {
@@ -84,14 +119,25 @@ class Palette {
   }
 
   #show(results: readonly Result[]): void {
+    this.#isWaiting = false;
+    this.#list.removeAttribute("aria-busy");
     this.#results = results;
-    this.#list.replaceChildren(...results.map((result, index) => this.#row(result, index)));
+    const rows = results.map((result, index) => this.#row(result, index));
+    this.#rows = rows;
+    this.#list.replaceChildren(...grouped(results, rows));
     this.#list.hidden = results.length === 0;
     this.#status.textContent =
       results.length === 0
         ? `Nothing matches “${this.#input.value.trim()}”.`
         : "↑ ↓ choose · Enter opens";
     this.#choose(0);
+    if (this.#opensFirst) this.#openChosen();
+  }
+
+  #openChosen(): void {
+    this.#opensFirst = this.#isWaiting;
+    const result = this.#results[this.#chosen];
+    if (result && !this.#isWaiting) location.assign(result.url);
   }
 
   #row(result: Result, index: number): HTMLLIElement {
@@ -111,7 +157,7 @@ class Palette {
 
   #choose(chosen: number): void {
     this.#chosen = chosen;
-    for (const [index, row] of [...this.#list.children].entries()) {
+    for (const [index, row] of this.#rows.entries()) {
       row.setAttribute("aria-selected", String(index === chosen));
       if (index === chosen) row.scrollIntoView({ block: "nearest" });
     }
@@ -128,8 +174,7 @@ class Palette {
       this.#choose((this.#chosen + step + count) % count);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      const result = this.#results[this.#chosen];
-      if (result) location.assign(result.url);
+      this.#openChosen();
     }
   }
 }

@@ -1,0 +1,99 @@
+"""What the search palette finds by name in workspaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.http import HttpRequest
+
+from backend.accounts.models import Workspace
+from backend.links import link_to, run_link
+from backend.runs.listing import run_page
+from backend.runs.models import Host, Server, Workload
+from backend.runs.search import RunSearch
+from backend.runs.shown import shown_rows
+from backend.web import visible
+
+EACH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The workspaces that are searched. Where that may be several, each result names its own."""
+
+    workspaces: Sequence[Workspace]
+    names_workspaces: bool = False
+
+    @property
+    def ids(self) -> list[UUID]:
+        return [workspace.pk for workspace in self.workspaces]
+
+    def slug_of(self, row: Any) -> str:
+        """The slug of the workspace of a server, host or workload."""
+        return self._workspace_of(row.workspace_id).slug
+
+    def hint(self, workspace_id: UUID, *texts: str | None) -> str:
+        """What is told of a result beside its title."""
+        names = [self._workspace_of(workspace_id).name] if self.names_workspaces else []
+        return " · ".join(filter(None, (*names, *texts)))
+
+    def _workspace_of(self, workspace_id: UUID) -> Workspace:
+        return next(each for each in self.workspaces if each.pk == workspace_id)
+
+
+def find_named(request: HttpRequest, searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
+    """Everything whose name contains `asked`; nothing where nothing is asked."""
+    if not asked:
+        return
+    yield from _find_servers(searched, asked)
+    yield from _find_hosts(searched, asked)
+    yield from _find_workloads(searched, asked)
+    yield from _find_runs(searched, asked)
+    sets = visible.result_sets(request, *searched.workspaces).filter(title__icontains=asked)
+    for result_set in sets.defer("snapshot")[:EACH]:
+        hint = searched.hint(result_set.workspace_id, result_set.visibility)
+        yield result("result set", result_set.title, hint, result_set.path)
+
+
+def _find_servers(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(version__icontains=asked)
+    rows = shown_rows(Server, searched.ids).filter(is_named)
+    for server in rows.order_by("name", "-created_at")[:EACH]:
+        values = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
+        url = link_to("server-page", searched.slug_of(server), server.pk)
+        yield result("server", str(server), searched.hint(server.workspace_id, values), url)
+
+
+def _find_hosts(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(cpu_model__icontains=asked)
+    rows = shown_rows(Host, searched.ids).filter(is_named)
+    for host in rows.order_by("name", "pk")[:EACH]:
+        hint = searched.hint(host.workspace_id, host.cpu_model, host.kernel)
+        url = link_to("host-page", searched.slug_of(host), host.pk)
+        yield result("host", str(host), hint, url)
+
+
+def _find_workloads(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(path__icontains=asked)
+    rows = shown_rows(Workload, searched.ids).filter(is_named)
+    for workload in rows.order_by("name", "pk")[:EACH]:
+        request_text = " ".join(filter(None, (workload.method, workload.path)))
+        hint = searched.hint(workload.workspace_id, request_text)
+        url = link_to("workload-page", searched.slug_of(workload), workload.pk)
+        yield result("workload", workload.name, hint, url)
+
+
+def _find_runs(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
+    ids = {workspace.slug: workspace.pk for workspace in searched.workspaces}
+    for run in run_page(searched.ids, limit=EACH, search=RunSearch(q=asked)).runs:
+        labels = [f"{key}: {value}" for key, value in run.labels.items()]
+        hint = searched.hint(ids[run.workspace], ", ".join(run.servers[:3]), *labels)
+        yield result("run", f"Run {str(run.id)[:8]}", hint, run_link(run.id))
+
+
+def result(kind: str, title: str, hint: str, url: str) -> dict[str, Any]:
+    return {"kind": kind, "title": title[:200], "hint": hint[:200], "url": url, "group": ""}
