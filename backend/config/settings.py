@@ -46,6 +46,9 @@ DATABASE_ROUTERS = ["backend.runs.read_router.ReadRouter"]
 REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use as broker, redis://host:port/0")
 # To connect, and to wait for an answer.
 REDIS_TIMEOUT_S = 0.5
+LOCAL_SITE = env.flag(
+    "LOCAL_SITE", "scripts/start runs this: pages name its commands and its demo", default=False
+)
 # What may be evicted at any time: kept answers, and counts for limits.
 CACHE_URL = env.text("CACHE_URL", "another Redis for kept answers and limits", default="")
 CACHE_URL = CACHE_URL or REDIS_URL

@@ -119,6 +119,7 @@ class Site:
             **os.environ,
             **self.folder.secrets(),
             "DATA_DIR": str(data),
+            "LOCAL_SITE": "true",
             "TMPDIR": str(self.folder.scratch),
             "PUBLIC_URL": os.environ.get("PUBLIC_URL", self.url),
             "DJANGO_SETTINGS_MODULE": "backend.config.settings",

@@ -26,6 +26,9 @@ from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import ResultSet, Visibility
 
 SLUG, NAME = "library", "Library"
+# The study that the front page shows until somebody chooses a comparison: it has the most servers,
+# each with three outputs at five loads.
+SHOWCASE = "landshark-2010"
 # A worker has what an interrupted loading left unread: its reading is waited for.
 READING_TIMEOUT_S = 120.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.core.cache import caches
 from django.db.models import Q, QuerySet
@@ -33,15 +34,18 @@ class Exhibit:
         return not self.finding.startswith(self.result_set.title.removesuffix(" …"))
 
 
-def find_showcase() -> Exhibit | None:
-    """The comparison on the front page: the latest featured set, else the oldest whose series are
-    comparable, else the oldest.
+def find_showcase(preferred: UUID | None = None) -> Exhibit | None:
+    """The comparison on the front page: the latest featured set, else the one with the link
+    `preferred`, else the oldest whose series are comparable, else the oldest.
 
-    So a set that somebody publishes replaces it only where its series are not comparable.
+    So no set takes its place because it is new.
     """
     featured = _readable().exclude(featured_at=None).order_by("-featured_at", "pk").first()
     if featured is not None:
         return _exhibit(featured)
+    chosen = None if preferred is None else _readable().filter(link=preferred).first()
+    if chosen is not None:
+        return _exhibit(chosen)
     oldest = [_exhibit(row) for row in _readable().order_by("created_at", "pk")[:LOOKED_AT]]
     return next((each for each in oldest if each.is_comparable), next(iter(oldest), None))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -17,11 +18,13 @@ from backend.ingest.dry_run import OF_STRANGERS, DryFile, dry_run
 from backend.ingest.envelope import Envelope
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.slots import STRANGERS
+from backend.library.loading import SHOWCASE, result_set_id
 from backend.links import link_to
 from backend.problems import seconds_to_wait
 from backend.sharing.gallery import find_showcase, list_exhibits
 from backend.sharing.models import ResultSet
 from backend.stats.thresholds import LEAST_TRIALS
+from backend.web.demo import find_demo_in_progress
 from backend.web.previews import explain_refusal, preview_context, sent_files
 
 EXHIBITS = 6
@@ -38,14 +41,24 @@ LOOKS: tuple[tuple[str, dict[str, str]], ...] = (
 @csp_update({"frame-src": [SELF]})
 def introduction(request: HttpRequest) -> HttpResponse:
     """What Loadsheet answers, with a comparison to play with and a form to try it."""
-    showcase = find_showcase()
+    of_library = result_set_id(SHOWCASE)
+    showcase = find_showcase(preferred=of_library)
+    demo = find_demo_in_progress()
     context = {
+        "demo": demo,
+        "minutes_left": None if demo is None else _minutes(demo.seconds_left),
         "showcase": showcase,
+        "is_of_library": showcase is not None and showcase.result_set.link == of_library,
         "looks": [] if showcase is None else _looks(showcase.result_set),
         "gallery": list_exhibits(EXHIBITS, without=showcase),
         **_form_context(request),
     }
     return render(request, "introduction.html", context)
+
+
+def _minutes(seconds: float | None) -> int | None:
+    """In whole minutes, one at least."""
+    return None if seconds is None else max(1, math.ceil(seconds / 60))
 
 
 def _looks(result_set: ResultSet) -> list[tuple[str, str]]:

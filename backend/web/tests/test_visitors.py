@@ -9,6 +9,7 @@ import resource
 import secrets
 from datetime import timedelta
 from ipaddress import ip_address
+from uuid import UUID
 
 import psutil
 import pytest
@@ -17,11 +18,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts.models import User
+from backend.accounts.models import Token, User
+from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest import sandbox, slots
 from backend.ingest.dry_run import OF_STRANGERS
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.slots import STRANGERS
+from backend.library.loading import SHOWCASE, result_set_id
 from backend.runs.models import Run, Trial
 from backend.sharing.edits import withdraw
 from backend.sharing.gallery import feature_if_none_is
@@ -33,6 +36,7 @@ from backend.testing.worst_texts import WORST_TEXTS, worst_text
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
+DEMO_RUN = UUID(int=12)
 GZIPPED_ZEROS = gzip.compress(b"0" * (8 * OF_STRANGERS.quick.unpacked_bytes))
 
 
@@ -119,6 +123,48 @@ def test_the_operator_chooses_the_comparison_of_the_front_page(stranger, scene):
     assert showcase_on(stranger) == str(first.link)
     feature_if_none_is(newest)
     assert showcase_on(stranger) == str(newest.link)
+
+
+def test_until_somebody_chooses_the_front_page_shows_a_study_of_the_library(stranger, scene):
+    _, study, newest = (make_result_set(scene.own.workspace, Visibility.PUBLIC) for _ in range(3))
+    ResultSet.objects.filter(pk=study.pk).update(link=result_set_id(SHOWCASE))
+    assert showcase_on(stranger) == str(result_set_id(SHOWCASE))
+    assert "A published benchmark, with its checks" in page(stranger)
+    feature_if_none_is(newest)
+    assert showcase_on(stranger) == str(newest.link)
+    assert "A measured comparison" in page(stranger)
+
+
+@pytest.fixture
+def demo_agent(settings):
+    """The token of the demo's agent, on a site of scripts/start."""
+    settings.LOCAL_SITE = True
+    made = io.StringIO()
+    call_command("make_demo", stdout=made)
+    return Token.objects.get(workspace__slug=json.loads(made.getvalue())["workspace"])
+
+
+def report(token, state="running", **fields):
+    """A heartbeat of the demo's run."""
+    heartbeat = Heartbeat(run=DEMO_RUN, state=state, trials_done=12, trials_planned=48, **fields)
+    record_heartbeat(token, host_name="here", program="loadsheet", version="1", heartbeat=heartbeat)
+
+
+def test_while_the_demo_is_measured_the_front_page_says_how_far_it_is(demo_agent, stranger):
+    assert "The demo is being measured" not in page(stranger)
+    report(demo_agent, seconds_left=70, silent_s=60)
+    html = html_of(stranger.get("/"))
+    assert "The demo is being measured on this machine" in html
+    assert "<strong>12 of 48 trials</strong>, about 2 minutes left." in html
+    assert '<progress max="48" value="12"' in html
+    report(demo_agent, state="finished")
+    assert "The demo is being measured" not in page(stranger)
+
+
+def test_a_workspace_that_is_called_demo_is_no_demo_elsewhere(demo_agent, stranger, settings):
+    report(demo_agent, silent_s=60)
+    settings.LOCAL_SITE = False
+    assert "The demo is being measured" not in page(stranger)
 
 
 def test_a_private_set_does_not_come_to_the_front_page(scene):

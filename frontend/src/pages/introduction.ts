@@ -1,6 +1,7 @@
 // The embedded comparison follows its links by itself. This marks which of them is shown, and lends
 // the frame the theme that the reader chose: a framed page reads no storage.
 import { onThemeChange } from "../charts/style/theme";
+import { followDemo } from "../site/demo_progress";
 
 function markLook(showcase: Element, chosen: Element): void {
   for (const look of showcase.querySelectorAll("a.look")) look.removeAttribute("aria-current");
@@ -27,5 +28,10 @@ function bindShowcase(showcase: Element): void {
   lendTheme(frame);
 }
 
-const showcase = document.querySelector("[data-showcase]");
-if (showcase) bindShowcase(showcase);
+function bindWithin(place: ParentNode): void {
+  const showcase = place.querySelector("[data-showcase]");
+  if (showcase) bindShowcase(showcase);
+}
+
+bindWithin(document);
+followDemo(bindWithin);

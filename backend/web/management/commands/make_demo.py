@@ -28,7 +28,7 @@ class Command(BaseCommand):
                 TokenKind.AGENT,
                 workspace,
                 user=user,
-                name="demo",
+                name=NAME,
                 lifetime=tokens.AGENT_LIFETIME,
             )
         self.stdout.write(json.dumps({"workspace": workspace.slug, "token": clear}))
