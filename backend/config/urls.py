@@ -1,15 +1,12 @@
 """Where each part of the site begins."""
 
-from allauth.account.views import LoginView
-from django.conf import settings
 from django.urls import include, path
 
 from backend.api.urls import VERSION_ROOT
 from backend.config import health, metrics, operator
 from backend.web import reauthentication
+from backend.web.sign_in import SignInPage
 from backend.web.staff_site import staff_site
-
-sign_in_page = LoginView.as_view(extra_context={"is_sign_up_open": settings.OPEN_SIGN_UP})
 
 urlpatterns = [
     path("livez", health.livez, name="livez"),
@@ -18,7 +15,7 @@ urlpatterns = [
     path("operator", operator.operator, name="operator"),
     path("operator/check", operator.check_now, name="check-integrity"),
     # Before allauth's own route of the same address: its page says whether anyone may sign up.
-    path("accounts/login/", sign_in_page, name="account_login"),
+    path("accounts/login/", SignInPage.as_view(), name="account_login"),
     # These too: a first password needs a new session, and forms say what they confirm.
     path("accounts/password/set/", reauthentication.set_password, name="account_set_password"),
     path(

@@ -1,7 +1,10 @@
-"""The one-time sign-in link."""
+"""The form that signs in, and the one-time sign-in link."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from allauth.account.views import LoginView
 from django.conf import settings
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -41,3 +44,12 @@ def _refused(request: HttpRequest, reason: str) -> HttpResponse:
 
 def _next_page(request: HttpRequest) -> str:
     return own_path(request.GET.get("next", ""), link_to("home"))
+
+
+class SignInPage(LoginView):  # type: ignore[misc]
+    """The form, with what somebody without an account can do."""
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        more = {"is_sign_up_open": settings.OPEN_SIGN_UP, "is_local": settings.LOCAL_SITE}
+        shown: dict[str, Any] = super().get_context_data(**context, **more)
+        return shown

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from backend.accounts.models import Token, TokenKind
 from backend.accounts.tokens import find
+from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
 
@@ -128,3 +129,21 @@ def test_labels_of_account_pages_have_no_colon(scene, page):
     labels = re.findall(r"<label[^>]*>([^<]+)</label>", answer)
     assert labels
     assert not [label for label in labels if label.strip().endswith(":")]
+
+
+def test_the_form_of_a_local_site_says_what_prints_a_link(client, settings):
+    settings.LOCAL_SITE = True
+    page = html_of(client.get("/accounts/login/"))
+    assert "manage.py sign_in_link<" in page
+    assert "manage.py first_owner_link<" in page
+    assert "ask a member of a workspace" not in page
+
+
+def test_the_form_of_another_site_names_no_command(client, settings):
+    page = html_of(client.get("/accounts/login/"))
+    assert "manage.py" not in page
+    assert "No account? They are made from invitations: ask a member of a workspace" in page
+    settings.OPEN_SIGN_UP = True
+    page = html_of(client.get("/accounts/login/"))
+    assert "Create an account" in page
+    assert "made from invitations" not in page
