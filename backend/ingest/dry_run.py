@@ -24,6 +24,7 @@ from backend.ingest.sandbox import LocalArtefact, ParserFailed
 from backend.ingest.slots import NOBODYS, PREVIEWS
 from backend.runs.checks import Finding, check_trial
 from backend.runs.measured import (
+    NAMED_BY,
     LoadPoint,
     TrialRecord,
     check_input_of,
@@ -62,11 +63,14 @@ class DryTrial:
     """A trial as it would be recorded; None is unknown. Times in µs, rates per second."""
 
     server: str
+    # Its name is from the output: nobody named it.
+    is_named_by_output: bool
     workload: str
     point: LoadPoint
     figures: Mapping[str, Any]
     findings: Sequence[Finding]
     incomplete: bool
+    is_warmup: bool = False
     # What was removed from the text before it was read, as sentences.
     notes: tuple[str, ...] = ()
     # The first and last line of the trial's output, where the file has several.
@@ -222,6 +226,7 @@ def _trial(run: Run, record: TrialRecord) -> DryTrial:
     version = record.server.get("version")
     return DryTrial(
         server=" ".join(part for part in (record.server["name"], version) if part),
+        is_named_by_output=NAMED_BY in (record.server.get("configuration") or {}),
         workload=record.workload["name"],
         point=point,
         figures={
@@ -237,6 +242,7 @@ def _trial(run: Run, record: TrialRecord) -> DryTrial:
         },
         findings=check_trial(figures),
         incomplete=record.parsed.incomplete,
+        is_warmup=record.warmup,
         notes=record.parsed.notes,
         lines=record.parsed.lines,
         command=shlex.join(record.command),

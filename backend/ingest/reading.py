@@ -14,12 +14,13 @@ from urllib.parse import SplitResult, urlsplit
 
 from backend.errors import WorkFailed
 from backend.formats.model import ReadTrial
+from backend.formats.server_header import Product, read_product
 from backend.ingest.answers import Answers
 from backend.ingest.envelope import Envelope, TrialEntry, known_members, read_envelope
 from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parse_child import trial_of
-from backend.runs.measured import UNKNOWN_SERVER, TrialRecord
+from backend.runs.measured import NAMED_BY, UNKNOWN_SERVER, TrialRecord
 from backend.runs.names import is_unknown
 
 # What a shell interprets.
@@ -210,14 +211,10 @@ def read_plain(
 def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRecord:
     """A result of a file without a plan: what its output says, and what the sender said of it."""
     url = _split(trial.parsed.url or "")
-    target = f"{UNKNOWN_SERVER} at {url.netloc}" if url.netloc else UNKNOWN_SERVER
+    said = {**trial.parsed.server, **_with_values(known_members(envelope.server))}
     return TrialRecord(
         ordinal=ordinal,
-        server={
-            "name": target[:200],
-            **trial.parsed.server,
-            **_with_values(known_members(envelope.server)),
-        },
+        server=_server_of(said, read_product(trial.parsed.server_software), url.netloc),
         workload={
             "name": (url.path or "unknown workload")[:200],
             "path": url.path[:2000] or None,
@@ -231,6 +228,23 @@ def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRec
         warmup=trial.parsed.is_warmup,
         command=_words(trial.parsed.command),
     )
+
+
+def _server_of(said: Mapping[str, Any], product: Product | None, address: str) -> Mapping[str, Any]:
+    """What was `said` of the server. Where that is no name, its answers name it.
+
+    Servers of one name at several addresses may be different ones, such as two behind one proxy. So
+    the address stays a part of a server that nobody named.
+    """
+    if "name" in said:
+        is_same = product is not None and product.name.casefold() == said["name"].casefold()
+        return {"version": product.version, **said} if product and is_same else said
+    if product is None:
+        name = f"{UNKNOWN_SERVER} at {address}" if address else UNKNOWN_SERVER
+        return {"name": name[:200], **said}
+    settings = {"address": address[:200]} if address else {}
+    configuration = {**settings, NAMED_BY: "its answers", **(said.get("configuration") or {})}
+    return {**product._asdict(), **said, "configuration": configuration}
 
 
 def _split(url: str) -> SplitResult:

@@ -18,6 +18,8 @@ from backend.runs.models import Run, Trial
 Origin = Literal["computed", "reported"]
 # Begins the name of a server that nobody named.
 UNKNOWN_SERVER = "unknown server"
+# The setting of a server whose name is from the output.
+NAMED_BY = "named_by"
 # Stands for a trial whose artefacts were not read.
 UNREAD = ParsedTrial(tool="", loop=None)
 

@@ -4,7 +4,8 @@ Loop: closed. Latency unit: whole ms in the text and the TSV, µs in the CSV; Kb
 Success: 2xx and 3xx among the complete requests; unknown when receive errors or exceptions are
 among them, or "Non-2xx responses", which are redirects and errors alike. Percentiles: the sorted
 value number floor(n·p/100), counted from 0. "Length" failures are bodies that differ in length
-from the first, no failure of the server by themselves.
+from the first, no failure of the server by themselves. "Server Software", the header Server of the
+answers, names a server that the upload does not name; its address then stays a part of it.
 """
 
 from __future__ import annotations
