@@ -209,6 +209,9 @@ class FiredCheck(Record, frozen=True, kw_only=True):
     count: int
     cells: Sequence[str] = ()
     trials: Sequence[str] = ()
+    runs: Annotated[
+        Sequence[str] | UnsetType, Meta(description="Of an error: the ids of its runs, at most 100")
+    ] = UNSET
     dismissed: Annotated[Sequence[Dismissed], Meta(description="A member dismissed it")] = ()
 
 
@@ -338,6 +341,7 @@ class NotRead(Record, frozen=True, kw_only=True):
     x: Annotated[Place | None, Meta(description="Null without a known place on the axis")]
     trials: int
     reason: Annotated[str, Meta(description="One sentence")]
+    runs: Annotated[Sequence[str] | UnsetType, Meta(description="The ids of their runs")] = UNSET
 
 
 class Figures(Record, frozen=True, kw_only=True):

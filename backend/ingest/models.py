@@ -112,7 +112,7 @@ class Upload(models.Model):
 
     @property
     def is_partial(self) -> bool:
-        """Whether it was read, but for some of its results, which its reason names."""
+        """Whether it was read, but some results not, or not whole: its reason names them."""
         return self.state == State.PARSED and bool(self.reason)
 
     @property

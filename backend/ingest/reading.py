@@ -28,6 +28,7 @@ SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")
 # More reasons of one upload are counted, and more places of one reason.
 MAX_REASONS = 20
 MAX_PLACES = 3
+CUT_OFF = "the output ends before its report is complete. Its figures are not compared."
 
 
 class NothingRead(WorkFailed):
@@ -64,17 +65,36 @@ class Reading:
     @property
     def reason(self) -> str:
         """How many results could not be read, and below it why, a line for each different refusal;
-        empty where everything was read."""
-        if not self.refusals:
-            return ""
-        places: dict[str, list[str]] = {}
-        for refusal in self.refusals:
-            places.setdefault(" ".join(refusal.why.split()), []).append(refusal.place)
-        lines = [f"{len(self.refusals)} of {self.total} results could not be read."]
-        lines += [f"{_joined(own)}: {why}" for why, own in places.items()][:MAX_REASONS]
-        if len(places) > MAX_REASONS:
-            lines.append(f"More reasons, not listed: {len(places) - MAX_REASONS}.")
+        the same of results that were cut off. Empty where everything was read."""
+        lines = []
+        if self.refusals:
+            lines.append(f"{len(self.refusals)} of {self.total} results could not be read.")
+            lines += _reason_lines(self.refusals)
+        if cut := self._cut_off():
+            noun = "result" if self.total == 1 else "results"
+            lines.append(f"Partly read: {len(cut)} of {self.total} {noun}.")
+            lines += _reason_lines(cut)
         return "\n".join(lines)
+
+    def _cut_off(self) -> list[Refusal]:
+        """The results whose output ends early, by their files. Failed trials say so themselves."""
+        pairs = zip(self.records, self.artefacts, strict=True)
+        return [
+            Refusal(artefacts[0].name, CUT_OFF)
+            for record, artefacts in pairs
+            if artefacts and record.parsed.incomplete and not (record.warmup or record.error)
+        ]
+
+
+def _reason_lines(refusals: Sequence[Refusal]) -> list[str]:
+    """A line for each different reason, with its places."""
+    places: dict[str, list[str]] = {}
+    for refusal in refusals:
+        places.setdefault(" ".join(refusal.why.split()), []).append(refusal.place)
+    lines = [f"{_joined(own)}: {why}" for why, own in places.items()][:MAX_REASONS]
+    if len(places) > MAX_REASONS:
+        lines.append(f"More reasons, not listed: {len(places) - MAX_REASONS}.")
+    return lines
 
 
 def _joined(places: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from backend.runs.among import among
 from backend.runs.models import Run, Trial
 
 # The states as people say them. complete: not under way, not interrupted, no trial failed, and all
-# of its upload was read.
+# of its upload was read, each output to its end.
 STATE_WORDS = {
     "complete": "Done",
     "failed": "Failed trials",
@@ -26,6 +26,8 @@ STATES = tuple(STATE_WORDS)
 _IS_PARTIAL = Q(upload__reason__gt="")
 # At the beginning of a reason, whichever version wrote it.
 _COUNTS = re.compile(r"\d+ of \d+")
+# No line of a reason is alike: it has the name of a file, a colon and the reason.
+_PARTLY_READ = re.compile(r"Partly read: \d+ of \d+ results?\.")
 
 
 def state_of(*, is_open: bool, is_interrupted: bool, has_failed: bool, is_partial: bool) -> str:
@@ -66,7 +68,8 @@ def reasons_not_read(run_ids: Iterable[UUID]) -> dict[UUID, str]:
 
 
 def count_not_read(lines: Sequence[str]) -> list[str]:
-    """Of the lines of a reason, how many results could not be read: the others name files and
-    quote them, which is for members."""
+    """Of the lines of a reason, how many results could not be read, or not whole: the others name
+    files and quote them, which is for members."""
     counts = _COUNTS.match(lines[0]) if lines else None
-    return [f"{counts[0]} results could not be read."] if counts else []
+    not_read = [f"{counts[0]} results could not be read."] if counts else []
+    return not_read + [line for line in lines if _PARTLY_READ.fullmatch(line)]

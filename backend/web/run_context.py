@@ -53,6 +53,8 @@ def run_context(run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
         "standing_corrections": sum(not each.get("undone_at") for each in corrections),
         "has_resources": any(trial["resources"] for trial in trials),
         "summary": summary,
+        # A phone has no column of workloads.
+        "names_workloads": len({row["workload"] for row in summary}) > 1,
         "charts": small_charts(summary),
         "tabs": TABS,
         "check_groups": _check_groups(_checks(run.pk, trials)),

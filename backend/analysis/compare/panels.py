@@ -315,5 +315,6 @@ def merge_fired_checks(panels: Iterable[Panel]) -> list[Fired]:
         total = merged.setdefault(fired.check.id, Fired(fired.check))
         total.cells += fired.cells
         total.trials += fired.trials
+        total.runs |= fired.runs
         total.dismissed |= fired.dismissed
     return list(merged.values())

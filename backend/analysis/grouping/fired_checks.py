@@ -5,7 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
+
+from msgspec import UNSET
 
 from backend.analysis import figures
 from backend.analysis.grouping.points import Point
@@ -23,6 +26,8 @@ class Fired:
     check: Check
     cells: list[str] = field(default_factory=list)
     trials: list[str] = field(default_factory=list)
+    # The runs of both, each once.
+    runs: dict[uuid.UUID, None] = field(default_factory=dict)
     # Where it fired too, but a member said why that is no finding: counted nowhere above.
     dismissed: dict[uuid.UUID, LoadedDismissal] = field(default_factory=dict)
 
@@ -40,8 +45,15 @@ class Fired:
             count=self.count,
             cells=self.cells[:MAX_LISTED],
             trials=self.trials[:MAX_LISTED],
+            runs=self._blocking_runs() or UNSET,
             dismissed=[dismissal.to_record() for dismissal in self.dismissed.values()],
         )
+
+    def _blocking_runs(self) -> list[str]:
+        """The runs to look at where the check keeps series out of a ranking; none otherwise."""
+        if self.check.severity != "error":
+            return []
+        return [str(run) for run in islice(self.runs, MAX_LISTED)]
 
 
 def find_check(id_: str) -> Check:
@@ -127,10 +139,12 @@ class _Collection:
     def add_point(self, id_: str, point: Point) -> None:
         if fired := self.undismissed(id_, {cell.run.id for cell in point.cells}):
             fired.cells.append(str(point.cells[0].id))
+            fired.runs |= dict.fromkeys(cell.run.id for cell in point.cells)
 
     def add_trial(self, id_: str, cell: LoadedCell, trial: LoadedTrial) -> None:
         if fired := self.undismissed(id_, {cell.run.id}):
             fired.trials.append(str(trial.id))
+            fired.runs[cell.run.id] = None
 
     def fired(self, id_: str) -> Fired:
         if id_ not in self.by_id:

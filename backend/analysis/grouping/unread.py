@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec import UNSET
+
 from backend.analysis import figures
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.points import place_of
@@ -17,6 +19,7 @@ from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.records import LoadedCell
 
 MAX_REASON = 300
+MAX_RUNS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class UnreadSeries:
     x: Value
     trials: int
     reason: str
+    runs: tuple[str, ...] = ()
 
     def to_record(self) -> figures.NotRead:
         return figures.NotRead(
@@ -39,6 +43,7 @@ class UnreadSeries:
             x=None if self.x is None else place_of(self.x),
             trials=self.trials,
             reason=self.reason,
+            runs=self.runs or UNSET,
         )
 
 
@@ -55,11 +60,23 @@ def find_unread_series(
         return []
     reasons = fetch_reasons(trial for trials in unread.values() for trial in trials)
     return [
-        UnreadSeries(group.id, labels.get(group.id) or group.label, place, count, reason)
+        UnreadSeries(
+            series=group.id,
+            label=labels.get(group.id) or group.label,
+            x=place,
+            trials=count,
+            reason=reason,
+            runs=_runs_of(cell for cell in cells if unread.get(cell.id)),
+        )
         for group in groups
         for place, cells in group.points.items()
         for reason, count in _count_reasons(cells, unread, reasons).items()
     ]
+
+
+def _runs_of(cells: Iterable[LoadedCell]) -> tuple[str, ...]:
+    runs = dict.fromkeys(str(cell.run.id) for cell in cells)
+    return tuple(runs)[:MAX_RUNS]
 
 
 def _count_reasons(
@@ -79,7 +96,7 @@ def find_unplaced_series(cells: Iterable[LoadedCell], grouping: Grouping) -> lis
     trials = fetch_trial_counts(cell.id for cell in unplaced)
     reason = f"The {axis.noun} is unknown."
     return [
-        UnreadSeries(group.id, group.label, None, count, reason)
+        UnreadSeries(group.id, group.label, None, count, reason, _runs_of(group.cells()))
         for group in (group_by_name(unplaced, grouping) if unplaced else ())
         if (count := sum(trials.get(cell.id, 0) for cell in group.cells()))
     ]

@@ -75,6 +75,7 @@ def _row(trials: Sequence[Mapping[str, Any]], point: Point | None) -> dict[str, 
         "figures": {name: None if point is None else point.metrics[name] for name in METRICS},
         "counted": 0 if point is None else len(point.trials),
         "failed": sum(bool(trial["error"]) for trial in trials),
+        "cut_off": sum(trial["incomplete"] and not trial["error"] for trial in trials),
         "trials": trials,
     }
 

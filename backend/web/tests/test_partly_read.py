@@ -1,16 +1,21 @@
 """Runs and uploads of which some results could not be read: their state, filter and reasons."""
 
 import re
+from pathlib import Path
 
 import pytest
 from django.test import Client
 
 from backend.ingest.worker import process
+from backend.runs.run_states import count_not_read
 from backend.sharing.models import SharedRun, Visibility
 from backend.testing.uploads import WRK, make_upload
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
+CAPTURES = Path(__file__).parents[2] / "formats/ab/tests/captures"
+WHOLE = (CAPTURES / "keepalive-c10-10k-tsv-csv/stdout").read_text()
+CUT = (CAPTURES / "odd-cut-in-percentile-table/stdout").read_text()
 HEAD = "2 of 3 results could not be read."
 
 
@@ -90,3 +95,51 @@ def test_a_run_that_was_read_whole_says_nothing_of_it(owner, scene):
     html = html_of(owner.get(f"/r/{scene.run.pk}"))
     assert "could not be read" not in html
     assert "No run matches" in html_of(owner.get("/w/own-lab/runs?state=partial"))
+
+
+@pytest.fixture
+def cut_off(scene):
+    """Of two reports of ab, the second ends within its table of percentiles."""
+    upload = make_upload(scene.own, WHOLE, CUT)
+    process(upload.pk)
+    upload.refresh_from_db()
+    return upload
+
+
+def test_a_report_that_was_cut_off_is_partly_read_and_named(owner, cut_off):
+    head, line = cut_off.reason_lines
+    assert head == "Partly read: 1 of 2 results."
+    assert line.startswith("1.txt: the output ends before its report is complete.")
+    html = html_of(owner.get("/w/own-lab/runs?state=partial"))
+    assert re.findall(r'href="/r/([0-9a-f-]{36})"', html) == [str(cut_off.run_id)]
+    assert str(cut_off.run_id) not in html_of(owner.get("/w/own-lab/runs?state=complete"))
+    assert f"/u/{cut_off.pk}" in html_of(owner.get("/w/own-lab/uploads?state=partial"))
+    page = html_of(owner.get(f"/r/{cut_off.run_id}"))
+    assert "Measure again and keep the whole output." in page
+    assert "What was not read is missing" not in page
+    assert '<span class="status status-warning">1 cut off</span>' in page
+    # Saving leads to the reason before it leads to the run.
+    assert owner.get(f"/u/{cut_off.pk}?then=run").status_code == 200
+
+
+def test_the_comparison_names_the_run_that_keeps_a_series_unranked(owner, scene, cut_off):
+    figures = owner.get(f"/api/v1/compare?workspace=own-lab&run={cut_off.run_id}").json()
+    (check,) = [each for each in figures["checks"] if each["id"] == "incomplete"]
+    assert check["runs"] == [str(cut_off.run_id)]
+    assert all("runs" not in each for each in figures["checks"] if each["severity"] != "error")
+
+
+def test_strangers_get_the_count_of_what_was_cut_off_alone(scene, cut_off):
+    shared = SharedRun.objects.create(run=cut_off.run, visibility=Visibility.UNLISTED)
+    html = html_of(Client().get(f"/shared/runs/{shared.link}"))
+    assert "Partly read: 1 of 2 results." in html
+    assert "1.txt" not in html
+
+
+def test_what_was_not_read_and_what_was_cut_off_are_told_together(scene):
+    upload = make_upload(scene.own, CUT, "no tool's output")
+    process(upload.pk)
+    upload.refresh_from_db()
+    heads = [line for line in upload.reason_lines if re.search(r"\d of \d", line)]
+    assert heads == ["1 of 2 results could not be read.", "Partly read: 1 of 2 results."]
+    assert count_not_read(upload.reason_lines) == heads

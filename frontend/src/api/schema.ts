@@ -163,6 +163,8 @@ export interface components {
             readonly count: number;
             readonly cells?: readonly string[];
             readonly trials?: readonly string[];
+            /** @description Of an error: the ids of its runs, at most 100 */
+            readonly runs?: readonly string[];
             /** @description A member dismissed it */
             readonly dismissed?: readonly components["schemas"]["Dismissed"][];
         };
@@ -229,6 +231,8 @@ export interface components {
             readonly trials: number;
             /** @description One sentence */
             readonly reason: string;
+            /** @description The ids of their runs */
+            readonly runs?: readonly string[];
         };
         readonly NullEnum: null;
         /**

@@ -25,6 +25,19 @@ describe("evidence", () => {
     expect(warning?.querySelectorAll('a[href^="/t/"]').length).toBe(9);
   });
 
+  it("names the runs of an error, by which one finds what keeps a series unranked", () => {
+    const shown = sample();
+    const [error] = shown.checks.filter((check) => check.severity === "error");
+    const run = shown.runs[0];
+    if (!error || !run) throw new Error("the sample has no error or no run");
+    const checks = shown.checks.map((check) =>
+      check === error ? { ...check, runs: [run.id] } : check,
+    );
+    document.body.append(checkList({ ...shown, checks }));
+    const link = document.querySelector(`#check-${error.id} a[href="${run.url}"]`);
+    expect(link?.textContent).toBe(run.id.slice(0, 8));
+  });
+
   it("links to no run and no trial where these are not shared with the reader", () => {
     const evidence = 'a[href^="/r/"], a[href^="/t/"]';
     const page = document.body.appendChild(document.createElement("div"));

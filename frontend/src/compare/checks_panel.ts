@@ -36,8 +36,8 @@ export function checkList(figures: Figures, dismissing: DismissOptions | null = 
   return h(
     "div",
     { class: "check-groups" },
-    against.length > 0 && group("Against this answer, the worst first", against, dismissing),
-    information.length > 0 && group("For information", information, dismissing),
+    against.length > 0 && group("Against this answer, the worst first", against, figures.runs, dismissing),
+    information.length > 0 && group("For information", information, figures.runs, dismissing),
     dismissed.length > 0 && dismissedGroup(dismissed, dismissing),
   );
 }
@@ -45,10 +45,11 @@ export function checkList(figures: Figures, dismissing: DismissOptions | null = 
 function group(
   title: string,
   evidence: Evidence["inOrder"],
+  runs: readonly SourceRun[],
   dismissing: DismissOptions | null,
 ): HTMLElement {
   const items = evidence.map((each) =>
-    isCheck(each) ? checkItem(each, dismissing) : conditionItem(each),
+    isCheck(each) ? checkItem(each, runs, dismissing) : conditionItem(each),
   );
   return h(
     "section",
@@ -68,7 +69,11 @@ function conditionItem({ text, remedy }: Evidence["conditions"][number]): HTMLLI
   );
 }
 
-function checkItem(check: FiredCheck, dismissing: DismissOptions | null): HTMLLIElement {
+function checkItem(
+  check: FiredCheck,
+  runs: readonly SourceRun[],
+  dismissing: DismissOptions | null,
+): HTMLLIElement {
   return h(
     "li",
     { id: `check-${check.id}` },
@@ -91,6 +96,7 @@ function checkItem(check: FiredCheck, dismissing: DismissOptions | null): HTMLLI
         : h("code", {}, check.id),
     ),
     h("p", {}, short(check.explanation, 600)),
+    runLinks(check, runs),
     trialLinks(check.trials ?? []),
     dismissing && dismissForm(check, dismissing),
   );
@@ -112,6 +118,36 @@ function local(path: string): string {
 }
 
 const TRIALS_AT_ONCE = 6;
+const RUNS_AT_ONCE = 4;
+
+/** The runs to look at, by what they measured: what is wrong in them keeps series unranked. */
+function runLinks(check: FiredCheck, runs: readonly SourceRun[]): HTMLElement | null {
+  const ids = new Set(check.runs ?? []);
+  const items = runs
+    .filter((run) => ids.has(run.id))
+    .map((run) => {
+      const servers = run.servers ?? [];
+      const others = servers.length > 1 ? ` and ${servers.length - 1} more` : "";
+      return h(
+        "span",
+        {},
+        evidenceLink(local(run.url), h("code", {}, run.id.slice(0, 8))),
+        servers[0] ? " " : "",
+        servers[0] ? nameElement(servers[0], 40) : "",
+        others,
+      );
+    });
+  if (items.length === 0) return null;
+  const rest = items.slice(RUNS_AT_ONCE);
+  const label = items.length === 1 ? "run" : "runs";
+  return h(
+    "p",
+    { class: "trial-links" },
+    h("span", { class: "hint" }, label),
+    ...items.slice(0, RUNS_AT_ONCE),
+    rest.length > 0 && more(rest),
+  );
+}
 
 function trialLinks(trials: readonly string[]): HTMLElement | null {
   if (trials.length === 0) return null;

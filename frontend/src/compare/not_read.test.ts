@@ -16,6 +16,18 @@ it("names every series that was not read, with its place, trials and reason", ()
   ]);
 });
 
+it("links the runs that it is about", () => {
+  const runs = ["0f1e2d3c-0000-4000-8000-000000000001", "1a2b3c4d-0000-4000-8000-000000000002"];
+  const [, list] = notReadList(figures({ not_read: [{ ...row, runs }] }));
+  const item = list?.querySelector("li");
+  expect(item?.textContent).toBe(
+    "Apache 2.4 at 64 connections, 3 trials: Cut off. Runs 0f1e2d3c, 1a2b3c4d",
+  );
+  expect([...(item?.querySelectorAll("a") ?? [])].map((link) => link.getAttribute("href"))).toEqual(
+    runs.map((id) => `/r/${id}`),
+  );
+});
+
 it("counts the rest of many", () => {
   const items = itemsOf(Array.from({ length: 15 }, (_, place) => ({ ...row, x: place })));
   expect(items.length).toBe(13);

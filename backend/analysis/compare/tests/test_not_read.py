@@ -3,6 +3,7 @@
 import pytest
 
 from backend.ingest.worker import process
+from backend.runs.models import Run
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +39,8 @@ def test_a_server_without_any_readable_output_is_told(client, tenant):
     assert {(row["label"], row["x"]) for row in rows} == {("Apache 1", 10)}
     assert sum(row["trials"] for row in rows) == 2
     assert all(row["reason"] for row in rows)
+    (run,) = Run.objects.all()
+    assert all(row["runs"] == [str(run.pk)] for row in rows)
 
 
 def test_some_trials_of_a_server_are_told_beside_its_figures(client, tenant):
