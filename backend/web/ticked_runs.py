@@ -44,7 +44,13 @@ def ticked_runs(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404
     runs = _runs(workspace, ticked)
     if action == "delete" and not request.POST.get("is_confirmed"):
-        context = {"workspace": workspace, "nav": "runs", "runs": runs, "back": back}
+        context = {
+            "workspace": workspace,
+            "nav": "runs",
+            "runs": runs,
+            "days": KEPT_IN_TRASH.days,
+            "back": back,
+        }
         return render(request, "delete_runs.html", context)
     messages.info(request, _CHANGES[action](request, workspace, runs))
     return HttpResponseRedirect(back)
@@ -75,7 +81,9 @@ def _label(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> s
 def _delete(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> str:
     trash_runs(runs, by=visible.viewer(request))
     forget_progress([run.pk for run in runs], workspace.pk)
-    return f"{_count(runs)} moved to the trash. You can restore them for {KEPT_IN_TRASH.days} days."
+    it = "it" if len(runs) == 1 else "them"
+    days = KEPT_IN_TRASH.days
+    return f"{_count(runs)} moved to the trash. You can restore {it} for {days} days."
 
 
 _CHANGES = {"label": _label, "delete": _delete}

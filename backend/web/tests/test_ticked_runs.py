@@ -82,6 +82,14 @@ def test_runs_are_deleted_after_a_question(owner, runs):
     assert "2 runs moved to the trash" in html_of(owner.get("/w/own-lab/runs"))
 
 
+def test_the_deletion_of_one_run_speaks_of_one_run(owner, runs):
+    question = html_of(send(owner, runs[:1], action="delete"))
+    assert "Moves the run to the trash, where you can restore it for 30 days." in question
+    send(owner, runs[:1], action="delete", is_confirmed="1")
+    page = html_of(owner.get("/w/own-lab/runs"))
+    assert "1 run moved to the trash. You can restore it for 30 days." in page
+
+
 def test_deleting_many_runs_takes_as_many_statements_as_deleting_few(owner, scene):
     counts = []
     for number in (2, 30):
