@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from statistics import fmean
 
 from backend.library.shelf import ShelvedServer, read_shelf
 from backend.library.study import Study, find_study, read_studies
 from backend.library.summary import today_summary
 from backend.library.today import today_table
 from backend.library.trials import load_text, study_trials
+from backend.stats.centres import centre_of_run
 
 HEAD = """# The library of published benchmarks
 
@@ -80,7 +80,7 @@ def highest_figure(server: ShelvedServer, study: Study) -> str:
     """The highest throughput with its load, "7,174 requests/s at 100 connections".
 
     One for each name that the server has in the runs; empty where there is none. Trials of one load
-    are averaged.
+    have the figure that every page gives them.
     """
     figures = [(name, _highest(name, study)) for name in server.run_names]
     measured = [(name, figure) for name, figure in figures if figure]
@@ -90,14 +90,14 @@ def highest_figure(server: ShelvedServer, study: Study) -> str:
 
 
 def _highest(name: str, study: Study) -> str:
-    means = [
-        (fmean(values), load)
+    centres = [
+        (centre, load)
         for (server, load, _), values in _rates(study.name).items()
-        if server == name
+        if server == name and (centre := centre_of_run(values)) is not None
     ]
-    if not means:
+    if not centres:
         return ""
-    rate, load = max(means)
+    rate, load = max(centres)
     return f"{rate:,.0f} requests/s{load}"
 
 

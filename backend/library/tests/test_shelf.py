@@ -98,7 +98,7 @@ def test_the_highest_figure_of_a_server_in_a_study(slug, study, figure):
 def test_a_server_with_two_names_has_a_figure_for_each():
     figure = highest_figure(find_shelved("django"), find_study("landshark-2010"))
     assert figure == (
-        "Django development server 954 requests/s at 1,000 connections, "
+        "Django development server 953 requests/s at 1,000 connections, "
         "mod_wsgi 3,651 requests/s at 100 connections"
     )
 
