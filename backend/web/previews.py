@@ -12,15 +12,19 @@ from django.http import HttpRequest
 
 from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.errors import InvalidInput, LoadsheetError, TooMany
+from backend.ingest.cleaning import clean_name
 from backend.ingest.dry_run import DryFile, DryTrial
 from backend.ingest.incoming import IncomingFile
 from backend.ingest.repeats import EarlierUpload
 from backend.ingest.sandbox import ParserFailed
 from backend.problems import Answer, answer_to
 from backend.runs.checks import SEVERITIES
+from backend.runs.naming import trial_count_text
 
 log = logging.getLogger(__name__)
 PASTED = "pasted.txt"
+# Of empty files, and of the characters of a name.
+MAX_NAMED, MAX_NAME_TEXT = 5, 80
 EXAMPLE = "Running 10s test @ http://127.0.0.1:8080/\n  2 threads and 64 connections\n  …"
 
 
@@ -29,14 +33,30 @@ class NotSent(InvalidInput):
 
 
 def sent_files(request: HttpRequest) -> list[IncomingFile]:
-    """The files and the pasted text of an upload form. Raises NotSent."""
+    """The files and the pasted text of an upload form, without empty files. Raises NotSent."""
     files: list[IncomingFile] = [file for file in request.FILES.getlist("file") if file.size]
     pasted = request.POST.get("paste", "")
     if pasted.strip():
         files.append(SimpleUploadedFile(PASTED, pasted.replace("\r\n", "\n").encode()))
+    if not files and (empty := empty_files_text(request)):
+        raise NotSent(
+            f"{empty} Nothing was read. Check that the load tool wrote its output into that file, "
+            "or paste the output."
+        )
     if not files:
         raise NotSent("Nothing was sent. Paste the output of a load tool, or choose its file.")
     return files
+
+
+def empty_files_text(request: HttpRequest) -> str:
+    """Which of the sent files are empty, as a sentence; empty where none is."""
+    names = [clean_name(file.name or "") for file in request.FILES.getlist("file") if not file.size]
+    if not names:
+        return ""
+    more = len(names) - MAX_NAMED
+    named = [f"“{name[:MAX_NAME_TEXT]}”" for name in names[:MAX_NAMED]]
+    listed = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
+    return f"{listed} {'is' if len(names) == 1 else 'are'} empty (0 bytes)."
 
 
 def preview_context(
@@ -54,9 +74,17 @@ def preview_context(
         "pasted": request.POST.get("paste", ""),
         "example": EXAMPLE,
         "files": None if files is None else [_shown(file, earlier or {}) for file in files],
-        "trial_count": sum(len(file.trials) for file in files or ()),
+        "trial_count": _trial_count(files or ()),
         "refused": refused,
+        "left_out": "" if refused else empty_files_text(request),
     }
+
+
+def _trial_count(files: Sequence[DryFile]) -> str:
+    """`36 trials and 12 warm-ups`; empty where no trial was read."""
+    trials = [trial for file in files for trial in file.trials]
+    warmups = sum(trial.is_warmup for trial in trials)
+    return trial_count_text(len(trials), warmups) if trials else ""
 
 
 def explain_refusal(error: LoadsheetError) -> tuple[str, Answer]:
@@ -80,6 +108,7 @@ def _shown(file: DryFile, earlier: Mapping[str, EarlierUpload]) -> dict[str, Any
     return {
         "name": file.name,
         "refusals": file.refusals,
+        "notes": list(dict.fromkeys(note for trial in file.trials for note in trial.notes)),
         "trials": trials,
         "checks": _fired_checks(trials),
         "earlier": earlier.get(file.sha256),

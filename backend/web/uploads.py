@@ -28,7 +28,12 @@ from backend.problems import seconds_to_wait
 from backend.runs.names import MAX_NOTES
 from backend.web import visible
 from backend.web.home import curl_command
-from backend.web.previews import explain_refusal, preview_context, sent_files
+from backend.web.previews import (
+    empty_files_text,
+    explain_refusal,
+    preview_context,
+    sent_files,
+)
 from backend.web.upload_details import DETAILS, SHARED_DETAILS, read_details
 
 UPLOADS_PER_PAGE, MOST_OPEN = 50, 10
@@ -160,6 +165,8 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
         raise TooMany(f"Too many uploads within a minute. Wait {wait} s.", wait_s=wait)
     sender = Sender(workspace.pk, token_id=None, user_id=user.pk)
     receipt = receive(sender, files, raw_envelope=raw)
+    if left_out := empty_files_text(request):
+        messages.warning(request, f"{left_out} The other files were saved.")
     if request.POST["action"] == SAVE:
         return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk, query=TO_THE_RUN))
     messages.info(request, "Saved. Add the next output; enter its version.")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from backend.formats.tests.test_techempower import RAW
 from backend.ingest.cleaner import CleanerInterrupted
 from backend.ingest.dry_run import OF_MEMBERS
 from backend.ingest.models import Artefact, Upload
@@ -65,6 +66,19 @@ def test_several_files_and_several_results_in_one(owner, before):
     assert "two.txt" in html
     assert "one.gz" in html
     assert now() == before
+
+
+def test_the_preview_says_which_names_are_from_the_output(owner):
+    html = html_of(owner.post(URL, {"paste": AB.read_text()}))
+    assert re.search(r'nginx 1\.22\.1 <span class="hint"[^>]*>from the output</span>', html)
+    named = html_of(owner.post(URL, {"paste": AB.read_text(), "server": "app"}))
+    assert "from the output" not in named
+
+
+def test_the_preview_counts_warm_ups_apart(owner):
+    html = html_of(owner.post(URL, {"file": make_file(RAW, "raw")}))
+    assert "2 trials and 2 warm-ups, not saved yet" in html
+    assert html.count('<span class="tag">warm-up</span>') == 2
 
 
 def test_the_checks_of_every_trial_are_shown_each_once(owner):
@@ -131,6 +145,30 @@ def test_an_empty_form_says_what_to_do(owner, before, action):
     assert response.status_code == 400
     assert "Nothing was sent. Paste the output of a load tool" in response.content.decode()
     assert now() == before
+
+
+@pytest.mark.parametrize("url", [URL, "/try"])
+@pytest.mark.parametrize("action", ["read", "save"])
+def test_an_empty_file_is_named_with_what_to_do(owner, before, url, action):
+    response = owner.post(url, {"file": make_file("", "<ab>.txt"), "action": action})
+    assert response.status_code == 400
+    html = html_of(response)
+    assert "“&lt;ab&gt;.txt” is empty (0 bytes). Nothing was read." in html
+    assert "Check that the load tool wrote its output into that file" in html
+    assert "Nothing was sent" not in html
+    assert now() == before
+
+
+def test_empty_files_beside_others_are_named_and_left_out(owner, before):
+    files = [make_file("", "ab.txt"), make_file(WRK, "wrk.txt"), make_file("", "stderr.txt")]
+    html = html_of(owner.post(URL, {"file": files}))
+    sentence = "“ab.txt”, “stderr.txt” are empty (0 bytes). The other files were read."
+    assert sentence in html
+    assert "1 trial, not saved yet" in html
+    files = [make_file(WRK, "wrk.txt"), make_file("", "stderr.txt")]
+    saved = owner.post(URL, {"file": files, "action": "save"}, follow=True)
+    assert "“stderr.txt” is empty (0 bytes). The other files were saved." in html_of(saved)
+    assert [row.name for row in Artefact.objects.order_by("-pk")[:1]] == ["wrk.txt"]
 
 
 def test_what_is_too_long_is_not_read_before_it_is_saved(owner, before):
