@@ -77,13 +77,19 @@ def with_one_advice(doubts: Iterable[tuple[Ratio, Reason | None]]) -> list[Reaso
     A page that names several numbers of trials leaves it to the reader which one to measure.
     """
     reasons = [(ratio, doubt) for ratio, doubt in doubts if doubt is not None]
-    undecided = [ratio for ratio, _ in reasons if ratio.advice is not None]
-    if len({ratio.advice for ratio in undecided}) < 2:
+    remedy = _joint_remedy([ratio for ratio, _ in reasons if ratio.advice is not None])
+    if remedy is None:
         return [doubt for _, doubt in reasons]
-    remedy = _as_remedy(max(undecided, key=lambda ratio: ratio.more).advice or "")
     return [
         doubt if ratio.advice is None else replace(doubt, remedy=remedy) for ratio, doubt in reasons
     ]
+
+
+def _joint_remedy(ratios: Sequence[Ratio]) -> str | None:
+    """The advice of the most trials; None where all ratios have the same, or none."""
+    if len({ratio.advice for ratio in ratios}) < 2:
+        return None
+    return _as_remedy(max(ratios, key=lambda ratio: ratio.more).advice or "")
 
 
 def _known_ratios(

@@ -50,6 +50,7 @@ describe("ranking", () => {
     expect(document.querySelector("h2")?.textContent).toBe("Figures at 64 connections");
     expect(document.querySelector("dl")?.textContent).toContain("Throughput64.0k req/s");
     expect(document.body.textContent).toContain("A ranking needs two series.");
+    expect(document.body.textContent).not.toContain("its place");
   });
 
   it("says why there is none", () => {

@@ -37,7 +37,8 @@ export function rankingPanel(figures: Figures, actions: RankingActions): HTMLEle
   const ranked = panelsOrWhole(figures).find((panel) => panel.ranking);
   const parts = h("div", { class: "ranking-parts" }, ...(sections ?? [section(figures, "")]));
   const isCut = parts.querySelector(".beyond") !== null;
-  return [parts, ...(ranked ? [note(ranked, isCut, actions)] : [])];
+  const hasNote = ranked !== undefined && figures.series.length > 1;
+  return [parts, ...(hasNote ? [note(ranked, isCut, actions)] : [])];
 }
 
 function rankingOf(
