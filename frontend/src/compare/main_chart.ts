@@ -145,7 +145,8 @@ export class MainChart {
     this.redraw();
   }
 
-  #drawHead({ figures, query, metric }: Scene): void {
+  #drawHead(scene: Scene): void {
+    const { figures, query, metric } = scene;
     const view = viewOf(query);
     slot(this.#root, "chart-title").replaceChildren(
       // The name of the view says the axis.
@@ -153,7 +154,7 @@ export class MainChart {
       ...(view.hasDirection ? [" ", direction(metricOf(figures, metric))] : []),
     );
     const summary = slot(this.#root, "summary");
-    summary.textContent = textBelow(figures, view, metric);
+    summary.textContent = whyNotDrawn(scene) === null ? textBelow(figures, view, metric) : "";
     summary.hidden = summary.textContent === "";
   }
 

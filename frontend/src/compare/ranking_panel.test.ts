@@ -48,7 +48,9 @@ describe("ranking", () => {
     document.body.append(...rankingPanel(alone, { chooseBaseline: null, override: null }));
     expect(document.querySelector(".rank")).toBeNull();
     expect(document.querySelector("h2")?.textContent).toBe("Figures at 64 connections");
-    expect(document.querySelector("dl")?.textContent).toContain("Throughput64.0k req/s");
+    expect(document.querySelector("dl")?.textContent).toContain(
+      "Throughput64.0k req/s 60.8k req/s to 67.2k req/s",
+    );
     expect(document.body.textContent).toContain("A ranking needs two series.");
     expect(document.body.textContent).not.toContain("its place");
   });

@@ -100,14 +100,15 @@ function alone({ series: [only], ...figures }: Figures): HTMLElement[] {
 
 function figureEntry(metric: Metric, { value, low, high, step }: Measure): HTMLElement[] {
   const kind = kindOf(metric.unit);
-  const range =
-    low === null || high === null ? "" : ` ${single(kind, low)} to ${single(kind, high)}`;
+  const hasInterval = low !== null && high !== null && low < high;
+  const half = hasInterval ? (high - low) / 2 : null;
+  const range = hasInterval ? ` ${single(kind, low, half)} to ${single(kind, high, half)}` : "";
   return [
     h("dt", {}, metric.label),
     h(
       "dd",
       {},
-      h("strong", {}, single(kind, value, null, step)),
+      h("strong", {}, single(kind, value, half, step)),
       h("span", { class: "hint" }, range),
     ),
   ];
