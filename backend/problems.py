@@ -36,7 +36,7 @@ from backend.feeds.tokens import TooManyTokens
 from backend.fleet.sessions import JoinRefused
 from backend.ingest.cleaner import CleanerInterrupted
 from backend.ingest.envelope_errors import EnvelopeError
-from backend.ingest.faults import is_database_away
+from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing, PartTooSmall
 from backend.ingest.plain_json import JsonRefused, JsonTooLarge
 from backend.ingest.quota import RoomChanged, UploadsUsedUp, WorkspaceFull
@@ -279,7 +279,7 @@ def seconds_to_wait(error: LoadsheetError, answer: Answer) -> int | None:
 
 def answer_to(error: BaseException | None) -> Answer | None:
     """The answer to `error`; None for a fault of the service, which is a 500."""
-    if is_database_away(error):
+    if is_database_away(error) or is_database_busy(error):
         return DATABASE_AWAY
     # The temporary file of a large request body.
     if isinstance(error, OSError) and error.errno in FULL:

@@ -1,4 +1,4 @@
-"""Which database errors pass by themselves."""
+"""Whether a database error says that the database was away, or busy with others."""
 
 from __future__ import annotations
 
@@ -6,26 +6,36 @@ from django.db import Error, InterfaceError, OperationalError
 
 # What a database raises that is away. Other causes have the same classes: see is_database_away.
 DatabaseGone = (OperationalError, InterfaceError)
-# SQLSTATEs by their beginning: no connection, deadlock and serialisation, no resources (disk,
-# memory, connections), shutting down or cancelled by a timeout, a lock not got in time, a fault of
-# the disk, ended for being idle.
-PASSING_SQLSTATES = ("08", "40", "53", "57P", "57014", "55P03", "58", "25P03")
-
+# SQLSTATEs by their beginning. Nobody is served: no connection, no resources (connections, memory,
+# disk), shutting down or starting, a fault of the disk, the session ended for being idle.
+AWAY_SQLSTATES = ("08", "53", "57P", "58", "25P03")
+# Others are served, one statement was not: deadlock and serialisation, cancelled by a timeout, a
+# lock not got in time.
+BUSY_SQLSTATES = ("40", "57014", "55P03")
 
 # libpq's words for a statement that it cannot send over a good connection.
 UNSENDABLE = "number of parameters must be"
 
 
 def is_database_away(error: BaseException | None) -> bool:
-    """Whether the database was away, or too busy to answer in time, so that a retry may help.
+    """Whether the connection was lost, or the database could not serve anybody.
 
     psycopg gives OperationalError without an SQLSTATE both for a cut connection and for a
     statement that it cannot send. The state of the connection does not tell them apart: at the end
     of a transaction Django may have opened another one already.
     """
-    if not isinstance(error, Error):
-        return False
-    sqlstate = getattr(error.__cause__, "sqlstate", None)
-    if sqlstate is not None:
-        return str(sqlstate).startswith(PASSING_SQLSTATES)
+    if sqlstate := _sqlstate_of(error):
+        return sqlstate.startswith(AWAY_SQLSTATES)
     return isinstance(error, DatabaseGone) and UNSENDABLE not in str(error)
+
+
+def is_database_busy(error: BaseException | None) -> bool:
+    """Whether the database ended a statement because of others, or because it took too long."""
+    return _sqlstate_of(error).startswith(BUSY_SQLSTATES)
+
+
+def _sqlstate_of(error: BaseException | None) -> str:
+    """Empty where there is none."""
+    if not isinstance(error, Error):
+        return ""
+    return str(getattr(error.__cause__, "sqlstate", None) or "")

@@ -10,7 +10,7 @@ from backend import counters
 from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
-from backend.ingest.faults import is_database_away
+from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.models import State
 from backend.ingest.queue import Fault
 from backend.ingest.reading import NothingRead
@@ -85,10 +85,15 @@ def _give_back(held: queue.Claim, fault: Exception) -> None:
         queue.postpone(held, Fault(away))
     else:
         log.error("upload_not_processed", extra={"upload": str(held.upload_id)}, exc_info=fault)
-        kind = type(fault).__name__
-        queue.release(
-            held, reason=f"A fault of Loadsheet stopped the reading of this upload ({kind})."
-        )
+        queue.release(held, reason=_what_happened(fault))
+
+
+def _what_happened(fault: Exception) -> str:
+    """A sentence about a fault that counts as an attempt."""
+    if is_database_busy(fault):
+        return f"The database did not finish writing this upload ({_words_of(fault)})."
+    kind = type(fault).__name__
+    return f"A fault of Loadsheet stopped the reading of this upload ({kind})."
 
 
 def _what_was_away(fault: Exception) -> str:
@@ -104,5 +109,8 @@ def _what_was_away(fault: Exception) -> str:
         away = "The database was not available"
     else:
         return ""
-    answer = " ".join(str(fault).split())[:300].rstrip(".")
-    return f"{away} ({answer})."
+    return f"{away} ({_words_of(fault)})."
+
+
+def _words_of(fault: Exception) -> str:
+    return " ".join(str(fault).split())[:300].rstrip(".")

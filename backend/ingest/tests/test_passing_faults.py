@@ -9,17 +9,20 @@ import socket
 import sys
 from datetime import timedelta
 
+import psycopg
 import pytest
 from django.conf import settings as live
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from backend.ingest import answers, deaths, queue, worker
 from backend.ingest import sandbox as sandbox_module
+from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.models import State, Upload
 from backend.ingest.sandbox import Sandbox, sandbox
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
+from backend.problems import answer_to
 from backend.runs import record
 from backend.testing.outages import database_away
 from backend.testing.uploads import claim_next, make_tenant, make_upload
@@ -123,18 +126,38 @@ def test_a_second_fault_after_a_day_in_a_long_queue_is_waited_for(upload):
     assert processed(upload).state == State.PARSED
 
 
-def test_database_away_while_reading_is_no_attempt(upload, monkeypatch):
+@pytest.mark.parametrize(
+    ("sqlstate", "is_away", "is_busy"),
+    [
+        *[(sqlstate, True, False) for sqlstate in ("08006", "57P01", "57P03", "25P03")],
+        *[(sqlstate, True, False) for sqlstate in ("53300", "53100", "53200", "58030")],
+        *[(sqlstate, False, True) for sqlstate in ("40001", "40P01", "55P03", "57014")],
+        *[(sqlstate, False, False) for sqlstate in ("22003", "23505", "42P01", "57000")],
+    ],
+)
+def test_only_a_database_that_serves_nobody_is_away(sqlstate, is_away, is_busy):
+    error = OperationalError("words")
+    error.__cause__ = psycopg.errors.lookup(sqlstate)("words")
+    assert (is_database_away(error), is_database_busy(error)) == (is_away, is_busy)
+    # A request that met either is answered with 503, and may be sent again.
+    assert (answer_to(error) is not None) == (is_away or is_busy)
+
+
+def test_a_statement_that_is_ended_for_its_time_is_an_attempt(upload, monkeypatch):
     def fault(*_, **__):
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL statement_timeout = 1")
             cursor.execute("SELECT pg_sleep(5)")
 
     monkeypatch.setattr(answers, "ask_parser", fault)
-    assert processed(upload).state == State.RECEIVED
-    assert (upload.attempts, upload.faults) == (0, 1)
+    for attempt in (1, 2):
+        assert processed(upload).state == State.RECEIVED
+        assert (upload.attempts, upload.faults) == (attempt, 0)
+        wait_out(upload)
+    assert processed(upload).state == State.QUARANTINED
     assert (
-        "The database was not available (canceling statement due to statement timeout"
-        in upload.reason
+        "The database did not finish writing this upload (canceling statement due to statement "
+        "timeout" in upload.reason
     )
 
 
