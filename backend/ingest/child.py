@@ -21,6 +21,8 @@ from typing import Any, BinaryIO
 import orjson
 
 LENGTH = struct.Struct(">I")
+# A terminal and systemd send these to every process of a service that they stop.
+SIGNALS_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ def serve(answer: Callable[[dict[str, Any], Limits], bytes]) -> None:
     """Answer the requests of each message, in order, until stdin ends."""
     source, sink = sys.stdin.buffer, _own_stdout()
     # The worker's signals are for the worker: it ends this child by closing the pipe.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in SIGNALS_TO_STOP:
+        signal.signal(number, signal.SIG_IGN)
     _die_first()
     # What was imported stays: the collector need not walk through it again and again.
     gc.collect()

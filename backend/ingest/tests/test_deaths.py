@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 
 from backend.ingest import deaths
+from backend.ingest.child import SIGNALS_TO_STOP
 from backend.ingest.cleaner import Cleaner, CleanerInterrupted
 from backend.ingest.deaths import Death, count_memory_kills, death_of
 from backend.ingest.sandbox import Sandbox
@@ -97,6 +98,21 @@ def test_a_killed_cleaner_refuses_nothing_for_good(monkeypatch, settings):
             child.clean_json({"run": 1})
         monkeypatch.undo()
         assert child.clean_json({"run": 1}) == {"run": 1}
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("number", SIGNALS_TO_STOP)
+def test_a_service_that_stops_leaves_a_parser_to_its_worker(number):
+    """systemd sends SIGTERM to every process of a service, and the worker ends what it reads."""
+    box = Sandbox()
+    try:
+        box.prepare()
+        child = box.child
+        os.kill(child.pid, number)
+        assert "refused" in box.read([], tool="")
+        assert box.child is child
+    finally:
+        box.close()
 
 
 def test_a_signal_without_a_name_has_its_number():
