@@ -58,10 +58,8 @@ class Upload(models.Model):
     received_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
-    # Passing faults in a row (the storage or the database was away); they are no attempts.
+    # Passing faults (the storage or the database was away, the worker died); they are no attempts.
     faults = models.PositiveIntegerField(default=0)
-    # When the first of these faults came; a day later the upload fails with its reason.
-    postponed_since = models.DateTimeField(null=True)
     # After a fault: not before this.
     retry_at = models.DateTimeField(null=True)
     # It took longer than QUICK_READ_S: the slow lane reads it (turns.py).

@@ -2,7 +2,7 @@
 
 A claim is made by the database's own clock. It raises the fence, so that a worker whose lease ran
 out can no longer write. An attempt that a passing fault ended (storage or database away, the worker
-or its parser killed) is not counted: the upload waits, each time longer, for about a day.
+or its parser killed) is not counted: the upload waits, each time longer, for a day in all.
 What wakes a worker is no part of this: hints (hints.py), and its own look (polling.py).
 """
 
@@ -13,7 +13,8 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import reduce
+from functools import cache, reduce
+from itertools import accumulate, count, takewhile
 from operator import or_
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import CombinedExpression
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Now
 
 from backend import counters
 from backend.errors import WorkFailed
@@ -34,10 +35,9 @@ FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 900
 # After a fault that counts as an attempt.
 PAUSE_AFTER_ATTEMPT_S = 5
-# So long passing faults are waited for, and at least for so many: an upload may have waited behind
-# others for a day.
+# So long passing faults are waited for. It is the sum of the pauses, not a time by a clock: an
+# upload may wait behind others for a day between two faults.
 PASSING_FAULTS_S = 24 * 3600
-LEAST_FAULTS = 10
 # From this fault on, an upload whose reader died is read in the slow lane: others keep a reader.
 ALONE_FROM_FAULT = 3
 
@@ -215,7 +215,6 @@ def reopen(upload_id: UUID) -> bool:
         state=State.RECEIVED,
         attempts=0,
         faults=0,
-        postponed_since=None,
         retry_at=None,
         finished_at=None,
         is_interactive=False,
@@ -231,7 +230,7 @@ _owed: dict[Claim, Fault] = {}
 def postpone(held: Claim, fault: Fault) -> None:
     """Give the upload back after a passing fault, to be tried again after a growing pause.
 
-    After a day of faults the upload fails with the last one. Never raises: with the database away
+    After a day of pauses the upload fails with the last one. Never raises: with the database away
     it is done before this process's next claim.
     """
     _owed[held] = fault
@@ -255,28 +254,31 @@ def _put_back(held: Claim, fault: Fault, *, waited_s: float = 0.0) -> None:
 
     `waited_s`: the part of its pause that the upload has behind it.
     """
-    too_long_ago = Now() - timedelta(seconds=PASSING_FAULTS_S)
-    is_over = Q(postponed_since__lt=too_long_ago, faults__gte=LEAST_FAULTS)
-    claimed([held]).filter(is_over).update(
-        state=State.FAILED,
-        finished_at=Now(),
-        lease_until=None,
-        reason=f"{fault.sentence} Loadsheet tried again for a day. The raw files are kept.",
-    )
-    pause_s = pause_after(held.faults).total_seconds() - waited_s
+    if held.faults >= faults_of_a_day():
+        kept = "Loadsheet tried again for a day. The raw files are kept."
+        counters.count("uploads_ended", State.FAILED)
+        finish(held, State.FAILED, reason=f"{fault.sentence} {kept}")
+        return
+    pause_s = pause_s_after(held.faults) - waited_s
     is_alone = fault.is_death and held.faults + 1 >= ALONE_FROM_FAULT
     claimed([held]).update(
         state=State.RECEIVED,
         reason=f"{fault.sentence} The raw files are kept. Loadsheet tries again automatically.",
         attempts=F("attempts") - 1,
         faults=F("faults") + 1,
-        postponed_since=Coalesce("postponed_since", Now()),
         is_slow=held.is_slow or is_alone,
         lease_until=None,
         retry_at=_ahead(pause_s) if pause_s > 0 else None,
     )
 
 
-def pause_after(faults: int) -> timedelta:
+def pause_s_after(faults: int) -> int:
     """How long to wait after so many passing faults before: doubling, at most a quarter hour."""
-    return timedelta(seconds=min(FIRST_PAUSE_S * 2 ** min(faults, 10), LONGEST_PAUSE_S))
+    return int(min(FIRST_PAUSE_S * 2 ** min(faults, 10), LONGEST_PAUSE_S))
+
+
+@cache
+def faults_of_a_day() -> int:
+    """The number of passing faults whose pauses are PASSING_FAULTS_S together."""
+    pauses_s = accumulate(map(pause_s_after, count()))
+    return 1 + sum(1 for _ in takewhile(lambda waited_s: waited_s < PASSING_FAULTS_S, pauses_s))

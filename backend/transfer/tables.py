@@ -65,9 +65,7 @@ class Table:
         return not (is_workspace or isinstance(each, AutoField) or each.name in self.without)
 
 
-_OF_CLAIMS = frozenset(
-    ("token", "faults", "postponed_since", "retry_at", "lease_until", "fence", "is_interactive")
-)
+_OF_CLAIMS = frozenset(("token", "faults", "retry_at", "lease_until", "fence", "is_interactive"))
 _ENDED = {"state__in": END_STATES}
 _OF_ENDED = {"upload__state__in": END_STATES}
 

@@ -139,16 +139,16 @@ def test_an_upload_whose_worker_was_killed_three_times_is_still_read(upload, sen
 def test_an_upload_that_its_worker_never_survives_is_read_alone_and_ends_after_a_day(
     tenant, upload
 ):
-    first_fault_at = timezone.now()
     while upload.state == State.RECEIVED:
         assert claim_next().upload_id == upload.pk
         abandon(upload)
         upload.refresh_from_db()
         assert upload.is_slow == (upload.faults >= queue.ALONE_FROM_FAULT)
-        assert upload.faults <= queue.LEAST_FAULTS
-        wait_out(upload)
-        change(upload, postponed_since=first_fault_at - timedelta(days=1, minutes=1))
-    assert (upload.state, upload.faults) == (State.FAILED, queue.LEAST_FAULTS)
+        change(upload, retry_at=None)
+    pauses_s = [queue.pause_s_after(faults) for faults in range(upload.faults)]
+    assert 0 <= sum(pauses_s) - timedelta(days=1).total_seconds() < queue.LONGEST_PAUSE_S
+    assert (upload.state, upload.attempts) == (State.FAILED, 1)
+    assert upload.reason.startswith("The worker stopped while it read this upload. ")
     assert "for a day" in upload.reason
     assert queue.claim_one(upload.pk) is None
 
