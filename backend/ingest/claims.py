@@ -15,7 +15,14 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from backend.ingest.models import State, Turn, Upload
-from backend.ingest.queue import FIRST_PAUSE_S, LONGEST_PAUSE_S, Claim, give_back_owed, take
+from backend.ingest.queue import (
+    FAULTS_OF_AN_ATTEMPT,
+    FIRST_PAUSE_S,
+    LONGEST_PAUSE_S,
+    Claim,
+    give_back_owed,
+    take,
+)
 from backend.ingest.turns import SINCE_INTERACTIVE, Head, heads_of_queues, lock_turns
 
 # Claimed together. What another workspace uploads meanwhile waits until they are recorded; a batch
@@ -33,7 +40,11 @@ def claim_due(most: int = TOGETHER) -> list[list[Claim]]:
     # One transaction: a claim that is lost on the way back was never made.
     with transaction.atomic():
         lock_turns()
-        heads = heads_of_queues(first_pause_s=FIRST_PAUSE_S, longest_pause_s=LONGEST_PAUSE_S)
+        heads = heads_of_queues(
+            first_pause_s=FIRST_PAUSE_S,
+            longest_pause_s=LONGEST_PAUSE_S,
+            faults_of_an_attempt=FAULTS_OF_AN_ATTEMPT,
+        )
         first = _lock_first(heads)
         if first is None:
             return []

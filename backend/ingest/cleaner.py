@@ -18,7 +18,7 @@ from django.conf import settings
 
 from backend.errors import Away
 from backend.ingest.child import Limits
-from backend.ingest.deaths import Death
+from backend.ingest.deaths import Death, as_mib
 from backend.ingest.json_pieces import STORED_LEVELS, decode
 from backend.ingest.limits import search_memory_bytes
 from backend.ingest.quick_sandbox import QuickLimits
@@ -46,7 +46,7 @@ SHORT_CPU_S = 10
 NICENESS = 10
 # As USUAL_PATIENCE, of a child that others go before.
 NICE_PATIENCE = 4
-# Of one request, where its child crashes or is killed for lack of memory: that may be our fault.
+# Of one request, where its child crashes or is killed: that may be our fault, or the machine's.
 ATTEMPTS = 3
 OF_A_PREVIEW = "the limit of a preview"
 SEARCH = "The search for secrets in a file"
@@ -61,7 +61,7 @@ class Work:
 
 
 class CleanerInterrupted(Away):
-    """The child was ended from outside, or had no processor. The same request works later."""
+    """The child had no time to read it, or no processor. The same request works later."""
 
     def __init__(self, sentence: str = "The search for secrets was interrupted.") -> None:
         super().__init__(sentence)
@@ -157,20 +157,18 @@ def _refusal_of(
                 hint="Nothing was stored. Tell the operator: the fault is in the log.",
             )
         case ParserDied(death=death):
-            is_too_large = death.is_for_memory(limits.memory_bytes)
-            kind = TooLargeToClean if is_too_large else CannotClean
+            kind = TooLargeToClean if death.is_kill else CannotClean
             return kind(f"{_sentence_of(death, limits)} This happened {ATTEMPTS} times.")
     needs = {
         CpuUsedUp: f"needed more than {limits.cpu_s} s of CPU time"
         + (f", {OF_A_PREVIEW}." if is_preview else "."),
-        MemoryUsedUp: f"needed more than {limits.memory_bytes >> 20} MiB of memory.",
+        MemoryUsedUp: f"needed more than {as_mib(limits.memory_bytes)} of memory.",
     }
     return TooLargeToClean(f"{SEARCH} {needs.get(type(failed), f'was stopped. {failed}')}")
 
 
 def _sentence_of(death: Death, limits: Limits) -> str:
-    limit_bytes = limits.memory_bytes
-    return f"{SEARCH} {death.how(limit_bytes)}; {death.memory(limit_bytes)}"
+    return f"{SEARCH} {death.how()}; {death.memory(limits.memory_bytes)}"
 
 
 # By whether they do short work.

@@ -1,4 +1,7 @@
-"""How a reading that did not succeed ends: the upload fails, waits, or is tried again."""
+"""How a reading that did not succeed ends: the upload fails, waits, or is tried again.
+
+Decision 0019 has the table.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,17 @@ from backend.formats import PARSER_VERSION
 from backend.ingest import queue
 from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.models import State
-from backend.ingest.queue import Fault
 from backend.ingest.reading import NothingRead
-from backend.ingest.sandbox import ParserDied, ParserFailed, ParserInterrupted
+from backend.ingest.sandbox import MemoryUsedUp, ParserDied, ParserFailed, ParserInterrupted
 from backend.ingest.storage import StorageAway
 from backend.runs.record import RunElsewhere
 
 log = logging.getLogger(__name__)
+
+MORE_MEMORY = (
+    "Send its results as several smaller uploads, or ask the operator for more memory: of the "
+    "worker, and PARSE_MEMORY_BYTES, the limit of a parser."
+)
 
 
 class OutOfTime(WorkFailed):
@@ -36,9 +43,11 @@ def settle(held: queue.Claim, fault: Exception) -> bool:
         _log("claim_lost", held)
     elif isinstance(fault, ParserInterrupted):
         _log("parser_interrupted", held, fault)
-        queue.postpone(held, Fault(str(fault), is_death=True))
+        queue.postpone(held, str(fault))
     elif isinstance(fault, ParserDied):
         _count_death(held, fault)
+    elif isinstance(fault, MemoryUsedUp):
+        _fail(held, f"{fault} {MORE_MEMORY}")
     elif isinstance(fault, NothingRead | ParserFailed):
         _fail(held, str(fault))
     elif isinstance(fault, RunElsewhere):
@@ -70,10 +79,12 @@ def _out_of_time(held: queue.Claim) -> bool:
 
 
 def _count_death(held: queue.Claim, death: ParserDied) -> None:
-    """A crash, or a kill for lack of memory, may be the upload's doing: some attempts are made."""
+    """A crash or a kill may be the upload's doing: some attempts are made."""
     _log("parser_died", held, death)
     if held.is_last:
-        _fail(held, f"{death} This happened {held.attempt} times. The raw files are kept.")
+        advice = f" {MORE_MEMORY}" if death.death.is_kill else ""
+        times = f"This was attempt {held.attempt}, the last."
+        _fail(held, f"{death} {times} The raw files are kept.{advice}")
     else:
         queue.release(held, reason=str(death))
 
@@ -82,7 +93,7 @@ def _give_back(held: queue.Claim, fault: Exception) -> None:
     away = _what_was_away(fault)
     if away:
         _log("upload_postponed", held, fault)
-        queue.postpone(held, Fault(away))
+        queue.postpone(held, away)
     else:
         log.error("upload_not_processed", extra={"upload": str(held.upload_id)}, exc_info=fault)
         queue.release(held, reason=_what_happened(fault))

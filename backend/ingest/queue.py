@@ -2,7 +2,7 @@
 
 A claim is made by the database's own clock. It raises the fence, so that a worker whose lease ran
 out can no longer write. An attempt that a passing fault ended (storage or database away, the worker
-or its parser killed) is not counted: the upload waits, each time longer, for a day in all.
+killed) is not counted: the upload waits, each time longer, until its pauses are a day.
 What wakes a worker is no part of this: hints (hints.py), and its own look (polling.py).
 """
 
@@ -33,12 +33,13 @@ log = logging.getLogger(__name__)
 
 FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 900
-# After a fault that counts as an attempt.
-PAUSE_AFTER_ATTEMPT_S = 5
+# An attempt lengthens the pauses as so many passing faults do: 5 s after the first attempt, more
+# than 5 minutes after the second.
+FAULTS_OF_AN_ATTEMPT = 6
 # So long passing faults are waited for. It is the sum of the pauses, not a time by a clock: an
 # upload may wait behind others for a day between two faults.
 PASSING_FAULTS_S = 24 * 3600
-# From this fault on, an upload whose reader died is read in the slow lane: others keep a reader.
+# From this fault on, an upload whose worker died is read in the slow lane: others keep a reader.
 ALONE_FROM_FAULT = 3
 
 
@@ -57,17 +58,13 @@ class Claim:
         """Whether no attempt is left after this one."""
         return self.attempt >= settings.MAX_ATTEMPTS
 
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What stopped the reading of an upload and passes by itself; `sentence` names it."""
-
-    sentence: str
-    # The worker or its parser ended. Nothing shows that the upload was the cause, or was not.
-    is_death: bool = False
+    @property
+    def is_retry(self) -> bool:
+        """Whether an attempt ended before, perhaps by the upload's doing."""
+        return self.attempt > 1
 
 
-WORKER_ENDED = Fault("The worker stopped while it read this upload.", is_death=True)
+WORKER_ENDED = "The worker stopped while it read this upload."
 
 
 class ClaimLost(WorkFailed):
@@ -121,7 +118,7 @@ def requeue_abandoned() -> int:
         columns = rows.values_list("pk", "fence", "attempts", "faults", "is_slow")
         abandoned = [Claim(*row) for row in columns]
         for held in abandoned:
-            _put_back(held, WORKER_ENDED, waited_s=settings.LEASE_S)
+            _put_back(held, WORKER_ENDED, is_abandoned=True)
     return len(abandoned)
 
 
@@ -191,7 +188,7 @@ def release(held: Claim, *, reason: str) -> None:
         state=State.RECEIVED,
         reason=f"{reason} Loadsheet tries again automatically.",
         lease_until=None,
-        retry_at=_ahead(PAUSE_AFTER_ATTEMPT_S),
+        retry_at=_ahead(pause_s_after(FAULTS_OF_AN_ATTEMPT * (held.attempt - 1))),
     )
 
 
@@ -224,16 +221,16 @@ def reopen(upload_id: UUID) -> bool:
 
 
 # Claims of this process that could not be given back, because the database itself was away.
-_owed: dict[Claim, Fault] = {}
+_owed: dict[Claim, str] = {}
 
 
-def postpone(held: Claim, fault: Fault) -> None:
+def postpone(held: Claim, reason: str) -> None:
     """Give the upload back after a passing fault, to be tried again after a growing pause.
 
-    After a day of pauses the upload fails with the last one. Never raises: with the database away
-    it is done before this process's next claim.
+    `reason` is a sentence. After a day of pauses the upload fails with it. Never raises: with the
+    database away it is done before this process's next claim.
     """
-    _owed[held] = fault
+    _owed[held] = reason
     if connection.errors_occurred and not connection.is_usable():
         connection.close()  # a broken one would refuse for the rest of the task
     try:
@@ -244,26 +241,26 @@ def postpone(held: Claim, fault: Fault) -> None:
 
 def give_back_owed() -> None:
     """Give back what could not be while the database was away; to be called before a claim."""
-    for held, fault in list(_owed.items()):
-        _put_back(held, fault)
+    for held, reason in list(_owed.items()):
+        _put_back(held, reason)
         _owed.pop(held, None)
 
 
-def _put_back(held: Claim, fault: Fault, *, waited_s: float = 0.0) -> None:
+def _put_back(held: Claim, reason: str, *, is_abandoned: bool = False) -> None:
     """No attempt is counted, for the fault is not known to be the upload's.
 
-    `waited_s`: the part of its pause that the upload has behind it.
+    `is_abandoned`: its worker ended, and the lease was a part of the pause.
     """
     if held.faults >= faults_of_a_day():
         kept = "Loadsheet tried again for a day. The raw files are kept."
         counters.count("uploads_ended", State.FAILED)
-        finish(held, State.FAILED, reason=f"{fault.sentence} {kept}")
+        finish(held, State.FAILED, reason=f"{reason} {kept}")
         return
-    pause_s = pause_s_after(held.faults) - waited_s
-    is_alone = fault.is_death and held.faults + 1 >= ALONE_FROM_FAULT
+    pause_s = pause_s_after(held.faults) - (settings.LEASE_S if is_abandoned else 0)
+    is_alone = is_abandoned and held.faults + 1 >= ALONE_FROM_FAULT
     claimed([held]).update(
         state=State.RECEIVED,
-        reason=f"{fault.sentence} The raw files are kept. Loadsheet tries again automatically.",
+        reason=f"{reason} The raw files are kept. Loadsheet tries again automatically.",
         attempts=F("attempts") - 1,
         faults=F("faults") + 1,
         is_slow=held.is_slow or is_alone,

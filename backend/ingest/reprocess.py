@@ -114,8 +114,7 @@ def _finish(upload: Upload, reading: Reading) -> None:
 def _read_first(upload: Upload) -> Rereading:
     """Put an upload that could not be read through the queue again.
 
-    Raises NotEnded where the parser was killed, or storage or database were down: the workers try
-    again.
+    Raises NotEnded where the parser died, or storage or database were down: the workers try again.
     """
     before = upload.parser_version
     queue.reopen(upload.pk)

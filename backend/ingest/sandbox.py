@@ -21,13 +21,7 @@ from django.conf import settings
 
 from backend.errors import WorkFailed
 from backend.ingest.child import LENGTH, Limits
-from backend.ingest.deaths import (
-    Death,
-    count_memory_kills,
-    death_of,
-    end_group,
-    has_ended,
-)
+from backend.ingest.deaths import Death, as_mib, death_of, end_group, has_ended
 from backend.ingest.storage import StorageAway
 
 log = logging.getLogger(__name__)
@@ -61,7 +55,7 @@ class ParserFaulty(ParserFailed):
 
 
 class ParserDied(ParserFailed):
-    """The child crashed or was killed for its memory: another attempt may succeed."""
+    """The child crashed or was killed while it read: another attempt may succeed."""
 
     def __init__(self, death: Death, limit_bytes: int) -> None:
         super().__init__(death.sentence(limit_bytes))
@@ -69,15 +63,16 @@ class ParserDied(ParserFailed):
 
 
 class ParserInterrupted(ParserFailed):
-    """The child was ended from outside, or before it read anything: a passing fault."""
+    """The child ended before it read anything: a passing fault."""
 
 
 class _ChildEnded(WorkFailed):
-    """The child ended before it answered."""
+    """The child ended before it answered, or before it had the whole request."""
 
-    def __init__(self, death: Death) -> None:
+    def __init__(self, death: Death, *, has_read: bool = True) -> None:
         super().__init__()
         self.death = death
+        self.has_read = has_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +110,6 @@ class Sandbox:
         self.spare: subprocess.Popen[bytes] | None = None
         # Whether an answer is waited for.
         self.is_at_work = False
-        self._memory_kills = 0
 
     def prepare(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Return when a child answers: starting one takes seconds on a busy machine.
@@ -126,8 +120,9 @@ class Sandbox:
         if self.child is None or self.child.poll() is not None:
             try:
                 self.read([], tool="", meanwhile=meanwhile)
-            except ParserDied as death:
-                raise ParserInterrupted(str(death)) from None
+            except ParserDied as died:
+                how = died.death.how()
+                raise ParserInterrupted(f"The parser {how}, before it read this upload.") from None
 
     def start_spare(self) -> None:
         """Start the child that takes the place of this one, should it be stopped."""
@@ -220,7 +215,7 @@ class Sandbox:
                 yield self._checked(answer, limits)
         except _ChildEnded as ended:
             waiting = 0
-            raise failure_of(ended.death, limits) from None
+            raise _failure_of(ended, limits) from None
         finally:
             # An answer that is left would be taken for that of the next request.
             if waiting:
@@ -238,13 +233,12 @@ class Sandbox:
     def _send(self, message: bytes) -> subprocess.Popen[bytes]:
         child = self._running_child()
         assert child.stdin is not None
-        self._memory_kills = count_memory_kills()
         left = memoryview(LENGTH.pack(len(message)) + message)
         try:
             while left:  # a signal may cut a write short
                 left = left[child.stdin.write(left) :]
         except BrokenPipeError:
-            raise _ChildEnded(self._reap()) from None
+            raise _ChildEnded(self._reap(), has_read=False) from None
         return child
 
     def _receive(
@@ -326,9 +320,9 @@ class Sandbox:
     def _reap(self) -> Death:
         child, self.child = self.child, None
         if child is None:
-            return Death(0, 0)
+            return Death(0)
         deadline = time.monotonic() + GRACE_S
-        while (death := death_of(child, memory_kills_before=self._memory_kills)) is None:
+        while (death := death_of(child)) is None:
             if time.monotonic() > deadline:
                 child.kill()
             time.sleep(0.005)
@@ -370,19 +364,24 @@ def current_limits() -> Limits:
 def _failure_told(kind: str, limits: Limits) -> ParserFailed:
     """The failure that the child itself told."""
     if kind == "out_of_memory":
-        memory = f"{limits.memory_bytes >> 20} MiB of memory"
-        return MemoryUsedUp(f"Reading this upload needed more than {memory}.")
+        limit = as_mib(limits.memory_bytes)
+        return MemoryUsedUp(f"Reading this upload needed more than {limit} of memory, its limit.")
     if kind == "too_much_output":
         return ParserFailed("The results in this upload are too large to store.")
     fault = "The parser has a fault, and could not read this upload."
     return ParserFaulty(f"{fault} The raw files are kept.")
 
 
+def _failure_of(ended: _ChildEnded, limits: Limits) -> ParserFailed:
+    if not ended.has_read:
+        return ParserInterrupted(f"The parser {ended.death.how()}, before it read this upload.")
+    return failure_of(ended.death, limits)
+
+
 def failure_of(death: Death, limits: Limits) -> ParserFailed:
+    """What the end of a child says of the upload that it was reading."""
     if death.code == -signal.SIGXCPU:
         return CpuUsedUp(f"Reading this upload took more than {limits.cpu_s} s of CPU time.")
-    if death.is_from_outside(limits.memory_bytes):
-        return ParserInterrupted(death.sentence(limits.memory_bytes))
     return ParserDied(death, limits.memory_bytes)
 
 

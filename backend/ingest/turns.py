@@ -44,15 +44,18 @@ def lock_turns() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
 
 
-def heads_of_queues(*, first_pause_s: int, longest_pause_s: int) -> Sequence[Head]:
+def heads_of_queues(
+    *, first_pause_s: int, longest_pause_s: int, faults_of_an_attempt: int
+) -> Sequence[Head]:
     """The first upload due of each workspace and lane, in the order of turns. Call lock_turns
     first.
 
     Pauses double from `first_pause_s` to `longest_pause_s`. A time of retry further ahead than the
-    pause after so many faults was set before the database's clock was set back: the upload is due.
+    pause after so many faults and attempts was set before the database's clock was set back: the
+    upload is due.
     """
     with connection.cursor() as cursor:
-        pauses = [first_pause_s, longest_pause_s]
+        pauses = [first_pause_s, longest_pause_s, faults_of_an_attempt]
         limits = [settings.READS_PER_WORKSPACE, settings.SLOW_READS, CANDIDATES]
         cursor.execute(_heads_of_queues(), pauses + limits)
         return [Head(*row) for row in cursor.fetchall()]
@@ -70,7 +73,8 @@ def _heads_of_queues() -> str:
             SELECT workspace_id, count(DISTINCT lease_until) AS claims FROM {uploads}
             WHERE state = 'parsing' GROUP BY workspace_id
         ), clock AS (
-            SELECT now() AS at, %s::float AS first_s, %s::float AS longest_s
+            SELECT now() AS at, %s::float AS first_s, %s::float AS longest_s,
+                %s::int AS faults_of_an_attempt
         )
         SELECT due.id, waiting.workspace_id
         FROM waiting
@@ -133,9 +137,11 @@ def _head_of_queue() -> str:
                  WHERE {queue} AND retry_at <= clock.at ORDER BY retry_at LIMIT 1)
                 UNION ALL
                 (SELECT id, received_at FROM (
-                    SELECT id, received_at, retry_at, faults FROM {uploads} AS upload
+                    SELECT id, received_at, retry_at,
+                        least(faults + attempts * clock.faults_of_an_attempt, 10) AS doublings
+                    FROM {uploads} AS upload
                     WHERE {queue} AND retry_at > clock.at ORDER BY retry_at DESC LIMIT 1
                  ) AS last WHERE retry_at > clock.at + make_interval(
-                    secs => least(clock.first_s * 2 ^ least(faults, 10), clock.longest_s)))
+                    secs => least(clock.first_s * 2 ^ doublings, clock.longest_s)))
             ) AS head ORDER BY head.since LIMIT 1
         """  # noqa: S608  names of our own models

@@ -42,8 +42,8 @@ def test_uploads_survive_the_death_of_every_process():
     assert broken_promises(report) == slow, lines
     assert report.outcome.last_read_s is not None, lines
     assert report.outcome.read == report.outcome.accepted == UPLOADS
-    # No death was held against an upload.
-    assert report.outcome.most_attempts == 1, lines
+    # One parser is killed, and no other death is an attempt.
+    assert report.outcome.most_attempts <= 2, lines
     assert len(report.struck) >= len(set(FAULTS)) - len(CLOCKS) - 2, lines
 
 

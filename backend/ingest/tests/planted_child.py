@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import sys
 import time
 
@@ -28,26 +29,41 @@ def flood():
             os.write(pipe, b"x" * (1 << 20))
 
 
+def spin():
+    while True:
+        pass
+
+
+def die_large():
+    """As the kernel kills where memory runs out."""
+    grown = b"x" * (300 << 20)
+    os.kill(os.getpid(), signal.SIGKILL)
+    return grown
+
+
+def fork():
+    start_sleepers()
+    ctypes.string_at(0)
+
+
+ORDERS = {
+    b"ALLOCATE": lambda: bytearray(1 << 40),
+    b"SEGFAULT": lambda: ctypes.string_at(0),
+    b"SPIN": spin,
+    b"EXIT": lambda: os._exit(7),
+    b"KILL": die_large,
+    # Until somebody else sends SIGCONT or SIGKILL.
+    b"STOP": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    b"FORK": fork,
+    b"FLOOD": flood,
+    b"PRINT": lambda: sys.stdout.write("noise " * 10_000),
+}
+
+
 def parse(artefacts, *, tool=None):
-    if not artefacts:
-        return []
-    order = artefacts[0].open().read().split()[0]
-    if order == b"ALLOCATE":
-        return [bytearray(1 << 40)]
-    if order == b"SEGFAULT":
-        ctypes.string_at(0)
-    if order == b"SPIN":
-        while True:
-            pass
-    if order == b"EXIT":
-        os._exit(7)
-    if order == b"FORK":
-        start_sleepers()
-        ctypes.string_at(0)
-    if order == b"FLOOD":
-        flood()
-    if order == b"PRINT":
-        sys.stdout.write("noise " * 10_000)
+    if artefacts:
+        order = artefacts[0].open().read().split()[0]
+        ORDERS.get(order, lambda: None)()
     return []
 
 

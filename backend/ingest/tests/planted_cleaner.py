@@ -22,9 +22,7 @@ class Planted:
             deaths.write("died\n")
         if order == "CRASH" or (order == "CRASH ONCE" and path.stat().st_size == len("died\n")):
             ctypes.string_at(0)
-        if order == "OUT OF MEMORY":
-            kills = path.read_text().count("died")
-            path.with_name("vmstat").write_text(f"oom_kill {kills}\n")
+        if order == "KILL" or (order == "KILL TWICE" and path.stat().st_size <= 2 * len("died\n")):
             os.kill(os.getpid(), signal.SIGKILL)
         return asked
 

@@ -189,9 +189,10 @@ def test_what_is_claimed_together_counts_as_one_reading(tenant, settings):
     assert claim_due(most=4) == []
 
 
-def test_an_upload_after_a_fault_is_read_alone(tenant):
+@pytest.mark.parametrize("setback", ["faults", "attempts"])
+def test_an_upload_after_a_fault_or_an_attempt_is_read_alone(tenant, setback):
     uploads = [make_upload(tenant) for _ in range(3)]
-    Upload.objects.filter(pk=uploads[0].pk).update(faults=1)
+    Upload.objects.filter(pk=uploads[0].pk).update(**{setback: 1})
     assert [len(claims) for claims in claim_due()] == [1]
     assert [len(claims) for claims in claim_due()] == [2]
 

@@ -5,7 +5,7 @@ import sys
 import psutil
 import pytest
 
-from backend.ingest import deaths, sandbox
+from backend.ingest import sandbox
 from backend.ingest.cleaner import NICENESS, Cleaner, CleanerInterrupted
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
 
@@ -56,7 +56,7 @@ def test_no_child_starts_behind_requests():
 
 
 @pytest.mark.parametrize(
-    ("order", "sentence"), [("ALLOCATE", "1024 MiB of memory."), ("SPIN", "1 s of CPU time.")]
+    ("order", "sentence"), [("ALLOCATE", "1,024 MiB of memory."), ("SPIN", "1 s of CPU time.")]
 )
 def test_a_file_beyond_a_limit_is_too_large(ask, order, sentence):
     with pytest.raises(TooLargeToClean) as refused:
@@ -77,14 +77,15 @@ def test_the_third_crash_refuses_the_file_and_says_so(ask, count_deaths, caplog)
     assert [line.getMessage() for line in caplog.records] == ["cleaner_died"] * 3
 
 
-def test_the_third_kill_for_lack_of_memory_names_the_memory_and_its_limit(
-    ask, count_deaths, monkeypatch, tmp_path
-):
-    monkeypatch.setattr(deaths, "VMSTAT", tmp_path / "vmstat")
-    with pytest.raises(
-        TooLargeToClean, match=r"killed for lack of memory; it had used .*\d MiB.* is 1024 MiB"
-    ):
-        ask("OUT OF MEMORY")
+def test_a_file_whose_child_is_killed_twice_is_searched_by_the_third(ask, count_deaths):
+    assert ask("KILL TWICE")["do"] == "KILL TWICE"
+    assert count_deaths() == 3
+
+
+def test_the_third_kill_says_memory_what_was_used_and_the_limit(ask, count_deaths):
+    words = r"where memory runs out; it had used .*\d MiB .* is 1,024 MiB\. This happened 3 times"
+    with pytest.raises(TooLargeToClean, match=words):
+        ask("KILL")
     assert count_deaths() == 3
 
 

@@ -1,10 +1,7 @@
 """Storage or database away while a worker reads: no attempt is lost, and it is tried again."""
 
-import itertools
 import os
-import re
 import shutil
-import signal
 import socket
 import sys
 from datetime import timedelta
@@ -15,17 +12,16 @@ from django.conf import settings as live
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from backend.ingest import answers, deaths, queue, worker
-from backend.ingest import sandbox as sandbox_module
+from backend.ingest import answers, queue, worker
 from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.models import State, Upload
-from backend.ingest.sandbox import Sandbox, sandbox
+from backend.ingest.sandbox import Sandbox
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
 from backend.problems import answer_to
 from backend.runs import record
 from backend.testing.outages import database_away
-from backend.testing.uploads import claim_next, make_tenant, make_upload
+from backend.testing.uploads import make_tenant, make_upload
 
 AGO = timedelta(seconds=1)
 
@@ -66,8 +62,7 @@ def test_storage_away_for_long_is_waited_for_and_then_read(upload):
         assert processed(upload).state == State.RECEIVED
         assert (upload.attempts, upload.faults) == (0, times)
         assert upload.reason.startswith("The storage was not available (the folder ")
-        assert claim_next() is None  # it still waits
-        assert queue.claim_one(upload.pk) is None
+        assert queue.claim_one(upload.pk) is None  # it still waits
         wait_out(upload)
     away.rename(root)
     assert processed(upload).state == State.PARSED
@@ -221,89 +216,13 @@ def database_away_from(monkeypatch):
     return UntilTheEnd()
 
 
-@pytest.fixture
-def killed_parser(monkeypatch):
-    """Every parser is killed before it answers."""
-    start = Sandbox._running_child
-
-    def killed(box):
-        child = start(box)
-        os.kill(child.pid, signal.SIGSTOP)  # so that it cannot answer before it dies
-        os.kill(child.pid, signal.SIGKILL)
-        return child
-
-    monkeypatch.setattr(Sandbox, "_running_child", killed)
-    sandbox().close()
-    yield lambda: monkeypatch.setattr(Sandbox, "_running_child", start)
-    sandbox().close()
-
-
-def test_a_parser_killed_from_outside_is_no_attempt(upload, killed_parser):
-    for faults in range(1, 5):
-        assert processed(upload).state == State.RECEIVED
-        assert (upload.attempts, upload.faults) == (0, faults)
-        wait_out(upload)
-    assert "was ended (SIGKILL)" in upload.reason
-    killed_parser()
-    assert processed(upload).state == State.PARSED
-    assert upload.attempts == 1
-
-
-def test_a_parser_killed_from_outside_for_a_day_ends_with_the_memory_it_used(upload, killed_parser):
-    processed(upload)
-    a_day_later(upload)
-    assert processed(upload).state == State.FAILED
-    used, limit = memory_in(upload.reason)
-    assert used > 0
-    assert limit == live.PARSE_MEMORY_BYTES >> 20
-    assert "for a day" in upload.reason
-
-
-def test_a_parser_that_the_kernel_kills_for_memory_is_an_attempt(
-    upload, killed_parser, monkeypatch
-):
-    counts = itertools.count()
-    for module in (sandbox_module, deaths):
-        monkeypatch.setattr(module, "count_memory_kills", lambda: next(counts))
-    monkeypatch.setattr(Sandbox, "prepare", lambda *_: None)
-    third_ends(upload)
-
-
-def test_the_third_parser_killed_near_its_memory_limit_ends_the_upload(
-    upload, killed_parser, monkeypatch, settings
-):
-    # What a child has used when it dies is more than half of this, and more than its parent had.
-    settings.PARSE_MEMORY_BYTES = 2 << 20
-    monkeypatch.setattr(deaths, "most_memory_bytes", lambda: 0)
-    monkeypatch.setattr(Sandbox, "prepare", lambda *_: None)
-    third_ends(upload)
-
-
-def third_ends(upload):
-    for attempt in (1, 2):
-        assert processed(upload).state == State.RECEIVED
-        assert (upload.attempts, upload.faults) == (attempt, 0)
-        wait_out(upload)
-    assert processed(upload).state == State.FAILED
-    assert "killed for lack of memory" in upload.reason
-    assert memory_in(upload.reason)[1] == live.PARSE_MEMORY_BYTES >> 20
-    assert "3 times" in upload.reason
-
-
-def memory_in(reason):
-    used, limit = re.search(
-        r"used (?:at most )?(\d+) MiB of memory, the limit is (\d+) MiB", reason
-    ).groups()
-    return int(used), int(limit)
-
-
 def test_a_parser_that_dies_before_it_reads_is_no_attempt(upload, monkeypatch):
     """As where a library of the installation is broken."""
     broken = Sandbox([sys.executable, "-c", "raise SystemExit(3)"])
     monkeypatch.setattr(worker, "sandbox", lambda: broken)
     assert processed(upload).state == State.RECEIVED
     assert (upload.attempts, upload.faults) == (0, 1)
-    assert "ended with status 3" in upload.reason
+    assert "The parser ended with status 3, before it read this upload." in upload.reason
 
 
 def test_a_file_the_child_cannot_read_is_a_fault_of_the_storage(upload, monkeypatch, tmp_path):

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import psycopg
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 from django.utils import timezone
 
@@ -53,7 +54,7 @@ def abandon(upload):
 
 
 def wait_out(upload):
-    change(upload, retry_at=timezone.now() - timedelta(seconds=1))
+    change(upload, retry_at=timezone.now() - LONG_AGO)
 
 
 def test_an_abandoned_upload_is_claimed_again(upload):
@@ -105,15 +106,18 @@ def test_a_pause_from_before_the_clock_was_set_back_is_over(upload):
     assert claim_next().upload_id == upload.pk
 
 
-def test_a_short_pause_is_over_where_the_clock_was_set_back_by_ten_minutes(upload):
-    change(upload, faults=1, retry_at=timezone.now() + timedelta(minutes=10, seconds=5))
+@pytest.mark.parametrize("setbacks", [{"faults": 1}, {"attempts": 1}])
+def test_a_short_pause_is_over_where_the_clock_was_set_back_by_ten_minutes(upload, setbacks):
+    change(upload, **setbacks, retry_at=timezone.now() + timedelta(minutes=10, seconds=5))
     assert claim_next().upload_id == upload.pk
 
 
 def test_a_pause_is_waited_for(upload):
     change(upload, faults=8, retry_at=timezone.now() + timedelta(minutes=10))
     assert claim_next() is None
-    change(upload, faults=0, retry_at=timezone.now() + timedelta(seconds=4))
+    change(upload, faults=0, attempts=2, retry_at=timezone.now() + timedelta(minutes=5))
+    assert claim_next() is None
+    change(upload, attempts=0, retry_at=TransactionNow() + timedelta(seconds=4))
     assert claim_next() is None
 
 

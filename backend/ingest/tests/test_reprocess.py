@@ -77,10 +77,9 @@ def test_a_refusal_leaves_the_old_reading(upload, monkeypatch):
 
 
 DEATHS = {
-    "lack of memory": Death(-signal.SIGKILL, 2 << 30, memory_kills=1),
+    "memory runs out": Death(-signal.SIGKILL, 2 << 30),
     "CPU time": Death(-signal.SIGXCPU, 80 << 20),
     "crashed": Death(-signal.SIGSEGV, 80 << 20),
-    "was ended": Death(-signal.SIGKILL, 80 << 20),
 }
 
 
@@ -123,7 +122,7 @@ def test_a_parser_that_died_is_no_refusal(client, upload, end_parser, word, deat
 def test_a_first_reading_whose_parser_was_killed_is_left_to_the_workers(monkeypatch, end_parser):
     monkeypatch.setattr(answers, "ask_parser", lambda *_, **__: {"refused": "Not read yet."})
     upload = ended(make_upload(make_tenant()))
-    end_parser(DEATHS["was ended"])
+    end_parser(DEATHS["memory runs out"])
     out = io.StringIO()
 
     call_command("reprocess", str(upload.pk), stdout=out)

@@ -17,7 +17,6 @@ from backend.testing.supervised import running_program
 
 UPLOADS, KILLS, BACKLOG, SENDERS = 10_000, 100, 1000, 8
 KINDS = ("main", "reader", "parser", "group")
-MOST_ATTEMPTS = 3
 # A kill strikes within so many seconds after its moment.
 WITHIN_S = 0.1
 LIMIT_S = 900.0
@@ -41,11 +40,10 @@ def worker_kills(say: Say, *, share: float = 1.0) -> Finding:
         service.finding.expect(killed.total() >= kills, f"only {killed.total()} kills")
         outcome = service.expect_all_read(sending)
         service.finding.note(
-            f"attempts: {outcome.most_attempts} at most; {outcome.passing_faults} readings that a "
-            "kill ended were not counted as attempts"
+            f"attempts: {outcome.most_attempts} at most, more than 1 of {outcome.again} uploads; "
+            f"{outcome.passing_faults} readings that the end of a worker ended were not counted"
         )
-        is_forgiven = outcome.most_attempts <= MOST_ATTEMPTS and not outcome.failed
-        service.finding.expect(is_forgiven, "a kill was held against an upload")
+        service.finding.expect(not outcome.failed, f"{outcome.failed} good uploads failed")
         service.expect_verified()
         return service.finding
 

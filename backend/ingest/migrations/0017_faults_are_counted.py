@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("ingest", "0015_upload_is_interactive")]
+    dependencies = [("ingest", "0016_envelope_in_pieces")]
 
     operations = [
         # The version before names the column, and may run meanwhile: it stays in the database.
