@@ -239,11 +239,7 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "frontend" / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": [
-                "backend.web.templatetags.numbers",
-                "backend.web.templatetags.parts",
-                "backend.web.templatetags.tables",
-            ],
+            "builtins": [f"backend.web.templatetags.{n}" for n in ("numbers", "parts", "tables")],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

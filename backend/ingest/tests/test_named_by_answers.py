@@ -21,7 +21,9 @@ def tenant():
 
 
 def servers_of(tenant, *texts, **server):
-    upload = make_upload(tenant, *texts, envelope={"schema": 1, "server": server} if server else None)
+    upload = make_upload(
+        tenant, *texts, envelope={"schema": 1, "server": server} if server else None
+    )
     process(upload.pk)
     rows = Server.objects.filter(series__cells__run=upload.pk).distinct().order_by("identity")
     return [(row.name, row.version) for row in rows]

@@ -36,7 +36,8 @@ export function checkList(figures: Figures, dismissing: DismissOptions | null = 
   return h(
     "div",
     { class: "check-groups" },
-    against.length > 0 && group("Against this answer, the worst first", against, figures.runs, dismissing),
+    against.length > 0 &&
+      group("Against this answer, the worst first", against, figures.runs, dismissing),
     information.length > 0 && group("For information", information, figures.runs, dismissing),
     dismissed.length > 0 && dismissedGroup(dismissed, dismissing),
   );
