@@ -26,6 +26,7 @@ _TO_BE_SURE: dict[Axis, str] = {
     "version": "measure the versions before and since in one run",
     "date": "measure again what was measured before",
 }
+_IN_ONE: dict[Axis, str] = {"version": "in one version", "date": "on one date"}
 _MANY: dict[Axis, str] = {"version": "versions", "date": "dates"}
 
 
@@ -144,7 +145,7 @@ def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> st
         return f"No trend: {_name(metric)} is unknown for every {axis}"
     ((x, level),) = _levels(most) or ((most.values[0][0], None),)
     if len(tracks) > 1 or level is None:
-        return f"No trend yet: each series was measured in one {axis} only"
+        return f"No trend yet: each series was measured {_IN_ONE[axis]} only"
     place = x if isinstance(x, str) else load_number(float(x))
     figure = figure_text(level, metric.unit)
     return f"No trend yet: {most.label} was measured {_WITH[axis]} {place} only, {figure}"

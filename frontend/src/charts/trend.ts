@@ -20,8 +20,11 @@ export function whyNoTrend({ x, series }: Figures): string | null {
   }
   const count = x.values.length;
   if (count >= 2) {
-    const hasTrend = series.length === 0 || series.some(({ points }) => points.length > 1);
-    return hasTrend ? null : `A trend needs two or more ${label}s of a server; here each has one.`;
+    // Over days, each version of a server may be a series: their points make one picture.
+    const hasTrend = x.field === "date" || series.some(({ points }) => points.length > 1);
+    return hasTrend || series.length === 0
+      ? null
+      : `A trend needs two or more ${label}s of a server; here each has one.`;
   }
   return `A trend needs two or more values of ${label}; there ${count === 1 ? "is one" : "are none"}.`;
 }

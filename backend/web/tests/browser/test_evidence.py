@@ -101,7 +101,7 @@ def test_a_server_with_two_levels_is_told_and_nothing_is_said_of_its_mean(compar
     levels = (-18, 1, -17, 2, -18.5, 1.5, -17.5, 0.5, 1, -18, 2, -17)
     Lab(tenant).upload({"alpha": steady(9_000, *levels), "beta": steady(8_000, *([0.5, -0.5] * 6))})
     text = read_answer(compare_page("two-levels"))
-    assert "Too noisy to rank alpha 1.0 and beta 1.0 at 10 connections" in text
+    assert "Too noisy to rank beta 1.0 and alpha 1.0 at 10 connections" in text
     assert "Trials fall into two groups" in text
 
 
@@ -110,12 +110,12 @@ def test_what_two_runs_differ_by_is_not_said_of_their_servers(compare_page, tena
     lab.upload({"alpha": steady(8_240)})
     lab.upload({"beta": steady(8_000)})
     text = read_answer(compare_page("run-effect"))
-    assert "Too noisy to rank alpha 1.0 and beta 1.0 at 10 connections" in text
+    assert "Too noisy to rank beta 1.0 and alpha 1.0 at 10 connections" in text
     assert "All points were measured in fewer than 3 runs" in text
 
 
 def test_a_verdict_of_one_run_says_that_it_holds_in_this_run(compare_page, tenant):
     Lab(tenant).upload({"alpha": steady(9_000), "beta": steady(8_000)})
     text = read_answer(compare_page("one-run"))
-    assert "the requests of beta 1.0 at 10 connections, in this run" in text
+    assert "the requests of alpha 1.0 at 10 connections, in this run" in text
     assert "Measured in one run: the intervals cover more trials of this run." in text
