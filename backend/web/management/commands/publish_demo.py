@@ -20,8 +20,8 @@ from backend.web.management.commands.make_demo import NAME
 
 TITLE = "Four HTTP servers on one machine"
 NOTES = (
-    "`scripts/start` measured this on the machine that it runs on, with {tool}. Trials of one "
-    "second show how Loadsheet works. They are no basis for choosing a server."
+    "`scripts/start` measured this on the machine that it runs on, with {tool}. Trials of two "
+    "seconds show how Loadsheet works. Measure your own servers for 10 seconds or more."
 )
 
 
