@@ -7,15 +7,16 @@ trials they fall into. Where a clock offset or a trial time is unknown, the figu
 
 from __future__ import annotations
 
-import json
 import uuid
 import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
+import orjson
 from django.db import transaction
 
 from backend.accounts.models import Workspace
@@ -59,7 +60,7 @@ class Sample:
 
 def samples_of(observation: Observation) -> list[Sample]:
     """The samples in order of time."""
-    rows = json.loads(zlib.decompress(observation.packed))
+    rows = orjson.loads(zlib.decompress(observation.packed))
     return sorted((Sample(*row) for row in rows), key=lambda sample: sample.at_s)
 
 
@@ -80,7 +81,7 @@ def observe(
     run = Run.with_trash.select_for_update().filter(pk=run_id).first()
     if run is not None and run.workspace_id != workspace.pk:
         raise RunElsewhere(run_id, hint="Give the id of a run of this workspace.")
-    packed = zlib.compress(json.dumps([sample.packed() for sample in samples]).encode())
+    packed = zlib.compress(orjson.dumps([sample.packed() for sample in samples]))
     observation, is_new = Observation.objects.get_or_create(
         id=id_,
         defaults={
@@ -182,7 +183,7 @@ def resource_use(samples: Sequence[Sample], began: datetime, ended: datetime) ->
     `samples` are in order of time. Empty where no sample lies between the two.
     """
     first_s, last_s = began.timestamp(), ended.timestamp()
-    inside = [sample for sample in samples if first_s <= sample.at_s <= last_s]
+    inside = _between(samples, first_s, last_s)
     if not inside:
         return {}
     before, after = _cpu_at(samples, first_s), _cpu_at(samples, last_s)
@@ -198,6 +199,12 @@ def resource_use(samples: Sequence[Sample], began: datetime, ended: datetime) ->
     }
 
 
+def _between(samples: Sequence[Sample], first_s: float, last_s: float) -> Sequence[Sample]:
+    """Those of a time, both ends included. A long run has thousands of trials and of samples."""
+    first = bisect_left(samples, first_s, key=lambda sample: sample.at_s)
+    return samples[first : bisect_right(samples, last_s, first, key=lambda sample: sample.at_s)]
+
+
 def _spent(before: float | None, after: float | None) -> float | None:
     # It falls only when a process ended in between; the use is then unknown.
     if before is None or after is None or after < before:
@@ -207,8 +214,8 @@ def _spent(before: float | None, after: float | None) -> float | None:
 
 def _cpu_at(samples: Sequence[Sample], at_s: float) -> float | None:
     """CPU time at `at_s`, interpolated between the samples around it; None where too far."""
-    times = [(sample.at_s, sample.cpu_s) for sample in samples if sample.cpu_s is not None]
-    near = [(time_s, cpu_s) for time_s, cpu_s in times if abs(time_s - at_s) <= REACH_S]
+    within_reach = _between(samples, at_s - REACH_S, at_s + REACH_S)
+    near = [(each.at_s, each.cpu_s) for each in within_reach if each.cpu_s is not None]
     if not near or not near[0][0] <= at_s <= near[-1][0]:
         return None
     return float(np.interp(at_s, [time_s for time_s, _ in near], [cpu_s for _, cpu_s in near]))

@@ -82,6 +82,28 @@ class TestMatching:
         assert {value for key, value in used.items() if key != "server_samples"} == {None}
 
 
+class Counted(list):
+    """Counts the samples that are looked at."""
+
+    looked_at = 0
+
+    def __getitem__(self, place):
+        got = super().__getitem__(place)
+        self.looked_at += len(got) if isinstance(place, slice) else 1
+        return got
+
+    def __iter__(self):
+        self.looked_at += len(self)
+        return super().__iter__()
+
+
+def test_a_trial_looks_at_the_samples_of_its_time_alone():
+    """Each of 5,000 trials looked at all 20,000 samples three times: 40 s of a web process."""
+    many = Counted(samples(0, 20_000))
+    assert resource_use(many, at(9_000), at(9_010))["server_cpu_s"] == pytest.approx(5.0)
+    assert many.looked_at < 200
+
+
 @pytest.fixture(autouse=True)
 def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
     settings.DATA_DIR = tmp_path
