@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from backend.ingest.envelope import EnvelopeError, read_envelope
+from backend.testing.reports import make_envelope
+
 # What a type looks up at its first use is gone: only a prepared one can still be read.
 ENVELOPE = """
 from backend.ingest import envelope
@@ -39,3 +42,12 @@ def test_nothing_is_left_to_the_first_use(program, settings):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("label", [["é"] * 390, ["é" * 990], "x" * 2001])
+def test_a_label_is_as_long_as_the_text_that_is_stored(label):
+    """A list is stored with escapes and blanks: `["é"]` of five characters as ten."""
+    sent = make_envelope(1)
+    sent["run"]["labels"] = {"branch": label}
+    with pytest.raises(EnvelopeError, match=r"run\.labels\.branch .* at most 2000 characters"):
+        read_envelope(sent)
