@@ -24,7 +24,7 @@ FORM_BYTES = 16 << 20
 # What Django takes.
 FORM_FIELDS = 1_000
 ENVELOPE_BYTES = 4 << 20
-# 600 samples of a host of 1,000 cores, which an agent sends at once.
+# 400 samples of a host of 1,000 cores, which an agent sends at once.
 OBSERVATION_BYTES = 4 << 20
 # Of other bodies. Checks of a body that was decoded are not in pieces; the worst JSON of this size
 # keeps the other threads of a process waiting for 50 ms at most.

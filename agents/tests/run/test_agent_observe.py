@@ -16,6 +16,7 @@ from agent_fakes import FakeService, agent_command, run_agent
 
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.clock import Offset
+from loadsheet_agent.run import observe
 from loadsheet_agent.run.observe import Observer, send_remaining
 from loadsheet_agent.run.sampling import Tree
 
@@ -73,6 +74,13 @@ def test_a_refused_chunk_is_sent_again_with_the_same_id():
     assert client.tried[1] == client.tried[2] == client.tried[3] != client.tried[0]
     assert slept == [1.0, 2.0]
     assert taker.sent == 5
+
+
+def test_a_host_of_thousands_of_cores_sends_fewer_samples_at_once(monkeypatch):
+    """The service refuses JSON of more than 500,000 commas, and the samples were never taken."""
+    monkeypatch.setattr(observe, "core_times", lambda: [SimpleNamespace(idle=1.0)] * 1_000)
+    assert observer().chunk == 400
+    assert observer(chunk=2).chunk == 2
 
 
 def test_samples_not_taken_in_time_are_counted():

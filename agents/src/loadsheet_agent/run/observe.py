@@ -25,6 +25,8 @@ ASK_TIMEOUT_S = 5.0
 SEND_TIMEOUT_S = 30.0
 # Samples of one request: five minutes.
 CHUNK = 600
+# Shares of cores in one request, for the service takes 500,000 commas.
+CHUNK_SHARES = 400_000
 ENDED_STATES = ("finished", "stopped", "interrupted")
 
 
@@ -66,6 +68,7 @@ class Observer:
     def __post_init__(self) -> None:
         self._cores = core_times()
         self._chunk_id = str(uuid.uuid4())
+        self.chunk = max(1, min(self.chunk, CHUNK_SHARES // max(1, len(self._cores))))
 
     def take_sample(self) -> None:
         usage = UNKNOWN_USAGE if self.tree is None else self.tree.usage()
