@@ -14,7 +14,8 @@ from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, User
-from backend.api.auth import required_actor
+from backend.analysis.loading.viewer_slots import hold_slot
+from backend.api.auth import required_actor, viewer_name
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.schema import documented
 from backend.api.strict import OpenSerializer
@@ -112,6 +113,8 @@ class Observations(APIView):
             )
         if wait := throttle.seconds_until_upload(str(token.pk)):
             raise TooMany("This token sent too much within a minute.", wait_s=wait)
+        # Of a long run it reads hundreds of thousands of samples, and completes all trials.
+        hold_slot(viewer_name(request))
         given = ObservationSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         observation = _observe(token, run_id, given.validated_data)

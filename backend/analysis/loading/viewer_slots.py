@@ -1,7 +1,7 @@
 """How many large answers one viewer, and all viewers, may have made at once in one web process.
 
-A comparison, a run of thousands of trials and a table of trials are large. A viewer that asks for
-many of them leaves threads and memory for the others. Who is one viewer is decided above, where
+A comparison, a run of thousands of trials, a table of trials and the answer to an observation are
+large. A viewer that asks for many of them leaves threads and memory for the others. Who is one viewer is decided above, where
 requests are known. Cached answers and small runs need no slot.
 """
 
@@ -28,8 +28,8 @@ class TooManyAnswers(TooMany):
 
     def __init__(self) -> None:
         super().__init__(
-            f"{RUNNING} large answers of yours (comparisons, large runs, tables of trials) are "
-            f"computed at the moment, and {WAITING} wait.",
+            f"{RUNNING} large answers of yours (comparisons, large runs, tables of trials, "
+            f"observations) are computed at the moment, and {WAITING} wait.",
             wait_s=RETRY_AFTER_S,
         )
 

@@ -16,7 +16,7 @@ from backend.analysis.loading.viewer_slots import (
     hold_slot,
 )
 from backend.api import conditional, rendering, run_answer
-from backend.runs.models import Correction, Run, Trial
+from backend.runs.models import Correction, Observation, Run, Trial
 from backend.sharing.models import SharedRun, Visibility
 from backend.testing.scenes import make_changes
 from backend.testing.transactions import connection_kept_open, taken_back
@@ -101,6 +101,28 @@ def test_where_others_have_all_places_the_answer_is_503(owner, ids, monkeypatch,
     monkeypatch.setattr(viewer_slots, "PLACES", 0)
     refused = ask(owner, LARGE[name][0], ids)
     assert (refused.status_code, refused["Retry-After"]) == (503, str(RETRY_AFTER_S))
+
+
+def observation():
+    sample = {"at_s": 1.0, "cores": [0.5]}
+    host = {"name": "server-1"}
+    return {"id": str(uuid.uuid4()), "host": host, "uncertainty_s": 0.1, "samples": [sample]}
+
+
+def test_an_observation_needs_a_slot_before_its_body_is_read(scene, viewer, monkeypatch):
+    """One token could keep all threads: of a long run each observation took a minute."""
+    monkeypatch.setattr(viewer_slots, "PATIENCE_S", 0.0)
+    agent = Client(headers=scene.own.headers)
+    path = f"/api/v1/runs/{scene.run.pk}/observations"
+    with ExitStack() as held:
+        for _ in range(RUNNING):
+            held.enter_context(comparison_slot(viewer))
+        for body in (observation(), "no JSON"):
+            refused = agent.post(path, body, "application/json")
+            assert (refused.status_code, refused["Retry-After"]) == (429, str(RETRY_AFTER_S))
+    assert not Observation.objects.exists()
+    assert agent.post(path, observation(), "application/json").status_code == 201
+    assert not viewer_slots._viewers
 
 
 def test_small_runs_need_no_slot(owner, ids, monkeypatch):
