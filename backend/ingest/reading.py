@@ -28,6 +28,9 @@ SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")
 # More reasons of one upload are counted, and more places of one reason.
 MAX_REASONS = 20
 MAX_PLACES = 3
+# Of one run without a plan: its page takes memory and time for each. The 1,000 files of an archive
+# of TechEmpower have about 8,000.
+MAX_RESULTS = 10_000
 CUT_OFF = "the output ends before its report is complete. Its figures are not compared."
 
 
@@ -223,6 +226,11 @@ def read_plain(
             record = plain_record(len(records), trial_of(entry), envelope)
             records.append(replace(record, output_sha256=hash_of_output([artefact], place)))
             groups.append([artefact])
+        if len(records) > MAX_RESULTS:
+            raise NothingRead(
+                f"The files of this upload have more than {MAX_RESULTS:,} results, the limit. Send "
+                "them as several uploads."
+            )
     if not records:
         raise NothingRead(str(refusals[0]) if refusals else "This upload has no files.")
     return Reading(records, groups, refusals, len(records) + len(refusals), version)

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from backend.ingest import worker
+from backend.ingest import reading, worker
 from backend.ingest.models import Artefact, State
 from backend.runs import bulk
 from backend.runs.bulk import MAX_PARAMETERS, insert_rows, rows_per_statement
@@ -34,6 +34,21 @@ def test_an_upload_of_five_thousand_trials_is_recorded_whole():
     assert Trial.objects.filter(run=upload.run_id).count() == TRIALS
     assert Cell.objects.filter(run=upload.run_id).count() == TRIALS // 5
     assert Artefact.trials.through.objects.count() == TRIALS
+
+
+def test_a_file_of_more_results_than_a_run_may_have_fails_with_the_limit(monkeypatch):
+    """20,000 results are 8 MB, and the page of such a run took half a gigabyte of memory."""
+    monkeypatch.setattr(reading, "MAX_RESULTS", 2)
+    tenant = make_tenant()
+    uploads = [make_upload(tenant, WRK * count) for count in (2, 3)]
+    worker.drain()
+    for upload in uploads:
+        upload.refresh_from_db()
+    assert [upload.state for upload in uploads] == [State.PARSED, State.FAILED]
+    assert uploads[1].reason == (
+        "The files of this upload have more than 2 results, the limit. Send them as several "
+        "uploads."
+    )
 
 
 def test_new_servers_and_workloads_take_no_statement_each():
