@@ -18,7 +18,7 @@ from backend.ingest.models import State
 from backend.ingest.reading import NothingRead
 from backend.ingest.sandbox import MemoryUsedUp, ParserDied, ParserFailed, ParserInterrupted
 from backend.ingest.storage import StorageAway
-from backend.runs.record import RunElsewhere
+from backend.runs.record import RunElsewhere, TooManyTrials
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def settle(held: queue.Claim, fault: Exception) -> bool:
         _count_death(held, fault)
     elif isinstance(fault, MemoryUsedUp):
         _fail(held, f"{fault} {MORE_MEMORY}")
-    elif isinstance(fault, NothingRead | ParserFailed):
+    elif isinstance(fault, NothingRead | ParserFailed | TooManyTrials):
         _fail(held, str(fault))
     elif isinstance(fault, RunElsewhere):
         _fail(held, f"{fault} Use a new id.")

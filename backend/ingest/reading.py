@@ -22,15 +22,13 @@ from backend.ingest.models import Artefact, Upload
 from backend.ingest.parse_child import trial_of
 from backend.runs.measured import NAMED_BY, UNKNOWN_SERVER, TrialRecord
 from backend.runs.names import is_unknown
+from backend.runs.record import MAX_TRIALS
 
 # What a shell interprets.
 SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")
 # More reasons of one upload are counted, and more places of one reason.
 MAX_REASONS = 20
 MAX_PLACES = 3
-# Of one run without a plan: its page takes memory and time for each. The 1,000 files of an archive
-# of TechEmpower have about 8,000.
-MAX_RESULTS = 10_000
 CUT_OFF = "the output ends before its report is complete. Its figures are not compared."
 
 
@@ -226,9 +224,9 @@ def read_plain(
             record = plain_record(len(records), trial_of(entry), envelope)
             records.append(replace(record, output_sha256=hash_of_output([artefact], place)))
             groups.append([artefact])
-        if len(records) > MAX_RESULTS:
+        if len(records) > MAX_TRIALS:
             raise NothingRead(
-                f"The files of this upload have more than {MAX_RESULTS:,} results, the limit. Send "
+                f"The files of this upload have more than {MAX_TRIALS:,} results, the limit. Send "
                 "them as several uploads."
             )
     if not records:

@@ -42,6 +42,11 @@ from backend.runs.registry import (
 )
 
 
+# Of one run: its page takes memory and time for each. The 1,000 files of an archive of TechEmpower
+# have about 8,000.
+MAX_TRIALS = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class RunInput:
     """A run as a whole, without its trials."""
@@ -83,6 +88,13 @@ class RunElsewhere(Conflict):
         super().__init__(f"The run id {run_id} is not one of this workspace.", hint=hint)
 
 
+class TooManyTrials(Conflict):
+    """With these trials the run would have more than it may have; nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__(f"A run has at most {MAX_TRIALS:,} trials.")
+
+
 @transaction.atomic
 def record_run(
     run_input: RunInput,
@@ -121,7 +133,7 @@ def record_early(
     """Write some trials of a run, and the run as open where it is not there yet.
 
     A stored run changes by these trials only: they may come after the whole run. `meanwhile` as for
-    `record_run`. Raises RunElsewhere.
+    `record_run`. Raises RunElsewhere and TooManyTrials.
     """
     lock_names(run_input.workspace)
     corrections = standing_corrections(run_input.id)
@@ -129,6 +141,8 @@ def record_early(
     # Two first uploads at the same time: one of them makes the run.
     insert_rows(Run, [run], ignore_conflicts=True)
     _lock(run)
+    if Trial.objects.filter(run=run.pk).count() + len(records) > MAX_TRIALS:
+        raise TooManyTrials
     rows = Run.with_trash.select_related("workspace", "server_host", "client_host")
     run = rows.get(pk=run.pk)
     if not run.is_open:

@@ -11,6 +11,7 @@ from backend.ingest.models import State, Upload
 from backend.ingest.reprocess import reprocess
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
+from backend.runs import record
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
@@ -215,3 +216,13 @@ def test_a_deleted_run_leaves_nothing_of_its_early_trials(tenant):
     assert list(Run.objects.values_list("pk", flat=True)) == [other]
     assert list(Upload.objects.values_list("pk", flat=True)) == [other]
     assert client.get(f"/r/{run_id}").status_code == 404
+
+
+def test_a_run_has_no_more_early_trials_than_a_run_may_have(tenant, monkeypatch):
+    """An envelope has at most 5,000 trials, but envelopes of one open run came without end."""
+    monkeypatch.setattr(record, "MAX_TRIALS", 2)
+    run_id = uuid.uuid4()
+    uploads = [send_early(tenant, run_id, ordinal) for ordinal in range(3)]
+    assert [upload.state for upload in uploads] == [State.PARSED, State.PARSED, State.FAILED]
+    assert uploads[2].reason == "A run has at most 2 trials."
+    assert Trial.objects.filter(run=run_id).count() == 2

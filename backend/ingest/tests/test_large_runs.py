@@ -38,7 +38,7 @@ def test_an_upload_of_five_thousand_trials_is_recorded_whole():
 
 def test_a_file_of_more_results_than_a_run_may_have_fails_with_the_limit(monkeypatch):
     """20,000 results are 8 MB, and the page of such a run took half a gigabyte of memory."""
-    monkeypatch.setattr(reading, "MAX_RESULTS", 2)
+    monkeypatch.setattr(reading, "MAX_TRIALS", 2)
     tenant = make_tenant()
     uploads = [make_upload(tenant, WRK * count) for count in (2, 3)]
     worker.drain()
