@@ -41,7 +41,6 @@ from backend.runs.registry import (
     register_workloads,
 )
 
-
 # Of one run: its page takes memory and time for each. The 1,000 files of an archive of TechEmpower
 # have about 8,000.
 MAX_TRIALS = 10_000

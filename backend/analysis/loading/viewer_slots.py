@@ -1,8 +1,8 @@
 """How many large answers one viewer, and all viewers, may have made at once in one web process.
 
 A comparison, a run of thousands of trials, a table of trials and the answer to an observation are
-large. A viewer that asks for many of them leaves threads and memory for the others. Who is one viewer is decided above, where
-requests are known. Cached answers and small runs need no slot.
+large. A viewer that asks for many of them leaves threads and memory for the others. Who is one
+viewer is decided above, where requests are known. Cached answers and small runs need no slot.
 """
 
 from __future__ import annotations
