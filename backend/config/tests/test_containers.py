@@ -363,6 +363,17 @@ class TestDockerfile:
 
         assert any("--require-hashes --requirement requirements.txt" in run for run in runs)
 
+    def test_copies_what_links_of_the_service_lead_to(self):
+        links = [path for path in (ROOT / "backend").rglob("*") if path.is_symlink()]
+        copies = [
+            rest for stage, word, rest in instructions() if (stage, word) == ("service", "COPY")
+        ]
+
+        assert links
+        for link in links:
+            file = link.resolve().relative_to(ROOT)
+            assert f"{file} {file}" in copies
+
     def test_sets_only_variables_that_are_read(self):
         names = set()
         for _, word, rest in instructions():
