@@ -50,12 +50,17 @@ def artefacts_by_trial(run_id: UUID, *, raw_route: str = RAW) -> dict[str, list[
     return _by_trial(raw_route, trial__run_id=run_id)
 
 
+def artefacts_of_trials(trial_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """The artefacts of some trials of a run, as `artefacts_by_trial` has them."""
+    return _by_trial(RAW, trial_id__in=trial_ids)
+
+
 def artefacts_of_trial(trial_id: UUID, *, raw_route: str = RAW) -> list[dict[str, Any]]:
     """The artefacts of one trial, as `artefacts_by_trial` has them."""
     return _by_trial(raw_route, trial_id=trial_id)[str(trial_id)]
 
 
-def _by_trial(raw_route: str, **chosen: UUID) -> dict[str, list[dict[str, Any]]]:
+def _by_trial(raw_route: str, **chosen: Any) -> dict[str, list[dict[str, Any]]]:
     rows = Artefact.trials.through.objects.filter(**chosen).order_by("artefact__position")
     page_of, raw_of = links_by_id("artefact-page"), links_by_id(raw_route)
     by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)

@@ -19,6 +19,7 @@ from backend.web.failures import failures_of
 from backend.web.host_facts import shown_host
 from backend.web.registry import SLOTS
 from backend.web.small_charts import small_charts
+from backend.web.trial_listing import TrialListing
 
 # The id of each part of the page, and its label.
 TABS = (
@@ -30,21 +31,24 @@ TABS = (
 )
 
 
-def run_context(run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
+def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dict[str, Any]:
     """The context of the notices and tabs of the page.
 
     `view`: the run with its rereadings, corrections and trials; each trial has the `url` that its
-    number leads to. The trials are completed in place: there may be thousands.
+    number leads to. `listing`: those of them that are listed. The trials are completed in place:
+    there may be thousands.
     """
     trials = view["trials"]
-    for trial in trials:
+    for trial in listing.trials:
         trial["used"] = resource_columns(trial["resources"])
     summary = _summary(run, trials)
     _give_labels(summary, trials)
     corrections = view["corrections"]
     return {
         "run": _shown(view),
-        "trials": trials,
+        "trials": listing.trials,
+        "trial_pages": listing.pages,
+        "trials_recorded": len(trials),
         "trial_count": trial_count_text(len(trials), sum(trial["warmup"] for trial in trials)),
         "failures": failures_of(trials),
         "trials_missing": (view["trials_planned"] or 0) > len(trials),

@@ -18,9 +18,9 @@ from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
 from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.download import plan_file
-from backend.ingest.evidence import artefacts_by_trial, rereadings_of
+from backend.ingest.evidence import artefacts_of_trials, rereadings_of
 from backend.ingest.models import Upload
-from backend.links import absolute, compare_link, link_to, session_link, trial_link
+from backend.links import absolute, compare_link, link_to, links_by_id, session_link
 from backend.runs.models import Run, Series
 from backend.runs.run_states import count_not_read
 from backend.runs.shown import shown_series
@@ -28,11 +28,12 @@ from backend.sharing.run_sharing import describe_sharing
 from backend.web import visible
 from backend.web.large_page import render_large
 from backend.web.run_context import run_again_command, run_context
+from backend.web.trial_listing import TrialListing, list_trials
 
 
 @require_safe
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Every trial of the run with its command and raw output, and the facts of the hosts."""
+    """The trials of the run with commands and raw output, and the facts of the hosts."""
     progress = run_progress(run_id, workspace_ids=visible.workspaces(request))
     if progress is None:
         raise Http404
@@ -46,7 +47,8 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     is_own = visible.is_own(request, workspace)
     if not is_own:
         view["not_read"] = count_not_read(view["not_read"])
-    context = run_context(run, _with_evidence(run_id, view))
+    listing = list_trials(view["trials"], request.GET)
+    context = run_context(run, _with_evidence(run_id, view, listing), listing)
     upload = Upload.objects.filter(run_id=run_id).only("id").first() if is_own else None
     sharing = describe_sharing(run) if is_own else None
     context |= {
@@ -67,11 +69,13 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render_large(request, "run.html", context)
 
 
-def _with_evidence(run_id: UUID, view: Mapping[str, Any]) -> dict[str, Any]:
-    """The run with its history; its trials, in place, with their pages and files."""
-    files = artefacts_by_trial(run_id)
+def _with_evidence(run_id: UUID, view: Mapping[str, Any], listing: TrialListing) -> dict[str, Any]:
+    """The run with its history; its trials, in place, with their pages, those listed with files."""
+    page_of = links_by_id("trial-page")
     for trial in view["trials"]:
-        trial["url"] = trial_link(trial["id"])
+        trial["url"] = page_of(trial["id"])
+    files = artefacts_of_trials([trial["id"] for trial in listing.trials])
+    for trial in listing.trials:
         trial["artefacts"] = files.get(trial["id"], [])
     history = {
         "rereadings": rereadings_of(run_id),

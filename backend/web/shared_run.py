@@ -21,6 +21,7 @@ from backend.web.large_page import render_large
 from backend.web.result_set_forms import visibility_from
 from backend.web.run_context import run_again_command, run_context
 from backend.web.run_edit import writable_run_or_404
+from backend.web.trial_listing import list_trials, place_of_trial
 
 
 @require_safe
@@ -32,9 +33,11 @@ def shared_run(request: HttpRequest, shared_link: UUID) -> HttpResponse:
         view = describe_shared_run(shared)
     except NotVisible:
         raise Http404 from None
+    listing = list_trials(view["trials"], request.GET)
+    listed = {trial["id"] for trial in listing.trials}
     for trial in view["trials"]:
-        trial["url"] = f"#trial-{trial['id']}"
-    context: dict[str, Any] = run_context(shared.run, view)
+        trial["url"] = place_of_trial(trial["id"], listed)
+    context: dict[str, Any] = run_context(shared.run, view, listing)
     plan_url = link_to("shared-run-plan", shared_link)
     fetch = f"curl -fsS -o plan.toml {absolute(plan_url)}"
     context |= {

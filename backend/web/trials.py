@@ -16,13 +16,14 @@ from backend.analysis.pages.run import describe_hosts, describe_single_trial
 from backend.analysis.pages.trial import list_reading_notes, list_trial_figures
 from backend.ingest.evidence import artefacts_of_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
-from backend.links import compare_link, link_to, trial_link
+from backend.links import compare_link, link_to, run_link, trial_link
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Trial, TrialTimeline
 from backend.web import visible
 from backend.web.host_facts import shown_host
 from backend.web.raw_text import rows_of, shown_texts
 from backend.web.registry import SLOTS
+from backend.web.trial_listing import TRIALS_PER_PAGE, place_of_trial
 
 log = logging.getLogger(__name__)
 
@@ -110,8 +111,11 @@ def _neighbours(trial: Trial) -> dict[str, Any]:
     others = Trial.objects.filter(run=trial.run_id).only("id", "ordinal")
     before = others.filter(ordinal__lt=trial.ordinal).order_by("-ordinal").first()
     after = others.filter(ordinal__gt=trial.ordinal).order_by("ordinal").first()
+    count = Trial.objects.filter(run=trial.run_id).count()
+    listed = {str(trial.pk)} if count <= TRIALS_PER_PAGE else set()
     return {
+        "in_run_url": run_link(trial.run_id) + place_of_trial(trial.pk, listed),
         "before": before and {"url": trial_link(before.pk), "ordinal": before.ordinal},
         "after": after and {"url": trial_link(after.pk), "ordinal": after.ordinal},
-        "of": Trial.objects.filter(run=trial.run_id).count(),
+        "of": count,
     }

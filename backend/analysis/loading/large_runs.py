@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from backend.analysis.loading.viewer_slots import hold_slot
 from backend.runs.models import Trial
 
-# On a busy machine their page takes 1.4 s of CPU time, their JSON 0.04 s.
+# On a busy machine their page of 200 takes 0.5 s of CPU time, their JSON 0.04 s.
 LARGE_TRIALS = 500
 
 

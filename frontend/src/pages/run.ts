@@ -20,6 +20,10 @@ document.addEventListener("click", (event) => {
 function openTarget(): void {
   const id = targetId();
   const target = id ? document.getElementById(id) : null;
+  // Another page of the trials has it: a link from before the run had so many of them.
+  const elsewhere = id.startsWith("trial-") && !target && document.querySelector(".pager");
+  const asked = `?trial=${encodeURIComponent(id.slice("trial-".length))}`;
+  if (elsewhere && location.search !== asked) location.replace(`${asked}#${id}`);
   const details = target?.closest("details") ?? target?.querySelector(":scope > details");
   if (target && details instanceof HTMLDetailsElement) {
     details.open = true;

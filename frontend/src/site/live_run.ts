@@ -65,6 +65,8 @@ function say(root: HTMLElement, progress: Progress): void {
 
 /** Adds the parts that only the newer page has; false where the pages do not fit together. */
 export function addNewParts(here: Document, newer: Document): boolean {
+  const isPaged = (page: Document): boolean => page.querySelector(".pager") !== null;
+  if (isPaged(here) !== isPaged(newer)) return false;
   for (const place of newer.querySelectorAll<HTMLElement>("[data-grows]")) {
     const own = here.querySelector(`[data-grows=${place.dataset.grows}]`);
     if (!own) return false;
@@ -82,7 +84,7 @@ export function addNewParts(here: Document, newer: Document): boolean {
 }
 
 async function newerPage(): Promise<Document | null> {
-  const answer = await fetch(location.pathname, { credentials: "same-origin" });
+  const answer = await fetch(location.pathname + location.search, { credentials: "same-origin" });
   return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
 }
 

@@ -10,6 +10,7 @@ from backend.ingest.storage import storage
 from backend.ingest.worker import process
 from backend.runs.models import Run, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
+from backend.web import trial_listing
 from backend.web.tests.browser.comparison.actions import press_until
 from backend.web.tests.browser.page_audit import faults_of, picture, violations
 
@@ -183,4 +184,17 @@ def test_a_run_is_shared_and_its_link_revoked(visit, open_page, live_server, run
     expect(page.locator("main")).to_contain_text("The run has a new link")
     assert reader.reload().status == 404
     assert faults == {"menu": {}, "page": {}, "trial": {}}
+    assert page.complaints == []
+
+
+def test_a_link_to_a_trial_of_another_page_opens_that_page(visit, run, monkeypatch):
+    monkeypatch.setattr(trial_listing, "TRIALS_PER_PAGE", 20)
+    trial = Trial.objects.get(run=run, ordinal=45)
+    page = visit(f"/r/{run.pk}#trial-{trial.pk}")
+    expect(page.locator(f"#trial-{trial.pk}")).to_have_attribute("open", "")
+    expect(page).to_have_url(re.compile(f"trial={trial.pk}#trial-"))
+    page.get_by_role("link", name="Previous page").first.click()
+    expect(page.locator("#trials tbody tr")).to_have_count(20)
+    expect(page.get_by_role("tabpanel", name="Trials")).to_be_visible()
+    assert violations(page) == []
     assert page.complaints == []
