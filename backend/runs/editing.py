@@ -27,6 +27,7 @@ from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, clean_name, is_u
 from backend.runs.registry import MODELS, current_name, lock_names
 from backend.runs.regrouping import regroup, write_columns
 from backend.runs.text_checks import check_texts
+from backend.runs.trial_parts import give_cells
 from backend.runs.unused import remove_unused_series
 
 # So that no time computed from it, such as the end of the run, is out of range.
@@ -138,12 +139,11 @@ def _chosen_trials(
     """The trials with these ordinals, or all; none where no field is of trials."""
     if ordinals is None and TRIAL_FIELDS.isdisjoint(fields):
         return []
-    parts = ("cell__series__server", "cell__series__workload")
-    rows = Trial.objects.filter(run=run).select_related(*parts)
-    rows = rows.only("ordinal", "as_read", "cell__series").defer("cell__histogram", "cell__curve")
+    rows = Trial.objects.filter(run=run).only("ordinal", "as_read", "cell")
+    trials = list(rows if ordinals is None else rows.filter(ordinal__in=ordinals))
+    give_cells(trials, "server", "workload")
     if ordinals is None:
-        return list(rows)
-    trials = list(rows.filter(ordinal__in=ordinals))
+        return trials
     if missing := set(ordinals) - {trial.ordinal for trial in trials}:
         raise CorrectionRefused("trials", f"trials: this run has no trial {min(missing)}.")
     if not trials:

@@ -34,9 +34,12 @@ from backend.runs.registry import (
     register_servers,
     register_workloads,
 )
+from backend.runs.trial_parts import give_cells
 
 # Checks of a trial that depend on the names of what was measured and on nothing that was read.
 NAME_CHECKS = frozenset({"unknown-server-version", "unknown-host", "development-mode"})
+# The place of each check among all.
+_PLACES = {id_: place for place, id_ in enumerate(CHECKS)}
 # Of one transaction that undoes a merge: so many runs are in memory at a time.
 RUNS_AT_ONCE = 50
 _HOST_ROLES = ("server_host", "client_host")
@@ -101,14 +104,9 @@ def _write_hosts(runs: Sequence[Run], corrections: _OfRuns) -> None:
 
 def _regroup_trials(runs: Sequence[Run], corrections: _OfRuns) -> None:
     by_id = {run.pk: run for run in runs}
-    parts = ("server", "workload", "server_host", "client_host")
-    trials = list(
-        Trial.objects.filter(run__in=runs)
-        .select_related(*(f"cell__series__{part}" for part in parts))
-        .defer("cell__histogram", "cell__curve")
-        .only(*_TRIAL_COLUMNS, "cell__run", "cell__series", "cell__connections", "cell__rate_rps")
-        .order_by("run", "ordinal")
-    )
+    rows = Trial.objects.filter(run__in=runs).only(*_TRIAL_COLUMNS)
+    trials = list(rows.order_by("run", "ordinal"))
+    give_cells(trials, "server", "workload", "server_host", "client_host")
     for trial in trials:
         trial.run = by_id[trial.run_id]
     reads = [read_trial(trial) for trial in trials]
@@ -183,15 +181,13 @@ def _regroup_cells(trials: Sequence[Trial], all_series: Sequence[Series]) -> Non
     """
     groups: dict[tuple[object, ...], _Group] = {}
     for trial, series in zip(trials, all_series, strict=True):
-        cell = Cell(
-            run=trial.run,
-            workspace=trial.run.workspace,
-            series=series,
-            connections=trial.cell.connections,
-            rate_rps=trial.cell.rate_rps,
-        )
-        key = (trial.run_id, *load_of(cell))
-        groups.setdefault(key, _Group(cell)).trials.append(trial)
+        load = (trial.cell.connections, trial.cell.rate_rps)
+        key = (trial.run_id, series.pk, *load)
+        if key not in groups:
+            cell = Cell(run=trial.run, workspace=trial.run.workspace, series=series)
+            cell.connections, cell.rate_rps = load
+            groups[key] = _Group(cell)
+        groups[key].trials.append(trial)
     sizes = Counter(trial.cell_id for trial in trials)
     changed = [group for group in groups.values() if not group.is_stored(sizes)]
     for group in changed:
@@ -224,12 +220,9 @@ def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:
             server_version=server["version"],
             host_known=trial.run.server_host is not None,
             server_texts=tuple(server_texts(server, trial.server_tail, trial.run)),
-        )
+        ),
+        only=NAME_CHECKS,
     )
     kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]
-    fired = [finding.as_dict() for finding in named if finding.id in NAME_CHECKS]
-    order = list(CHECKS)
-    return sorted(
-        kept + fired,
-        key=lambda finding: order.index(finding["id"]) if finding["id"] in CHECKS else -1,
-    )
+    fired = [finding.as_dict() for finding in named]
+    return sorted(kept + fired, key=lambda finding: _PLACES.get(finding["id"], -1))

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -42,6 +43,7 @@ from backend.runs.read_router import reading_connection
 MAX_RUNS = 100
 MAX_CELLS = 5_000
 MAX_TRIALS = 20_000
+_ROWS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +226,8 @@ def _trial_rows(
 def _rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with reading_connection().cursor() as cursor:
         cursor.execute(statement, values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
+        # While rows are made of what PostgreSQL sent, no other thread runs.
+        return list(chain.from_iterable(iter(lambda: cursor.fetchmany(_ROWS_AT_ONCE), [])))
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:

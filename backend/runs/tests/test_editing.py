@@ -1,9 +1,11 @@
 """Correcting a run by hand: what changes, what stays as it was read, and undoing it."""
 
+from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
+from django.db.models.signals import post_init
 from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.compare.comparison import compare
@@ -211,6 +213,25 @@ def test_labels_notes_and_dates_leave_the_trials_unread(lab, planned):
             undo_correction(planned.pk, correction.pk, by=lab.user)
     assert len(corrections) == len(values)
     assert not [query["sql"] for query in made if "runs_trial" in query["sql"]]
+
+
+def test_what_trials_share_is_read_once_for_all_of_them(lab):
+    envelope = make_envelope(24)
+    for number, trial in enumerate(envelope["trials"]):
+        trial["load"]["connections"] = 8 * (1 + number % 2)
+    run = read(lab, *[WRK + "\n" * at for at in range(24)], envelope=envelope)
+    made = Counter()
+
+    def count(sender, **_):
+        made[sender] += 1
+
+    post_init.connect(count)
+    try:
+        correct(run.pk, {"server": "caddy"}, author=lab.user)
+    finally:
+        post_init.disconnect(count)
+    assert made[Trial] >= 24
+    assert max(made[Cell], made[Series], made[Server], made[Workload], made[Host]) < 24
 
 
 def test_what_is_so_already_is_no_correction(lab, planned):
