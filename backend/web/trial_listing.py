@@ -22,7 +22,7 @@ class TrialPages:
     `point`: a trial of the load point that was asked for. `everything`: the trials of the run.
     """
 
-    page: Page[Mapping[str, Any]]
+    page: Page[dict[str, Any]]
     point: Mapping[str, Any] | None
     everything: int
 
@@ -73,7 +73,7 @@ def list_trials(trials: Sequence[dict[str, Any]], asked: Mapping[str, str]) -> T
     number = _page_with(of_point or trials, asked.get("trial")) or asked.get("page")
     page = paginator.get_page(number)
     point = of_point[0] if of_point else None
-    return TrialListing(page.object_list, TrialPages(page, point, len(trials)))
+    return TrialListing(list(page), TrialPages(page, point, len(trials)))
 
 
 def _page_with(trials: Sequence[Mapping[str, Any]], trial_id: str | None) -> int | None:
