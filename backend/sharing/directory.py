@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
 from backend.accounts.models import Workspace
 from backend.errors import InvalidInput
@@ -94,10 +93,7 @@ def _workspaces(words: Sequence[str]) -> QuerySet[Any]:
 
 def _result_sets(words: Sequence[str]) -> QuerySet[Any]:
     """Those that can be read and were not superseded."""
-    is_readable = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    rows = ResultSet.objects.filter(
-        is_readable, visibility=Visibility.PUBLIC, withdrawn_at=None, superseded_by=None
-    )
+    rows = ResultSet.objects.public().filter(superseded_by=None)
     for word in words:
         in_workspace = Q(workspace__is_public=True, workspace__name__icontains=word)
         rows = rows.filter(Q(title__icontains=word) | in_workspace)

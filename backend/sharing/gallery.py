@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.core.cache import caches
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from backend.analysis.figures import Figures
 from backend.analysis.kept_figures import read_figures
 from backend.sharing.best_figures import find_best
 from backend.sharing.edits import EditRefused
-from backend.sharing.models import Kind, ResultSet, Visibility
+from backend.sharing.models import Kind, ResultSet
 
 KEPT_S = 24 * 3600
 # Of the oldest result sets, so many are looked at for one that ranks its series.
@@ -84,14 +84,8 @@ def _readable() -> QuerySet[ResultSet]:
 
     A live one is left out: strangers would make the service compute it.
     """
-    is_readable = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    return ResultSet.objects.filter(
-        is_readable,
-        kind=Kind.FROZEN,
-        visibility=Visibility.PUBLIC,
-        withdrawn_at=None,
-        superseded_by=None,
-    ).defer("snapshot")
+    current = ResultSet.objects.public().filter(kind=Kind.FROZEN, superseded_by=None)
+    return current.defer("snapshot")
 
 
 def _exhibit(result_set: ResultSet) -> Exhibit:

@@ -49,6 +49,11 @@ class ResultSets(models.QuerySet["ResultSet"]):
         shared = Q(visibility__in=[Visibility.UNLISTED, Visibility.PUBLIC])
         return self.filter(shared | Q(workspace_id__in=list(workspace_ids)))
 
+    def public(self) -> ResultSets:
+        """Those that everybody finds and reads: neither expired nor withdrawn."""
+        is_unexpired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+        return self.filter(is_unexpired, visibility=Visibility.PUBLIC, withdrawn_at=None)
+
 
 class ResultSet(models.Model):
     """A chosen view under a link: *frozen*, bytes that never change, or *live*, a saved query."""

@@ -12,7 +12,7 @@ from backend.accounts.models import User, Workspace
 from backend.accounts.workspace_links import shared_ids
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
-from backend.sharing.models import ResultSet, SharedRun, Visibility
+from backend.sharing.models import ResultSet, SharedRun
 from backend.sharing.reading import find_result_set
 from backend.sharing.run_sharing import find_shared_run
 
@@ -151,9 +151,11 @@ def is_member(request: HttpRequest, result_set: ResultSet) -> bool:
 
 
 def result_sets(request: HttpRequest, *workspaces: Workspace) -> QuerySet[ResultSet]:
-    """The result sets that a list may show: all to members, the public ones to others."""
-    is_readable = Q(workspace__in=_own_workspaces(request)) | Q(visibility=Visibility.PUBLIC)
-    return ResultSet.objects.filter(is_readable, workspace__in=workspaces)
+    """The result sets that a list may show: all to members, to others the public ones that they can
+    read: the title of an expired or withdrawn one is for members.
+    """
+    of_members = ResultSet.objects.filter(workspace__in=_own_workspaces(request))
+    return (of_members | ResultSet.objects.public()).filter(workspace__in=workspaces)
 
 
 def _own_workspaces(request: HttpRequest) -> list[UUID]:

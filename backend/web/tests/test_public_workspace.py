@@ -1,12 +1,15 @@
 """A public workspace: everybody reads its runs, and only its members read the rest."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from backend.ingest.worker import process
 from backend.links import result_set_link
 from backend.runs.models import Run
-from backend.sharing.models import Visibility
+from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -77,6 +80,22 @@ def test_a_private_result_set_of_it_stays_private(tenant, private_set):
     assert status_of(result_set_link(private_set.link)) == 404
     for page in ("", "result-sets", "search?q=secret"):
         assert b"secret-title" not in Client().get(f"/w/open-lab/{page}").content
+
+
+def test_the_title_of_a_result_set_that_is_gone_is_for_members(tenant):
+    past = timezone.now() - timedelta(days=1)
+    gone = {"secret-expired": {"expires_at": past}, "secret-withdrawn": {"withdrawn_at": past}}
+    for title, fields in gone.items():
+        result_set = make_result_set(tenant.workspace, Visibility.PUBLIC, **fields)
+        ResultSet.objects.filter(pk=result_set.pk).update(title=title)
+    member = Client()
+    member.force_login(tenant.user)
+    for page in ("result-sets", "search?q=secret"):
+        to_member = member.get(f"/w/open-lab/{page}").content.decode()
+        assert all(title in to_member for title in gone), page
+    for page in ("", "result-sets", "search?q=secret"):
+        to_visitor = Client().get(f"/w/open-lab/{page}").content.decode()
+        assert not any(title in to_visitor for title in gone), page
 
 
 def test_the_api_answers_a_comparison_that_names_it(tenant, private_set):
