@@ -35,7 +35,8 @@ def merge_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind)
     """Field: into, a name. Everything of this name gets that name."""
     workspace = visible.writable_workspace_or_404(request, slug)
     source = _name_or_404(workspace, kind, id_)
-    target = request.POST.get("into", "").strip()
+    # PostgreSQL keeps no name with NUL, and refuses to look for it.
+    target = request.POST.get("into", "").replace("\0", "").strip()
     merged = merge_names(workspace, kind, source, target, visible.viewer(request))
     messages.info(
         request,

@@ -16,6 +16,9 @@ from backend.web import visible
 def session(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """The trials of a session, with the results of all agents combined."""
     workspace = visible.workspace_or_404(request, slug)
+    # PostgreSQL keeps no name with NUL, and refuses to look for it.
+    if "\0" in name:
+        raise Http404
     trials = Trial.objects.filter(run__workspace=workspace, run__session__name=name)
     hold_slot_if_large(trials, viewer=visible.viewer_name(request))
     view = describe_session(workspace.pk, name)

@@ -32,8 +32,9 @@ def test_a_member_merges_two_servers_and_undoes_it(owner, scene):
     assert owner.get(old).status_code == 200
 
 
-def test_a_refused_merge_says_what_to_do(owner, scene):
-    response = owner.post(f"{page_of('other-server')}/merge", {"into": "nothing"})
+@pytest.mark.parametrize("into", ["nothing", "noth\0ing"])
+def test_a_refused_merge_says_what_to_do(owner, scene, into):
+    response = owner.post(f"{page_of('other-server')}/merge", {"into": into})
     assert response.status_code == 400
     assert "There is no server named “nothing”. Choose one from the list." in html_of(response)
 

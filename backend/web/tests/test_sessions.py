@@ -26,3 +26,10 @@ def test_a_session_is_found_by_its_name_and_stays_text(scene, name):
     client.force_login(make_tenant("others").user)
     assert client.get(address).status_code == 404
     assert Client().get(address).status_code == 404
+
+
+@pytest.mark.parametrize("address", ["%00", "night%00", "a/%00/b"])
+def test_no_session_has_a_name_with_nul(scene, address):
+    client = Client()
+    client.force_login(scene.own.user)
+    assert client.get(f"/w/own-lab/sessions/{address}").status_code == 404
