@@ -10,7 +10,7 @@ from typing import Any
 from backend.analysis.compare.differences import Differences
 from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.grouping.unread import UnreadSeries
-from backend.analysis.query.factors import REMEDIES, Factor
+from backend.analysis.query.factors import REMEDIES, TESTED, Factor
 from backend.analysis.query.field import number_text
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell
@@ -92,6 +92,8 @@ def refusal(factor: Factor, differences: Differences) -> Reason:
 
 def caveat(factor: Factor, differences: Differences) -> Reason:
     text = f"{factor.word} differs: {_values_text(factor, differences)}"
+    if factor in TESTED:
+        return Reason(text, f"If you do not compare it, choose one {factor.short}.", Harm.DIFFERS)
     return Reason(text, _measure_alike(factor), Harm.DIFFERS)
 
 

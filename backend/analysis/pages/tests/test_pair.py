@@ -50,6 +50,14 @@ def test_a_run_that_serves_half_is_slower_and_only_the_version_differs(workspace
     assert ratios["error_rate"] is None
 
 
+def test_versions_that_may_be_compared_are_not_asked_to_be_alike(workspace):
+    a = make_run(workspace, CellSpec(version="1", configuration={"workers": 2}))
+    b = make_run(workspace, CellSpec(version="2", configuration={"workers": 4}))
+    remedies = [reason.remedy for reason in pair_of(a, b).trust.reasons]
+    assert "If you do not compare it, choose one version." in remedies
+    assert "Measure all series with the same version." not in remedies
+
+
 def test_the_ratio_allows_for_runs_that_differ(workspace):
     """Two runs share no run, so what the host does from run to run widens the interval."""
     a = make_run(workspace, CellSpec(rates=rates(1000)))
