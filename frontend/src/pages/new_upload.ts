@@ -37,6 +37,8 @@ class UploadForm {
       if (!event.relatedTarget) this.#form.classList.remove("is-over");
     });
     addEventListener("drop", (event) => this.#onDrop(event));
+    // Files that were chosen before this script ran, or that the browser kept over a reload.
+    if (this.#files?.files?.length) this.#showFiles();
   }
 
   #onSubmit(event: SubmitEvent): void {
@@ -83,7 +85,7 @@ class UploadForm {
     if (this.#isTooLarge()) return showError(this.#tooLargeText());
     const request = new AbortController();
     this.#pending = request;
-    document.getElementById("read")?.setAttribute("aria-busy", "true");
+    showBusy();
     try {
       showPreview(await this.#renderedPage(request.signal));
     } catch (error) {
@@ -119,6 +121,18 @@ class UploadForm {
     const response = await fetch(url, { method: "POST", body, signal });
     return new DOMParser().parseFromString(await response.text(), "text/html");
   }
+}
+
+/** Says that files are read, where no earlier preview stands. */
+function showBusy(): void {
+  const place = document.getElementById("read");
+  if (!place) return;
+  place.setAttribute("aria-busy", "true");
+  if (place.childElementCount > 0) return;
+  const reading = document.createElement("p");
+  reading.className = "hint";
+  reading.textContent = "Reading…";
+  place.replaceChildren(reading);
 }
 
 function showPreview(page: Document): void {

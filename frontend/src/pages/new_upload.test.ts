@@ -1,0 +1,27 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+const CHOSEN = new File(["Running 10s test"], "wrk.txt");
+
+/** The page of the upload form, where a file was chosen before its script runs. */
+function choose(): void {
+  document.body.innerHTML = `<form data-upload-form action="/w/lab/upload">
+    <input type="file"><p data-slot="chosen"></p><section id="read"></section></form>`;
+  const input = document.querySelector("input");
+  if (input) Object.defineProperty(input, "files", { value: [CHOSEN] });
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+it("previews files that were chosen before its script ran, and says so meanwhile", async () => {
+  choose();
+  const page = '<section id="read"><h2>Preview</h2></section>';
+  let answer: (response: Response) => void = () => undefined;
+  const sent = vi.fn(() => new Promise<Response>((resolve) => (answer = resolve)));
+  vi.stubGlobal("fetch", sent);
+  await import("./new_upload");
+  expect(document.querySelector("[data-slot=chosen]")?.textContent).toBe("1 file: wrk.txt");
+  expect(document.getElementById("read")?.textContent).toBe("Reading…");
+  expect(sent).toHaveBeenCalledTimes(1);
+  answer(new Response(page));
+  await vi.waitFor(() => expect(document.getElementById("read")?.textContent).toBe("Preview"));
+});
