@@ -87,6 +87,12 @@ describe("labels of loads", () => {
     expect(spacedLoads(loads, { logX: false, size: "main" })).toEqual(loads);
   });
 
+  it("do not touch on a phone", () => {
+    const axis = { logX: true, size: "main" } as const;
+    expect(spacedLoads([100, 1000, 10_000, 20_000], axis, 240)).toEqual([100, 1000, 20_000]);
+    expect(spacedLoads([1, 8, 64], axis, 240)).toEqual([1, 8, 64]);
+  });
+
   it("are all there where they double", () => {
     const loads = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
     expect(spacedLoads(loads, { logX: true, size: "main" })).toEqual(loads);

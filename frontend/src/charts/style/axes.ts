@@ -9,7 +9,7 @@ export type Size = "main" | "small";
 /** Chart.js types a scale by its kind; these are read by linear and logarithmic ones alike. */
 // biome-ignore lint/suspicious/noExplicitAny: the library's own type is a union over all scales
 export type Scale = any;
-export type TickScale = { ticks: { value: number }[] };
+export type TickScale = { ticks: { value: number }[]; maxWidth?: number };
 
 /** The place of each x on the axis: its own value, or its rank among names. */
 export function placeOf(figures: Figures): (x: X) => number {
@@ -43,13 +43,18 @@ function loadScale(figures: Figures, options: XOptions): Scale {
     type: options.logX ? "logarithmic" : "linear",
     ...loadBounds(least, most, options),
     afterBuildTicks: (axis: TickScale) => {
-      axis.ticks = spacedLoads(values, options).map((value) => ({ value }));
+      axis.ticks = spacedLoads(values, options, axis.maxWidth).map((value) => ({ value }));
     },
   };
 }
 
 /** Labels that a log axis has room for, by the size of the chart. */
 const MOST_LOADS: Readonly<Record<Size, number>> = { main: 14, small: 7 };
+
+/** About how many pixels the label of a load needs, with the space beside it. */
+function labelWidth(load: number): number {
+  return String(load).length * 7 + 4;
+}
 
 /**
  * The loads that get a label: on a log axis the large ones stand close together, and Chart.js
@@ -58,10 +63,13 @@ const MOST_LOADS: Readonly<Record<Size, number>> = { main: 14, small: 7 };
 export function spacedLoads(
   values: readonly number[],
   { logX, size }: Pick<XOptions, "logX" | "size">,
+  width = Number.POSITIVE_INFINITY,
 ): readonly number[] {
   if (!logX) return values;
   const rising = [...values].sort((a, b) => a - b);
-  const gap = Math.log((rising.at(-1) ?? 1) / (rising[0] ?? 1)) / MOST_LOADS[size];
+  const most = rising.at(-1) ?? 1;
+  const room = Math.min(MOST_LOADS[size], width / labelWidth(most));
+  const gap = Math.log(most / (rising[0] ?? 1)) / room;
   const kept: number[] = [];
   // From the largest load down: the ranking is mostly there.
   for (const value of rising.reverse()) {
