@@ -40,14 +40,21 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "audit.html", context)
 
 
+# What an empty detail means where it is not "none": without networks, a token works everywhere.
+_EMPTY = {"networks": "all"}
+
+
 def _details(event: AuditEvent) -> list[tuple[str, str]]:
     """Each detail as name and text; a change as `was → is`."""
-    return [(name.replace("_", " "), _text(value)) for name, value in event.detail.items()]
+    return [
+        (name.replace("_", " "), _text(value, _EMPTY.get(name, "none")))
+        for name, value in event.detail.items()
+    ]
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, empty: str = "none") -> str:
     if isinstance(value, dict):
         return f"{_text(value.get('was'))} → {_text(value.get('is'))}"
     if isinstance(value, list):
-        return ", ".join(_text(part) for part in value) or "none"
-    return "none" if value is None or value == "" else str(value)
+        return ", ".join(_text(part) for part in value) or empty
+    return empty if value is None or value == "" else str(value)

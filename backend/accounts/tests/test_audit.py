@@ -253,6 +253,11 @@ class TestReading:
         chosen = owner.get("/w/own-lab/audit?act=token.created").content.decode()
         assert "Role changed</th>" not in chosen
 
+    def test_a_token_without_networks_is_accepted_from_all(self, owner, scene):
+        asked = token_making.TokenRequest("reader", ["runs:read"])
+        token_making.make_token(scene.own.user, scene.own.workspace, asked)
+        assert "networks</span> <bdi>all</bdi>" in owner.get("/w/own-lab/audit").content.decode()
+
     def test_the_api_gives_pages(self, scene):
         asked = token_making.TokenRequest("reader", ["admin"])
         _, clear = token_making.make_token(scene.own.user, scene.own.workspace, asked)
