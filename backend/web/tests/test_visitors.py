@@ -155,7 +155,7 @@ def test_while_the_demo_is_measured_the_front_page_says_how_far_it_is(demo_agent
     report(demo_agent, seconds_left=70, silent_s=60)
     html = html_of(stranger.get("/"))
     assert "The demo is being measured on this machine" in html
-    assert "<strong>12 of 48 trials</strong>, about 2 minutes left." in html
+    assert "<strong>12 of 48 trials and warm-ups</strong>, about 2 minutes left." in html
     assert '<progress max="48" value="12"' in html
     report(demo_agent, state="finished")
     assert "The demo is being measured" not in page(stranger)

@@ -9,7 +9,7 @@ beforeEach(() => {
 describe("a run that goes on", () => {
   it("says how far it is, what is measured now and how it went last", () => {
     const said = progressText(RUNNING);
-    expect(said.count).toBe("4 of 20 trials");
+    expect(said.count).toBe("4 of 20 trials and warm-ups");
     expect(said.now).toBe("Now: nginx · hello · 64 connections · repeat 2");
     expect(said.left).toContain("about 3 min left · last 8.12k req/s · p99 9.10 ms");
   });
@@ -23,7 +23,7 @@ describe("a run that goes on", () => {
       seconds_left: null,
       heard_at: null,
     });
-    expect(said.count).toBe("4 trials");
+    expect(said.count).toBe("4 trials and warm-ups");
     expect(said.now).toContain("stopped reporting");
     expect(said.left).toBe("");
   });

@@ -28,9 +28,8 @@ export function trialText(trial: Current): string {
 export function progressText(progress: Progress): { count: string; now: string; left: string } {
   const { trials_done, trials_planned, current, last } = progress;
   const done = Math.max(trials_done ?? 0, progress.trials_recorded);
-  const count = trials_planned
-    ? `${grouped(done)} of ${plural(trials_planned, "trial")}`
-    : plural(done, "trial");
+  const planned = trials_planned ? ` of ${grouped(trials_planned)}` : "";
+  const count = `${grouped(done)}${planned} trials and warm-ups`;
   const now =
     progress.state === "silent"
       ? "The agent stopped reporting: it lost its connection or was stopped. Trials recorded so far are kept."
