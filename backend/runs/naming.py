@@ -20,7 +20,7 @@ def run_name(servers: Iterable[str], workloads: Iterable[str], tools: Iterable[s
 
 
 def _join_names(names: Iterable[str], plural: str) -> str:
-    distinct = list(dict.fromkeys(names))
+    distinct = sorted(set(names))
     return f"{len(distinct)} {plural}" if len(distinct) > MAX_NAMED else " and ".join(distinct)
 
 

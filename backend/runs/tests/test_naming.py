@@ -10,6 +10,7 @@ from backend.runs.naming import run_name, trial_count_text
     [
         (["caddy 1.27.1"], "caddy 1.27.1 · json · wrk"),
         (["caddy 1.27.1", "caddy 1.27.1", "nginx"], "caddy 1.27.1 and nginx · json · wrk"),
+        (["nginx", "caddy 1.27.1"], "caddy 1.27.1 and nginx · json · wrk"),
         (["a", "b", "c"], "3 servers · json · wrk"),
     ],
 )
