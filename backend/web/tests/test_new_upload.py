@@ -308,7 +308,7 @@ def test_bytes_that_were_uploaded_before_are_told_before_they_are_saved(owner, s
     process(upload_id(saved))
     run = Run.objects.get(upload=upload_id(saved))
     html = owner.post(URL, {"paste": text}).content.decode()
-    assert "The same bytes were uploaded on" in html
+    assert "the same bytes were uploaded:" in html
     assert f'href="/r/{run.pk}">open that run' in html
 
 
