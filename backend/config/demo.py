@@ -75,7 +75,7 @@ def _publish(site: Site, run: str) -> None:
 def measure(site: Site, token: str) -> str:
     """Run the agent on its demo plan; returns the id of the upload, raises StartFailed."""
     offer_wrk(site.tend)
-    say("Measuring the demo servers on this machine (one to three minutes)")
+    say("Measuring the demo servers on this machine")
     output = site.folder.scratch / "demo.json"
     with output.open("wb") as out:
         agent = subprocess.Popen(

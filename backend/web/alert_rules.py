@@ -37,7 +37,7 @@ KINDS = {
     RuleKind.NOISY_HOST: ("Noisy host", "A machine became too noisy to compare servers on."),
     RuleKind.SILENT_AGENT: (
         "Silent agent",
-        "An agent fell silent in the middle of a run, or was not heard for long.",
+        "An agent stopped in the middle of a run, or sent nothing for a long time.",
     ),
 }
 # As the forms show thresholds: in percent, or in hours.

@@ -124,7 +124,7 @@ function ratioBase({ rows }: RankingView): HTMLElement[] {
   // Of two series, both are one pair.
   const family =
     rows.length > 2
-      ? ". The interval of another pair, as in the headline, holds among all pairs and is wider."
+      ? ". The headline has a wider interval, because it holds for all pairs of servers at once."
       : "";
   return [
     h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST), family),
