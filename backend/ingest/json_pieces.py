@@ -16,6 +16,8 @@ from typing import Any
 import msgspec
 import orjson
 
+from backend.errors import LoadsheetError
+
 # Decoded by one call. The worst text of this size takes 20 ms.
 PIECE_BYTES = 512 << 10
 # So many items of a list are joined again and decoded by one call, where they are that short.
@@ -29,11 +31,11 @@ STORED_LEVELS = 500
 sys.set_int_max_str_digits(640)
 
 
-class TooManyMembers(Exception):
+class TooManyMembers(LoadsheetError):
     """An object has more members than it may have."""
 
 
-class TooManyLevels(Exception):
+class TooManyLevels(LoadsheetError):
     """Large lists or objects are nested deeper than they may be."""
 
 

@@ -103,7 +103,7 @@ def test_a_verdict_names_the_runs_it_holds_for(lab, count, scope):
     answer = lab.ask()
     assert answer.row("beta")["ratio"]["verdict"] == "regressed"
     assert answer.row("beta")["ratio"]["scope"] == scope
-    assert answer["finding"].endswith(f"the requests of beta 1.0 at 10 connections, {scope}")
+    assert answer["finding"].endswith(f"the requests of alpha 1.0 at 10 connections, {scope}")
 
 
 def test_a_verdict_over_different_runs_names_what_it_allows_for(lab):

@@ -288,7 +288,13 @@ def test_wrk_is_not_run_where_it_would_count_answers_as_errors(
     assert refused.returncode == Exit.PLAN
     assert "counts a read error for each answer of a server that closes without" in refused.stderr
     plan.write_text(plan.read_text().replace('tool = "wrk"', 'tool = "auto"'))
-    assert json.loads(run_agent("plan", "check", plan, "--json").stdout)["tool"] == "ab"
+    fake_ab = tmp_path / "installed" / "ab"
+    fake_ab.parent.mkdir()
+    fake_ab.write_text("#!/bin/sh\necho 'This is ApacheBench, Version 2.3'\n")
+    fake_ab.chmod(0o755)
+    path = f"{fake_ab.parent}:{os.environ['PATH']}"
+    checked = run_agent("plan", "check", plan, "--json", PATH=path)
+    assert json.loads(checked.stdout)["tool"] == "ab"
 
 
 def test_warm_ups_end_when_three_agree():

@@ -57,7 +57,8 @@ def fill_groups(
         }
         if points:
             filled.append(_group(points, grouping))
-    return label_series(sorted(filled, key=_order), grouping)
+    # Once more by the labels, which tell series of one name apart: the first one is the baseline.
+    return sorted(label_series(sorted(filled, key=_order), grouping), key=_order)
 
 
 def group_by_name(cells: Iterable[LoadedCell], grouping: Grouping) -> list[SeriesGroup]:
@@ -107,6 +108,7 @@ def _order(group: SeriesGroup) -> tuple[object, ...]:
         server.name.lower(),
         natural(server.version or ""),
         held,
+        natural(group.label),
         group.id,
     )
 

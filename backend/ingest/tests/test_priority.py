@@ -123,7 +123,7 @@ def test_after_a_fault_it_waits_for_its_pause_like_all(lab):
     pasted, archive = make_upload(lab).pk, send_by_program(lab, zip_of(WRK)).pk
     held = claim_next()
     assert held.upload_id == pasted
-    queue.postpone(held, queue.Fault("The storage was away."))
+    queue.postpone(held, "The storage was away.")
     assert reading_order(1) == [archive]
     Upload.objects.filter(pk=pasted).update(retry_at=F("received_at") - timedelta(hours=1))
     assert reading_order(1) == [pasted]
