@@ -162,7 +162,7 @@ def test_bytes_that_are_missing_or_changed_fail(scene):
     place = storage()._place(sha256)
     kept = place.read_bytes()
     place.write_bytes(kept[:-1])
-    with pytest.raises(CommandError, match="not good. Problems: 1[.]"):
+    with pytest.raises(CommandError, match=r"not good[.] Problems: 1[.]"):
         drill()
 
     place.unlink()

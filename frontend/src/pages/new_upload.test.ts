@@ -25,3 +25,22 @@ it("previews files that were chosen before its script ran, and says so meanwhile
   answer(new Response(page));
   await vi.waitFor(() => expect(document.getElementById("read")?.textContent).toBe("Preview"));
 });
+
+it("has one preview read at a time, and what changed meanwhile after it", async () => {
+  vi.resetModules();
+  choose();
+  const answers: ((response: Response) => void)[] = [];
+  const sent = vi.fn(() => new Promise<Response>((resolve) => answers.push(resolve)));
+  vi.stubGlobal("fetch", sent);
+  await import("./new_upload");
+  const input = document.querySelector("input");
+  input?.dispatchEvent(new Event("change"));
+  input?.dispatchEvent(new Event("change"));
+  expect(sent).toHaveBeenCalledTimes(1);
+  answers[0]?.(new Response('<section id="read"><p>First</p></section>'));
+  await vi.waitFor(() => expect(sent).toHaveBeenCalledTimes(2));
+  expect(document.getElementById("read")?.textContent).toBe("Reading…");
+  answers[1]?.(new Response('<section id="read"><p>Second</p></section>'));
+  await vi.waitFor(() => expect(document.getElementById("read")?.textContent).toBe("Second"));
+  expect(sent).toHaveBeenCalledTimes(2);
+});

@@ -11,7 +11,8 @@ class UploadForm {
   readonly #form: HTMLFormElement;
   readonly #files: HTMLInputElement | null;
   readonly #paste: HTMLTextAreaElement | null;
-  #pending: AbortController | null = null;
+  #reading: Promise<void> | null = null;
+  #isChanged = false;
   #timer = 0;
 
   constructor(form: HTMLFormElement) {
@@ -46,7 +47,8 @@ class UploadForm {
     if (submitter?.value !== "read") return;
     event.preventDefault();
     // On a phone it begins below the screen. Not while somebody types: the field would move away.
-    void this.#preview().then(() => document.getElementById("read")?.scrollIntoView());
+    const reading = this.#reading ?? this.#preview();
+    void reading.then(() => document.getElementById("read")?.scrollIntoView());
   }
 
   #onDragOver(event: DragEvent): void {
@@ -79,17 +81,31 @@ class UploadForm {
     return (this.#paste?.value.trim() ?? "") !== "";
   }
 
+  /** Ends when the preview shows what the form has. */
+  #preview(): Promise<void> {
+    this.#isChanged = true;
+    this.#reading ??= this.#readChanges().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  /** One request at a time: the service reads few previews of one viewer at once. */
+  async #readChanges(): Promise<void> {
+    while (this.#isChanged) {
+      this.#isChanged = false;
+      await this.#read();
+    }
+  }
+
   /** The server renders the page again; only its preview is put in place of the old one. */
-  async #preview(): Promise<void> {
-    this.#pending?.abort();
+  async #read(): Promise<void> {
     if (this.#isTooLarge()) return showError(this.#tooLargeText());
-    const request = new AbortController();
-    this.#pending = request;
     showBusy();
     try {
-      showPreview(await this.#renderedPage(request.signal));
-    } catch (error) {
-      if (error instanceof DOMException && error.name === "AbortError") return;
+      const page = await this.#renderedPage();
+      if (!this.#isChanged) showPreview(page);
+    } catch {
       showError("The service could not be reached. Check the connection and try again.");
     }
   }
@@ -113,12 +129,12 @@ class UploadForm {
     return `This has ${kib} KiB. Without an account, at most ${this.#mostKib} KiB are read. Sign in to read more.`;
   }
 
-  async #renderedPage(signal: AbortSignal): Promise<Document> {
+  async #renderedPage(): Promise<Document> {
     const body = new FormData(this.#form);
     body.set("action", "read");
     // Not form.action: that would be the buttons of that name.
     const url = this.#form.getAttribute("action") ?? "";
-    const response = await fetch(url, { method: "POST", body, signal });
+    const response = await fetch(url, { method: "POST", body });
     return new DOMParser().parseFromString(await response.text(), "text/html");
   }
 }

@@ -96,6 +96,7 @@ class Palette {
 
   /** What is listed answers an earlier question: Enter opens the first result of the next answer. */
   #waits(): void {
+    this.#pending?.abort();
     this.#isWaiting = true;
     this.#opensFirst = false;
     this.#list.setAttribute("aria-busy", "true");

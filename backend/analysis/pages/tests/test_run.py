@@ -53,7 +53,7 @@ def test_each_trial_has_what_was_recorded_of_it():
             assert described[name] == getattr(trial, name), name
         assert described["p99_us"] == trial.percentiles_us.get("99")
     assert view["trials"][2]["command"] == "ab 7 None"
-    assert view["name"] == "sync 23.0 and another · hello · wrk"
+    assert view["name"] == "another and sync 23.0 · hello · wrk"
 
 
 def test_a_run_of_others_does_not_exist():
