@@ -165,7 +165,7 @@ def test_the_run_page_shows_trials_commands_and_raw_output(owner, scene):
 
 def test_a_run_is_called_by_what_it_measured(owner, scene):
     page = html_of(owner.get(f"/r/{scene.run.pk}"))
-    title = "secret-server 1.0 and other-server 1.0 · hello · wrk"
+    title = "other-server 1.0 and secret-server 1.0 · hello · wrk"
     assert f"<title>{title} · Loadsheet</title>" in page
     heading = page[page.index("<h1>") : page.index("</h1>")]
     assert title in heading

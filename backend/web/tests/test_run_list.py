@@ -269,7 +269,7 @@ def test_uploads_are_listed_by_the_names_of_their_files(client, scene):
     for address in ("/w/own-lab/uploads?state=failed", "/w/own-lab/runs", "/w/own-lab/"):
         html = html_of(client.get(address))
         row = html[html.index(f'href="/u/{nothing.pk}"') :].split("</th>")[0]
-        names = "<bdi>0.txt</bdi>, <bdi>1.txt</bdi>, <bdi>2.txt</bdi> and 2 more </a>"
+        names = "<bdi>0.txt</bdi>, <bdi>1.txt</bdi>, <bdi>2.txt</bdi> and 2 more</a>"
         assert names in row, address
 
 
