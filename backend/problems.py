@@ -52,6 +52,7 @@ from backend.runs.editing import CorrectionRefused
 from backend.runs.merging import MergeRefused
 from backend.runs.observations import ObservationConflict
 from backend.runs.record import RunElsewhere
+from backend.runs.registry import WAIT_AGAIN_S, NamesBusy
 from backend.runs.renaming import RenameRefused
 from backend.runs.run_order import BadOrder
 from backend.runs.search import SearchError
@@ -262,6 +263,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     JoinRefused: Answer(409, "No place", "Begin a session of another name."),
     # What cannot be used now
     Busy: _away("Busy", RETRY_AFTER_S),
+    NamesBusy: _away("Busy", WAIT_AGAIN_S),
     AnswersBusy: Answer(503, "Busy", WAIT_HINT, ANSWER_AFTER_S),
     StorageAway: _away(
         "Storage away", 30, "The storage of raw files cannot be used at the moment."

@@ -12,7 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.api.auth import author_of, required_actor
+from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
+from backend.api.auth import author_of, required_actor, viewer_name
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import writable_run
 from backend.api.schema import documented
@@ -57,6 +58,7 @@ class Renames(APIView):
         form.is_valid(raise_exception=True)
         asked = form.validated_data
         workspace = writable_workspace(actor, asked.get("workspace"))
+        hold_slot_if_workspace_large(workspace.pk, viewer=viewer_name(request))
         kind = FormerName.Kind(asked["kind"])
         current = rename(workspace, kind, asked["former"], asked["current"], author_of(actor))
         body = {"kind": kind, "former": asked["former"], "current": current}

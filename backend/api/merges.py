@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.api.auth import author_of, required_actor
+from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
+from backend.api.auth import author_of, required_actor, viewer_name
 from backend.api.errors import NOT_FOUND
 from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
@@ -81,8 +82,10 @@ class MergeList(APIView):
         form = MergeRequestSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         asked = form.validated_data
+        workspace = writable_workspace(actor, asked.get("workspace"))
+        hold_slot_if_workspace_large(workspace.pk, viewer=viewer_name(request))
         merged = merge_names(
-            writable_workspace(actor, asked.get("workspace")),
+            workspace,
             FormerName.Kind(asked["kind"]),
             asked["source"],
             asked["target"],
@@ -101,6 +104,7 @@ class MergeDetail(APIView):
         merged = Merge.objects.filter(pk=merge_id).select_related("workspace").first()
         if merged is None or not access.may_write(actor, merged.workspace_id):
             raise NotFound(NOT_FOUND)
+        hold_slot_if_workspace_large(merged.workspace_id, viewer=viewer_name(request))
         if not undo_merged_names(merged, by=author_of(actor)):
             raise NotFound(NOT_FOUND)
         return Response(status=204)

@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.api.auth import required_actor
+from backend.analysis.loading.large_runs import hold_slot_if_large
+from backend.api.auth import required_actor, viewer_name
 from backend.api.errors import NOT_FOUND
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.runs import RunRowSerializer, workspaces_asked
@@ -70,5 +71,6 @@ class RunRestore(APIView):
         run = find_trashed_run(run_id, access.workspace_ids_of(actor))
         if run is None or not access.may_write(actor, run.workspace_id):
             raise NotFound(NOT_FOUND)
+        hold_slot_if_large(run.trials.all(), viewer=viewer_name(request))
         restore_run(run)
         return Response(status=204)

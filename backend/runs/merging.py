@@ -53,6 +53,8 @@ Kind = FormerName.Kind
 Row = Server | Host | Workload
 # Undoing a merge computes each of the runs again, while uploads of the workspace wait.
 MAX_RUNS = 1000
+# About a millisecond of a processor each.
+MAX_TRIALS = 50_000
 HOST_ROLES = ("server_host", "client_host")
 _PARTS = ("server", "workload", *HOST_ROLES)
 
@@ -72,7 +74,7 @@ def merge(
     rows = _named(workspace, kind, source)
     if not shown_rows(MODELS[kind], [workspace.pk]).filter(name=target).exists():
         raise MergeRefused(f"There is no {kind} named “{target}”. Choose one from the list.")
-    _refuse_many_runs(kind, source, rows)
+    _refuse_many(kind, source, rows)
     _keep_what_was_read(kind, rows)
     merged = Merge(workspace=workspace, kind=kind, source=source, target=target, author=author)
     for row in rows:
@@ -159,17 +161,24 @@ def _named(workspace: Workspace, kind: FormerName.Kind, name: str) -> list[Row]:
     return rows
 
 
-def _refuse_many_runs(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> None:
+def _refuse_many(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> None:
     if kind == Kind.HOST:
-        runs = Run.with_trash.filter(Q(server_host__in=rows) | Q(client_host__in=rows)).count()
+        of_rows = Q(server_host__in=rows) | Q(client_host__in=rows)
+        runs = Run.with_trash.filter(of_rows).order_by().values("pk")
+        trials = Trial.objects.filter(run__in=runs)
     else:
         cells = Cell.objects.filter(**{f"series__{kind}__in": rows})
-        runs = cells.values("run").distinct().count()
-    if runs > MAX_RUNS:
-        raise MergeRefused(
-            f"“{source}” has {runs} runs; at most {MAX_RUNS} can be merged. If the other {kind} "
-            "has fewer runs, merge it into this one."
-        )
+        runs = cells.order_by().values("run").distinct()
+        trials = Trial.objects.filter(cell__in=cells)
+    for noun, count, most in (
+        ("runs", runs.count(), MAX_RUNS),
+        ("trials", trials.count(), MAX_TRIALS),
+    ):
+        if count > most:
+            raise MergeRefused(
+                f"“{source}” has {count:,} {noun}; at most {most:,} can be merged. If the other "
+                f"{kind} has fewer {noun}, merge it into this one."
+            )
 
 
 def _register(workspace: Workspace, kind: FormerName.Kind, fields: dict[str, Any]) -> Row:

@@ -6,6 +6,7 @@ for any number of rows.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -15,6 +16,7 @@ from django.db import connection
 from django.db.models import Max, Q
 
 from backend.accounts.models import Workspace
+from backend.errors import Away
 from backend.runs.bulk import insert_rows
 from backend.runs.identity import identity_of
 from backend.runs.models import FormerName, Host, Series, Server, Workload
@@ -35,6 +37,18 @@ MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
 }
 Row = TypeVar("Row", Server, Host, Workload)
 HIGHEST_SLOT = 32_000
+# Threads of a process that may wait for names at once. A merge keeps the names of its workspace for
+# many seconds; whoever began changes of them meanwhile would have all threads wait.
+MOST_WAITING = 4
+WAIT_AGAIN_S = 5
+_waiting = threading.BoundedSemaphore(MOST_WAITING)
+
+
+class NamesBusy(Away):
+    """Names are changed at the moment, and enough requests wait for that already."""
+
+    def __init__(self) -> None:
+        super().__init__("Names of servers, hosts or workloads are changed at the moment.")
 
 
 def lock_names(workspace: Workspace, *, exclusive: bool = False) -> None:
@@ -42,11 +56,20 @@ def lock_names(workspace: Workspace, *, exclusive: bool = False) -> None:
 
     Call it before any row is looked up. Recordings share the lock, so none waits for another. A
     renaming waits for the recordings under way, and later recordings see only the new names.
+    Raises NamesBusy.
     """
     share = "" if exclusive else "_shared"
     key = int.from_bytes(workspace.pk.bytes[:8], signed=True)
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT pg_advisory_xact_lock{share}(%s)", [key])
+        cursor.execute(f"SELECT pg_try_advisory_xact_lock{share}(%s)", [key])
+        if cursor.fetchone()[0]:
+            return
+        if not _waiting.acquire(blocking=False):
+            raise NamesBusy
+        try:
+            cursor.execute(f"SELECT pg_advisory_xact_lock{share}(%s)", [key])
+        finally:
+            _waiting.release()
 
 
 def current_name(workspace_ids: Iterable[UUID], kind: FormerName.Kind, name: str) -> str:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Count
 
 from backend.runs.as_read import identity_fields, read_run, read_trial, run_as_read, trial_as_read
 from backend.runs.bulk import insert_rows
@@ -40,8 +41,9 @@ from backend.runs.trial_parts import give_cells
 NAME_CHECKS = frozenset({"unknown-server-version", "unknown-host", "development-mode"})
 # The place of each check among all.
 _PLACES = {id_: place for place, id_ in enumerate(CHECKS)}
-# Of one transaction that undoes a merge: so many runs are in memory at a time.
-RUNS_AT_ONCE = 50
+# Of one transaction that undoes a merge: so many runs and trials are in memory at a time; one run
+# is never divided.
+RUNS_AT_ONCE, TRIALS_AT_ONCE = 50, 10_000
 _HOST_ROLES = ("server_host", "client_host")
 _RUN_COLUMNS = (*_HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
 # The standing corrections of each run, the earliest first.
@@ -82,10 +84,25 @@ def regroup_all(runs: Sequence[Run]) -> None:
     the names locked exclusively.
     """
     corrections = standing_corrections_of_runs([run.pk for run in runs])
-    for first in range(0, len(runs), RUNS_AT_ONCE):
-        some = runs[first : first + RUNS_AT_ONCE]
+    for some in _portions(runs):
         _write_hosts(some, corrections)
         _regroup_trials(some, corrections)
+
+
+def _portions(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
+    rows = Trial.objects.filter(run__in=runs).order_by().values("run")
+    sizes = dict(rows.annotate(trials=Count("pk")).values_list("run", "trials"))
+    some: list[Run] = []
+    trials = 0
+    for run in runs:
+        size = sizes.get(run.pk, 0)
+        if some and (len(some) == RUNS_AT_ONCE or trials + size > TRIALS_AT_ONCE):
+            yield some
+            some, trials = [], 0
+        some.append(run)
+        trials += size
+    if some:
+        yield some
 
 
 def _write_hosts(runs: Sequence[Run], corrections: _OfRuns) -> None:

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
 from backend.accounts.models import Workspace
+from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.ingest.editing import merge_names, undo_merged_names
 from backend.links import link_to
 from backend.runs.models import FormerName, Merge
@@ -25,6 +26,7 @@ def rename_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind
     """
     workspace = visible.writable_workspace_or_404(request, slug)
     former = _name_or_404(workspace, kind, id_)
+    hold_slot_if_workspace_large(workspace.pk, viewer=visible.viewer_name(request))
     current = rename(workspace, kind, former, request.POST.get("name", ""), visible.viewer(request))
     messages.info(request, f"“{former}” is now “{current}”. Links with the old name still work.")
     return HttpResponseRedirect(link_to(f"{kind}-page", slug, id_))
@@ -37,6 +39,7 @@ def merge_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind)
     source = _name_or_404(workspace, kind, id_)
     # PostgreSQL keeps no name with NUL, and refuses to look for it.
     target = request.POST.get("into", "").replace("\0", "").strip()
+    hold_slot_if_workspace_large(workspace.pk, viewer=visible.viewer_name(request))
     merged = merge_names(workspace, kind, source, target, visible.viewer(request))
     messages.info(
         request,
@@ -53,6 +56,7 @@ def undo_merge_row(request: HttpRequest, slug: str, merge_id: UUID) -> HttpRespo
     merged = Merge.objects.filter(pk=merge_id, workspace=workspace).first()
     if merged is None:
         raise Http404
+    hold_slot_if_workspace_large(workspace.pk, viewer=visible.viewer_name(request))
     if undo_merged_names(merged, by=visible.viewer(request)):
         messages.info(request, f"“{merged.source}” is a {merged.kind} of its own again.")
     return HttpResponseRedirect(link_to(f"{merged.kind}-page", slug, merged.rows[0]["id"]))

@@ -11,12 +11,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts.models import Workspace
+from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.errors import InvalidInput
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.trash import KEPT_IN_TRASH, trash_runs
 from backend.links import link_to, own_path
 from backend.runs.labelling import label_runs
-from backend.runs.models import Run
+from backend.runs.models import Run, Trial
 from backend.web import visible
 from backend.web.pair import pair_of_ticked
 
@@ -52,6 +53,7 @@ def ticked_runs(request: HttpRequest, slug: str) -> HttpResponse:
             "back": back,
         }
         return render(request, "delete_runs.html", context)
+    hold_slot_if_large(Trial.objects.filter(run__in=runs), viewer=visible.viewer_name(request))
     messages.info(request, _CHANGES[action](request, workspace, runs))
     return HttpResponseRedirect(back)
 

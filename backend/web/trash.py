@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.errors import InvalidInput
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.trash import (
@@ -85,6 +86,7 @@ def erase_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = rows.select_related("workspace").first()
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404
+    hold_slot_if_large(run.trials.all(), viewer=visible.viewer_name(request))
     is_trashed = bool(request.POST.get("is_trashed"))
     if not request.POST.get("is_confirmed"):
         return render(request, "erase_run.html", {**_taken_away(run), "is_trashed": is_trashed})
@@ -109,6 +111,7 @@ def _trashed_or_404(request: HttpRequest, run_id: UUID) -> Run:
     run = find_trashed_run(run_id, visible.workspaces(request))
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404
+    hold_slot_if_large(run.trials.all(), viewer=visible.viewer_name(request))
     return run
 
 

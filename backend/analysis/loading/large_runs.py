@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db.models import QuerySet
 
 from backend.analysis.loading.viewer_slots import hold_slot
@@ -18,6 +20,13 @@ def hold_slot_if_large(trials: QuerySet[Trial], *, viewer: str) -> None:
     """
     if trials.order_by()[LARGE_TRIALS : LARGE_TRIALS + 1].exists():
         hold_slot(viewer)
+
+
+def hold_slot_if_workspace_large(workspace_id: UUID, *, viewer: str) -> None:
+    """As `hold_slot_if_large`, of all trials of a workspace: what changes a name of it may change
+    each of them, and other changes of names wait meanwhile.
+    """
+    hold_slot_if_large(Trial.objects.filter(run__workspace=workspace_id), viewer=viewer)
 
 
 def hold_slot_for_count(count: int, *, viewer: str) -> None:

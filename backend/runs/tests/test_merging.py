@@ -9,7 +9,7 @@ from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.reprocess import reprocess
 from backend.ingest.worker import process
-from backend.runs import merging
+from backend.runs import merging, regrouping
 from backend.runs.catalogue import host_page, server_page, workload_page
 from backend.runs.editing import correct
 from backend.runs.merging import MergeRefused, merge, merges_into, successor_of, undo_merge
@@ -188,6 +188,41 @@ def test_more_runs_than_can_be_undone_in_a_request_are_not_merged(lab, monkeypat
     with pytest.raises(MergeRefused, match="“a” has 2 runs; at most 1 can be merged"):
         merge(lab.workspace, kind, "a", "b", lab.user)
     merge(lab.workspace, kind, "b", "a", lab.user)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_more_trials_than_can_be_undone_in_a_request_are_not_merged(lab, monkeypatch, kind):
+    read(lab, servers=["a"], workload="a", host="a")
+    read(lab, servers=["b"], workload="b", host="b", text=WRK + "x")
+    monkeypatch.setattr(merging, "MAX_TRIALS", 0)
+    with pytest.raises(MergeRefused, match=r"“a” has 1 trials; at most 0 can be merged"):
+        merge(lab.workspace, kind, "a", "b", lab.user)
+
+
+@pytest.mark.parametrize(
+    ("runs_at_once", "trials_at_once", "portions"),
+    [(50, 10_000, [3]), (2, 10_000, [2, 1]), (50, 2, [2, 1]), (50, 0, [1, 1, 1])],
+)
+def test_runs_of_many_trials_are_computed_again_in_portions(
+    lab, monkeypatch, runs_at_once, trials_at_once, portions
+):
+    for number in range(3):
+        read(lab, servers=["a"], text=WRK + "x" * number + "\n")
+    read(lab, servers=["b"], text=WRK + "y\n")
+    before = everything(lab)
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    monkeypatch.setattr(regrouping, "RUNS_AT_ONCE", runs_at_once)
+    monkeypatch.setattr(regrouping, "TRIALS_AT_ONCE", trials_at_once)
+    together, regroup_trials = [], regrouping._regroup_trials
+
+    def watched(runs, corrections):
+        together.append(len(runs))
+        regroup_trials(runs, corrections)
+
+    monkeypatch.setattr(regrouping, "_regroup_trials", watched)
+    assert undo_merge(merged, by=None)
+    assert together == portions
+    assert everything(lab) == before
 
 
 def test_a_server_can_be_renamed_to_what_a_correction_left(lab):

@@ -1,23 +1,28 @@
 """Renaming things: their rows keep their ids, and every name they had still means them."""
 
 import uuid
+from contextlib import ExitStack
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.accounts.models import User, Workspace
 from backend.formats.model import ParsedTrial, ReadTrial
+from backend.runs import registry
 from backend.runs.identity import identity_of
 from backend.runs.listing import run_page
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
 from backend.runs.record import RunInput, record_run, rerecord_run
 from backend.runs.registry import (
+    MOST_WAITING,
     SERVER_FIELDS,
+    NamesBusy,
     SeriesIdentity,
     current_name,
+    lock_names,
     register_series,
     register_servers,
     register_workloads,
@@ -205,6 +210,28 @@ def held():
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT mode FROM pg_locks WHERE {mine} ORDER BY mode")
         return [mode for (mode,) in cursor.fetchall()]
+
+
+def test_few_requests_wait_for_names_and_others_are_told_to_come_later(lab):
+    """A merge keeps the names of its workspace for seconds: all threads could wait for it."""
+    other = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            key = int.from_bytes(lab.pk.bytes[:8], signed=True)
+            cursor.execute("SELECT pg_advisory_lock(%s)", [key])
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '10ms'")
+        # Each that waited in vain leaves its place.
+        for _ in range(MOST_WAITING + 1):
+            with pytest.raises(OperationalError), transaction.atomic():
+                lock_names(lab)
+        with ExitStack() as places:
+            for _ in range(MOST_WAITING):
+                places.enter_context(registry._waiting)
+            with pytest.raises(NamesBusy):
+                rename(lab, Kind.SERVER, "a", "b", None)
+    finally:
+        other.close()
 
 
 NAMES = st.sampled_from("abcde")

@@ -27,6 +27,14 @@ from backend.web.tests.test_access import ask, body_of, ids_of
 pytestmark = pytest.mark.django_db
 EXPANDED = "/api/v1/runs?expand=trial_details"
 NEW_NOTES = {"notes": "new notes"}
+TICKED, CONFIRMED, RUN = "/w/own-lab/runs/ticked", {"is_confirmed": "yes"}, {"run": "{run}"}
+NO_SERVERS = {"workspace": "own-lab", "kind": "server", "source": "x", "target": "y"}
+# Of a workspace with many trials, and of a run in the trash.
+CHANGES_OF_NAMES = {
+    **{"rename-server": 302, "rename-host": 302, "rename-workload": 302, "renames": 400},
+    **{"merge-server": 302, "undo-merge": 302, "merge": 204},
+    **{"restore-run": 302, "erase-run": 302, "restore-run-api": 204},
+}
 # Of a large run, and the status of the answer to a member.
 LARGE = {
     "run": (Row("/api/v1/runs/{run}", {}), 200),
@@ -48,6 +56,10 @@ LARGE = {
     ),
     "dismissals": (ROWS["dismissals"], 302),
     "delete-run": (Row("/r/{run}/delete", {}, "post"), 302),
+    "delete-ticked": (Row(TICKED, {}, "post", {**CONFIRMED, "action": "delete", **RUN}), 302),
+    "label-ticked": (Row(TICKED, {}, "post", {"action": "label", "label": "a", **RUN}), 302),
+    "merge-make": (Row("/api/v1/merges", {}, "post", NO_SERVERS, json=True), 400),
+    **{name: (ROWS[name], status) for name, status in CHANGES_OF_NAMES.items()},
 }
 GROWN_BY = 200
 
@@ -66,7 +78,10 @@ def is_large(monkeypatch):
 @pytest.fixture
 def ids(scene):
     Run.objects.filter(pk=scene.run.pk).update(session={"name": "pair", "parts": 1})
-    return {"run": scene.run.pk, "link": share(scene.run), **make_changes(scene)}
+    series = scene.trial.cell.series
+    parts = {"server": series.server_id, "workload": series.workload_id}
+    own = {"run": scene.run.pk, "host": scene.run.server_host_id, "link": share(scene.run)}
+    return {**own, **parts, **make_changes(scene)}
 
 
 @pytest.fixture
