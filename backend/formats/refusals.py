@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.numbers import LIMIT
-from backend.formats.text import Document
+from backend.formats.text import REPORT_BYTES, Document
 
 # Raised while reading a document that lacks a key or has a value of the wrong kind.
 FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
@@ -77,7 +77,14 @@ def fault_in(fault: Exception) -> str:
 
 
 def broken_document(document: Document, *, tool: str, title: str, expected: str) -> FormatError:
-    """The refusal of JSON that ends too early or cannot be read."""
+    """The refusal of JSON that ends too early, cannot be read or stands in a long file."""
+    if document.is_of_long_file:
+        return FormatError(
+            f"The {title} is in a file of more than {REPORT_BYTES >> 20} MiB, which is not read.",
+            tool=tool,
+            line=document.line,
+            expected=f"a report of at most {REPORT_BYTES >> 20} MiB",
+        )
     return FormatError(
         f"The {title} is cut off or damaged.",
         tool=tool,

@@ -10,7 +10,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import SEEK_END
 from itertools import pairwise
@@ -68,6 +68,8 @@ class Document:
     # Why it is None, and where: a line of the input.
     fault: str = ""
     fault_line: int = 0
+    # Whether it is None because only the head of a long file was looked at.
+    is_of_long_file: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,9 @@ def find_documents(source: Source) -> Iterator[Document]:
             yield Document(source.artefact.first_line + above, value)
             return
     if "{" in source.text or "[" in source.text:
-        yield from _documents_among(source.lines)
+        for document in _documents_among(source.lines):
+            is_cut = source.is_log and document.value is None
+            yield replace(document, is_of_long_file=True) if is_cut else document
 
 
 def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:

@@ -5,6 +5,7 @@ It imports no Django, because the child that reads archives uses it too.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -29,6 +30,12 @@ JSON_INTEGER_BITS = 64
 BLANKS = b" \t\r\n"
 TOO_DEEP = f"It has more than {JSON_LEVELS} levels, the limit."
 TOO_MANY_MEMBERS = f"An object in it has more than {JSON_OBJECT_MEMBERS} members, the limit."
+LONE_SURROGATE = (
+    "A text in it has half of a pair of surrogates, as \\ud83d is without \\ude00, expected whole "
+    "characters."
+)
+# With what follows it, it would be one character.
+HIGH_SURROGATE_ALONE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
 OUT_OF_RANGE = (
     "It has a number out of range: whole numbers have at most 64 bits, others are below 1.8e308."
 )
@@ -82,12 +89,33 @@ def _read_json(raw: bytes, limit_bytes: int) -> Any:
     except TooManyMembers:
         raise JsonRefused(TOO_MANY_MEMBERS) from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        if "out of range" in str(error):
-            raise JsonRefused(OUT_OF_RANGE) from None
-        raise JsonRefused(f"It is not JSON: {error}.") from None
+        raise JsonRefused(_fault_in(raw, str(error))) from None
     _check_members(value)
     _size_if_storable(value)
     return value
+
+
+def _fault_in(raw: bytes, error: str) -> str:
+    if "out of range" in error:
+        return OUT_OF_RANGE
+    # The decoder takes a text that goes on otherwise for one that ends too early.
+    if "surrogate" in error or ("truncated" in error and _has_lone_surrogate(raw)):
+        return LONE_SURROGATE
+    return f"It is not JSON: {error}."
+
+
+def _has_lone_surrogate(raw: bytes) -> bool:
+    return any(
+        _backslashes_before(raw, match.start()) % 2 == 0
+        for match in HIGH_SURROGATE_ALONE.finditer(raw)
+    )
+
+
+def _backslashes_before(raw: bytes, end: int) -> int:
+    start = end
+    while start and raw[start - 1] == ord("\\"):
+        start -= 1
+    return end - start
 
 
 def check_plain(value: object) -> int:

@@ -5,6 +5,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 from backend.formats.autocannon.table import _localised
+from backend.formats.text import REPORT_BYTES
 
 CAPTURES = Path(__file__).parent / "captures"
 TABLE = (CAPTURES / "c20-500s-text" / "stderr").read_text()
@@ -74,6 +75,15 @@ def test_samples_that_autocannon_added_are_named():
 def test_pretty_printed_and_arrays_of_results_are_read():
     pretty = json.dumps([JSON, {**JSON, "url": "http://b.test/"}], indent=4)
     assert [run.url for run in read(pretty)] == [JSON["url"], "http://b.test/"]
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+def test_json_of_a_file_too_long_for_a_report_names_the_limit(indent):
+    long = {**JSON, "statusCodeStats": {"200": {"count": 1, "text": "x" * REPORT_BYTES}}}
+    with pytest.raises(FormatError, match=r"more than 16 MiB.* at most 16 MiB") as refused:
+        read(json.dumps(long, indent=indent))
+    assert refused.value.tool == "autocannon"
+    assert "cut off" not in str(refused.value)
 
 
 def test_a_broken_json_beside_a_table_is_an_entry():
