@@ -15,7 +15,7 @@ from backend.ingest.plain_json import (
     JSON_LEVELS,
     JSON_OBJECT_MEMBERS,
 )
-from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, TOKEN_HOSTS
+from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, MAX_TRIALS, TOKEN_HOSTS
 
 # A request without a valid token or session.
 ANONYMOUS_BYTES = 64 << 10
@@ -96,6 +96,13 @@ _FIXED = (
     Limit("json_integer_bits", JSON_INTEGER_BITS, "bits", "a whole number in JSON", 400),
     Limit("envelope_bytes", ENVELOPE_BYTES, "bytes", "an envelope", 413),
     Limit("envelope_trials", ENVELOPE_TRIALS, "trials", "in one envelope", 400),
+    Limit(
+        "run_trials",
+        MAX_TRIALS,
+        "trials",
+        "of one run, counted when an upload is read: beyond them it fails with this reason",
+        202,
+    ),
     Limit("labels", LABELS, "labels", "of one run", 400),
     Limit("map_members", MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
     Limit("name_length", NAME_LENGTH, "characters", "a name, and the key of a map", 400),

@@ -1,10 +1,13 @@
-"""Which names a server, host or workload can have, how many, and how long texts may be."""
+"""Which names a server, host or workload can have, how many there are, and how long texts may be."""
 
 from __future__ import annotations
 
 MAX_NAME = 200
 MAX_LABELS = 100
 MAX_NOTES = 10_000
+# Of one run: its page takes memory and time for each. The 1,000 files of an archive of TechEmpower
+# have about 8,000.
+MAX_TRIALS = 10_000
 # How many hosts the agents of one token may name.
 TOKEN_HOSTS = 100
 

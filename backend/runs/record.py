@@ -32,6 +32,7 @@ from backend.runs.corrections import (
 from backend.runs.evidence import printed_facts
 from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
 from backend.runs.models import Cell, Correction, Run, Series, Trial, TrialTimeline
+from backend.runs.names import MAX_TRIALS
 from backend.runs.registry import (
     SeriesIdentity,
     lock_names,
@@ -40,10 +41,6 @@ from backend.runs.registry import (
     register_servers,
     register_workloads,
 )
-
-# Of one run: its page takes memory and time for each. The 1,000 files of an archive of TechEmpower
-# have about 8,000.
-MAX_TRIALS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,8 @@ def record_run(
     """Write a run with its trials and cells; the trials in the order of `records`.
 
     `elsewhere`: its trials that came early, as they are recorded if that upload was not read.
-    `meanwhile` is called before each trial; what it raises undoes everything. Raises RunElsewhere.
+    `meanwhile` is called before each trial; what it raises undoes everything. Raises RunElsewhere
+    and TooManyTrials.
     """
     lock_names(run_input.workspace)
     corrections = standing_corrections(run_input.id)
@@ -119,6 +117,8 @@ def record_run(
     run.save(force_update=True)
     recorded = set(Trial.objects.filter(run=run.pk).values_list("ordinal", flat=True))
     missing = [record for record in elsewhere if record.ordinal not in recorded]
+    if len(recorded.union(record.ordinal for record in [*records, *missing])) > MAX_TRIALS:
+        raise TooManyTrials
     return _write(run, [*records, *missing], corrections, meanwhile=meanwhile)[: len(records)]
 
 

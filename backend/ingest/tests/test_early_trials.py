@@ -226,3 +226,14 @@ def test_a_run_has_no_more_early_trials_than_a_run_may_have(tenant, monkeypatch)
     assert [upload.state for upload in uploads] == [State.PARSED, State.PARSED, State.FAILED]
     assert uploads[2].reason == "A run has at most 2 trials."
     assert Trial.objects.filter(run=run_id).count() == 2
+
+
+def test_the_last_word_of_a_run_adds_no_more_trials_than_a_run_may_have(tenant, monkeypatch):
+    """It has as many as an envelope, beside as many as came early."""
+    run_id = uuid.uuid4()
+    early = {ordinal: send_early(tenant, run_id, ordinal).pk for ordinal in (0, 1)}
+    early |= dict.fromkeys(range(2, 4), early[1])
+    monkeypatch.setattr(record, "MAX_TRIALS", 2)
+    upload = send_last(tenant, run_id, 4, early, own=3)
+    assert (upload.state, upload.reason) == (State.FAILED, "A run has at most 2 trials.")
+    assert Trial.objects.filter(run=run_id).count() == 2
