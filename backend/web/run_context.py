@@ -19,7 +19,7 @@ from backend.web.failures import failures_of
 from backend.web.host_facts import shown_host
 from backend.web.registry import SLOTS
 from backend.web.small_charts import small_charts
-from backend.web.trial_listing import TrialListing
+from backend.web.trial_listing import TrialListing, list_load_points
 
 # The id of each part of the page, and its label.
 TABS = (
@@ -43,6 +43,7 @@ def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dic
         trial["used"] = resource_columns(trial["resources"])
     summary = _summary(run, trials)
     _give_labels(summary, trials)
+    listed = list_load_points(summary, listing.load_point_page)
     corrections = view["corrections"]
     return {
         "run": _shown(view),
@@ -56,7 +57,8 @@ def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dic
         "corrections": corrections,
         "standing_corrections": sum(not each.get("undone_at") for each in corrections),
         "has_resources": any(trial["resources"] for trial in trials),
-        "summary": summary,
+        "summary": listed.object_list,
+        "summary_pages": listed if listed.has_other_pages() else None,
         # A phone has no column of workloads.
         "names_workloads": len({row["workload"] for row in summary}) > 1,
         "charts": small_charts(summary),

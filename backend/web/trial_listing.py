@@ -1,4 +1,4 @@
-"""Which trials the page of a run lists: all of them, or those of one page of a large run."""
+"""Which trials and load points the page of a run lists: all, or those of a page of a large run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from backend.links import query_string
 
 # A trial takes 7 KB of the page, in four tables.
 TRIALS_PER_PAGE = 200
+LOAD_POINTS_PER_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class TrialListing:
 
     trials: Sequence[dict[str, Any]]
     pages: TrialPages | None = None
+    # As it was asked for; `list_load_points` reads it.
+    load_point_page: str | None = None
 
 
 def list_trials(trials: Sequence[dict[str, Any]], asked: Mapping[str, str]) -> TrialListing:
@@ -64,16 +67,22 @@ def list_trials(trials: Sequence[dict[str, Any]], asked: Mapping[str, str]) -> T
 
     `asked`: the query. `page` is a number, `point` the id of a load point whose trials are listed
     alone, `trial` the id of a trial that shall be listed. What the run does not have is left out of
-    account: a correction gives load points other ids.
+    account: a correction gives load points other ids. `points`: a number of a page of load points.
     """
+    points = asked.get("points")
     if len(trials) <= TRIALS_PER_PAGE:
-        return TrialListing(trials)
+        return TrialListing(trials, load_point_page=points)
     of_point = [trial for trial in trials if trial["cell"] == asked.get("point")]
     paginator = Paginator(of_point or trials, TRIALS_PER_PAGE)
     number = _page_with(of_point or trials, asked.get("trial")) or asked.get("page")
     page = paginator.get_page(number)
     point = of_point[0] if of_point else None
-    return TrialListing(list(page), TrialPages(page, point, len(trials)))
+    return TrialListing(list(page), TrialPages(page, point, len(trials)), points)
+
+
+def list_load_points(rows: Sequence[dict[str, Any]], number: str | None) -> Page[dict[str, Any]]:
+    """The rows of the summary on the page of this number."""
+    return Paginator(rows, LOAD_POINTS_PER_PAGE).get_page(number)
 
 
 def _page_with(trials: Sequence[Mapping[str, Any]], trial_id: str | None) -> int | None:

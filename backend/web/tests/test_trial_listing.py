@@ -122,3 +122,31 @@ def test_files_are_read_of_the_listed_trials_alone(owner, run, monkeypatch):
     owner.get(run_link(run.pk))
     trials_of_page = Trial.objects.filter(run=run, ordinal__lt=PER_PAGE).order_by("ordinal")
     assert asked == [str(trial.pk) for trial in trials_of_page]
+
+
+def test_the_summary_of_many_load_points_is_in_pages_that_lead_to_each_other(
+    scene, owner, run, shared, monkeypatch
+):
+    """1,000 load points had 1,000 rows of the page, however few trials it listed."""
+    monkeypatch.setattr(trial_listing, "LOAD_POINTS_PER_PAGE", 1)
+    for client, address in ((owner, run_link(run.pk)), (Client(), shared)):
+        first = client.get(address)
+        html = html_of(first)
+        assert [row["connections"] for row in first.context["summary"]] == [8]
+        assert html.count('<tbody class="load-point">') == 1
+        assert "Load points 1 to 1 of 2." in " ".join(html.split())
+        assert 'href="?points=2#results"' in html
+        second = client.get(f"{address}?points=2")
+        assert [row["connections"] for row in second.context["summary"]] == [64]
+        assert 'href="?points=1#results"' in html_of(second)
+        # The charts are of the whole run.
+        assert first.context["charts"] == second.context["charts"] != []
+    # Also where all trials fit on one page.
+    monkeypatch.setattr(trial_listing, "TRIALS_PER_PAGE", 50)
+    assert len(owner.get(f"{run_link(run.pk)}?points=2").context["summary"]) == 1
+
+
+def test_few_load_points_have_no_pages(owner, run):
+    response = owner.get(f"{run_link(run.pk)}?points=7")
+    assert len(response.context["summary"]) == 2
+    assert "Load points" not in html_of(response)
