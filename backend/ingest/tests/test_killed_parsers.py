@@ -16,6 +16,7 @@ from backend.ingest import answers, batches, budget, queue, worker
 from backend.ingest import sandbox as sandbox_module
 from backend.ingest.claims import claim_due
 from backend.ingest.models import State, Upload
+from backend.ingest.outcomes import MORE_MEMORY
 from backend.ingest.sandbox import ParserInterrupted, Sandbox, sandbox
 from backend.testing.uploads import claim_next, make_tenant, make_upload
 
@@ -138,6 +139,33 @@ def test_the_memory_of_a_killed_parser_is_measured(tenant, planted):
     assert (upload.state, upload.attempts) == (State.RECEIVED, 1)
     used_mib = re.search(r"had used (?:at most )?([\d,]+) MiB", upload.reason)[1]
     assert int(used_mib.replace(",", "")) >= 300
+
+
+def test_an_upload_whose_parser_dies_of_memory_each_time_fails_with_what_to_do(tenant, planted):
+    """The parser grows and is killed by nothing but this upload, as where memory runs out."""
+    upload = make_upload(tenant, "KILL it")
+    for attempt in (1, 2):
+        assert (processed(upload).state, upload.attempts) == (State.RECEIVED, attempt)
+        wait_out(upload)
+    assert (processed(upload).state, upload.attempts, upload.faults) == (State.FAILED, 3, 0)
+    reason = re.fullmatch(
+        r"While it read this upload, the parser was killed \(SIGKILL\), as happens where memory "
+        r"runs out; it had used (?:at most )?([\d,]+) MiB of memory, the limit is 2,048 MiB\. This "
+        r"was attempt 3, the last\. The raw files are kept\. " + re.escape(MORE_MEMORY),
+        upload.reason,
+    )
+    assert int(reason[1].replace(",", "")) >= 300
+    assert processed(make_upload(tenant, "FINE")).attempts == 1
+
+
+def test_an_upload_that_reaches_the_limit_of_memory_fails_with_it_at_once(tenant, settings):
+    """15 MB of short lines take 1 GB: the limit of the real parser, and its own answer."""
+    settings.PARSE_MEMORY_BYTES = 512 << 20
+    upload = processed(make_upload(tenant, "ab\n" * 5_000_000))
+    assert (upload.state, upload.attempts) == (State.FAILED, 1)
+    needed = "Reading this upload needed more than 512 MiB of memory, its limit."
+    assert upload.reason == f"{needed} {MORE_MEMORY}"
+    assert processed(make_upload(tenant)).state == State.PARSED
 
 
 @pytest.fixture
