@@ -25,7 +25,7 @@ from backend.ingest.envelope import read_host
 from backend.ingest.limits import OBSERVATION_BYTES
 from backend.ingest.quota import add_later, check_quota
 from backend.noise.record import refresh_noise
-from backend.runs.models import Observation
+from backend.runs.models import Observation, Run
 from backend.runs.observations import Sample, observe
 
 MAX_SAMPLES = 20_000
@@ -131,6 +131,7 @@ def _require_run(actor: Token | User, run_id: UUID) -> None:
 def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:
     read_host(fields["host"], "server")
     with transaction.atomic():
+        had_host = Run.with_trash.filter(pk=run_id, server_host__isnull=False).exists()
         is_new = not Observation.objects.filter(pk=fields["id"]).exists()
         observation = observe(
             token.workspace,
@@ -143,5 +144,7 @@ def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:
         if is_new:
             check_quota(observation.workspace_id, len(observation.packed))
             add_later(observation.workspace_id, len(observation.packed))
-        refresh_noise(run_id)
+        if not had_host:
+            # Resource use changes no noise, but the host is whose noise it is.
+            refresh_noise(run_id)
     return observation

@@ -385,6 +385,10 @@ class Observation(models.Model):
     # Of its times, which are the service's.
     uncertainty_s = models.FloatField()
     sample_count = models.PositiveIntegerField()
+    # The times of its first and last sample, so that few are read of a long run. Unknown where it
+    # was kept before they were, or imported, until it is read.
+    first_s = models.FloatField(null=True)
+    last_s = models.FloatField(null=True)
     # zlib over the JSON list of runs.observing.Sample.
     packed = models.BinaryField()
     received_at = models.DateTimeField(default=timezone.now)

@@ -1,4 +1,4 @@
-"""Which names a server, host or workload can have, how many there are, and how long texts may be."""
+"""Which names a server, host or workload can have, how many, and how long texts may be."""
 
 from __future__ import annotations
 

@@ -7,17 +7,19 @@ trials they fall into. Where a clock offset or a trial time is unknown, the figu
 
 from __future__ import annotations
 
+import math
 import uuid
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import orjson
 from django.db import transaction
+from django.db.models import Max, Min, QuerySet
 
 from backend.accounts.models import Workspace
 from backend.errors import Conflict
@@ -29,6 +31,16 @@ from backend.runs.registry import SeriesIdentity, lock_names, register_host, reg
 
 # The CPU time at a trial's start or end is known only with a sample this close to it.
 REACH_S = 5.0
+# An agent takes two samples a second. What is beyond these has no resource use; it is never guessed
+# from a part of the samples. In memory at once: those of a trial of 27 hours.
+MOST_AT_ONCE = 200_000
+# To complete the trials of one observation or upload: those of 11 days.
+MOST_READ = 2_000_000
+# Trials of one run at the same time look at the same samples.
+MOST_LOOKED_AT = 4_000_000
+PORTION_S = 6 * 3600
+# No clock is wrong by more than thirty years.
+MOST_OFFSET_S = 1e9
 
 
 class ObservationConflict(Conflict):
@@ -81,6 +93,7 @@ def observe(
     run = Run.with_trash.select_for_update().filter(pk=run_id).first()
     if run is not None and run.workspace_id != workspace.pk:
         raise RunElsewhere(run_id, hint="Give the id of a run of this workspace.")
+    times = [sample.at_s for sample in samples]
     packed = zlib.compress(orjson.dumps([sample.packed() for sample in samples]))
     observation, is_new = Observation.objects.get_or_create(
         id=id_,
@@ -90,30 +103,37 @@ def observe(
             "host": dict(host),
             "uncertainty_s": uncertainty_s,
             "sample_count": len(samples),
+            "first_s": min(times, default=None),
+            "last_s": max(times, default=None),
             "packed": packed,
         },
     )
     if observation.workspace_id != workspace.pk or observation.run != run_id:
         raise ObservationConflict(id_)
     if is_new and run is not None:
-        apply_observations(run_id)
+        apply_observations(run_id, new=observation)
     return observation
 
 
 @transaction.atomic
-def apply_observations(run_id: uuid.UUID) -> None:
-    """Give a run its observed host and resource use. Call it whenever trials are recorded."""
-    observations = list(Observation.objects.filter(run=run_id).order_by("received_at"))
-    if not observations:
+def apply_observations(run_id: uuid.UUID, *, new: Observation | None = None) -> None:
+    """Give a run its observed host and resource use. Call it whenever trials are recorded.
+
+    `new`: an observation that came since; without one, trials that have resource use are left out.
+    """
+    if not Observation.objects.filter(run=run_id).exists():
         return
     rows = Run.with_trash.select_for_update(of=("self",)).select_related("workspace")
     run = rows.get(pk=run_id)
-    observations = [row for row in observations if row.workspace_id == run.workspace_id]
-    if not observations:
+    observations = Observation.objects.filter(run=run_id, workspace=run.workspace_id)
+    latest = observations.order_by("-received_at").defer("packed").first()
+    if latest is None:
         return
     if run.server_host_id is None and not _is_corrected(run):
-        _set_server_host(run, observations[-1])
-    _set_resources(run, observations)
+        _set_server_host(run, latest)
+    offset_s = _client_offset_s(run)
+    if offset_s is not None:
+        _set_resources(run, timedelta(seconds=offset_s), observations, new)
     run.workspace.changed()
 
 
@@ -143,24 +163,112 @@ def _set_server_host(run: Run, observation: Observation) -> None:
     Trial.objects.bulk_update(trials, ["checks"], batch_size=MAX_ROWS)
 
 
-def _set_resources(run: Run, observations: Sequence[Observation]) -> None:
-    offset_s = _client_offset_s(run)
-    if offset_s is None:
-        return
-    samples = sorted(
-        (sample for observation in observations for sample in samples_of(observation)),
-        key=lambda sample: sample.at_s,
-    )
-    uncertainty_s = max(observation.uncertainty_s for observation in observations)
-    shift = timedelta(seconds=offset_s)
-    trials = list(Trial.objects.filter(run=run).only("resources", "started_at", "finished_at"))
-    for trial in trials:
-        if trial.started_at is None or trial.finished_at is None:
-            continue
-        if use := resource_use(samples, trial.started_at + shift, trial.finished_at + shift):
-            observed = {**use, "server_clock_uncertainty_s": round(uncertainty_s, 4)}
-            trial.resources = _filled(trial.resources, observed)
-    Trial.objects.bulk_update(trials, ["resources"], batch_size=MAX_ROWS)
+def _set_resources(
+    run: Run, shift: timedelta, observations: QuerySet[Observation], new: Observation | None
+) -> None:
+    """`shift` leads from the client's clock to the service's."""
+    _learn_spans(observations)
+    trials = _trials_to_complete(run, shift, observations, new)
+    uncertainty_s = observations.aggregate(most=Max("uncertainty_s"))["most"]
+    budget, completed = _Budget(MOST_READ, MOST_LOOKED_AT), list[Trial]()
+    for some in _portions(trials):
+        samples, whole_from_s = _samples_around(some, observations, budget)
+        for timed in some:
+            if timed.first_s < whole_from_s or not budget.has_room(samples, timed):
+                continue
+            if use := resource_use(samples, timed.first_s, timed.last_s):
+                observed = {**use, "server_clock_uncertainty_s": round(uncertainty_s, 4)}
+                timed.trial.resources = _filled(timed.trial.resources, observed)
+                completed.append(timed.trial)
+    Trial.objects.bulk_update(completed, ["resources"], batch_size=MAX_ROWS)
+
+
+def _learn_spans(observations: QuerySet[Observation]) -> None:
+    """Write the times of observations that were kept without them."""
+    for observation in observations.filter(first_s=None, sample_count__gt=0).iterator(chunk_size=1):
+        samples = samples_of(observation)
+        observation.first_s, observation.last_s = samples[0].at_s, samples[-1].at_s
+        observation.save(update_fields=["first_s", "last_s"])
+
+
+@dataclass(frozen=True, slots=True)
+class _TimedTrial:
+    """A trial, and when it began and ended by the service's clock in seconds."""
+
+    trial: Trial
+    first_s: float
+    last_s: float
+
+
+@dataclass(slots=True)
+class _Budget:
+    """How many samples may still be read, and looked at, to complete the trials of a run."""
+
+    read: int
+    looked_at: int
+
+    def has_room(self, samples: Sequence[Sample], timed: _TimedTrial) -> bool:
+        """Whether the samples in the time of the trial may be looked at; they are counted."""
+        self.looked_at -= len(_between(samples, timed.first_s, timed.last_s))
+        return self.looked_at >= 0
+
+
+def _trials_to_complete(
+    run: Run, shift: timedelta, observations: QuerySet[Observation], new: Observation | None
+) -> list[_TimedTrial]:
+    """The trials that may get figures, in order of time.
+
+    All earlier observations were applied when they came, or when the trial was recorded.
+    """
+    span = observations.aggregate(first_s=Min("first_s"), last_s=Max("last_s"))
+    if new is not None:
+        span = {"first_s": new.first_s, "last_s": new.last_s}
+    if span["first_s"] is None:
+        return []
+    first = datetime.fromtimestamp(span["first_s"] - REACH_S, UTC) - shift
+    last = datetime.fromtimestamp(span["last_s"] + REACH_S, UTC) - shift
+    rows = Trial.objects.filter(run=run, started_at__lte=last, finished_at__gte=first)
+    if new is None:
+        rows = rows.exclude(resources__has_key="server_samples")
+    rows = rows.order_by("started_at").only("resources", "started_at", "finished_at")
+    shift_s = shift.total_seconds()
+    return [
+        _TimedTrial(
+            row, row.started_at.timestamp() + shift_s, row.finished_at.timestamp() + shift_s
+        )
+        for row in rows
+        if row.started_at is not None and row.finished_at is not None
+    ]
+
+
+def _portions(trials: Sequence[_TimedTrial]) -> Iterator[list[_TimedTrial]]:
+    """Trials of a few hours: their samples are in memory together."""
+    some: list[_TimedTrial] = []
+    for timed in trials:
+        if some and timed.last_s - some[0].first_s > PORTION_S:
+            yield some
+            some = []
+        some.append(timed)
+    if some:
+        yield some
+
+
+def _samples_around(
+    some: Sequence[_TimedTrial], observations: QuerySet[Observation], budget: _Budget
+) -> tuple[Sequence[Sample], float]:
+    """The samples around these trials, in order of time, and from when on none is left out."""
+    first_s = min(timed.first_s for timed in some) - REACH_S
+    last_s = max(timed.last_s for timed in some) + REACH_S
+    rows = observations.filter(last_s__gte=first_s, first_s__lte=last_s).order_by("-last_s", "pk")
+    samples: list[Sample] = []
+    whole_from_s = -math.inf
+    for observation in rows.iterator(chunk_size=1):
+        budget.read -= observation.sample_count
+        if budget.read < 0 or len(samples) + observation.sample_count > MOST_AT_ONCE:
+            whole_from_s = math.inf if observation.last_s is None else observation.last_s
+            break
+        samples += samples_of(observation)
+    return sorted(samples, key=lambda sample: sample.at_s), whole_from_s
 
 
 def _filled(measured: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,15 +282,16 @@ def _client_offset_s(run: Run) -> float | None:
     client = run.facts.get("client") if isinstance(run.facts, dict) else None
     clock = client.get("clock") if isinstance(client, dict) else None
     offset_s = clock.get("offset_s") if isinstance(clock, dict) else None
-    return float(offset_s) if isinstance(offset_s, int | float) else None
+    if not isinstance(offset_s, int | float) or abs(offset_s) > MOST_OFFSET_S:
+        return None
+    return float(offset_s)
 
 
-def resource_use(samples: Sequence[Sample], began: datetime, ended: datetime) -> dict[str, Any]:
+def resource_use(samples: Sequence[Sample], first_s: float, last_s: float) -> dict[str, Any]:
     """Resource use of the server between two times, with the keys of `Trial.resources`.
 
     `samples` are in order of time. Empty where no sample lies between the two.
     """
-    first_s, last_s = began.timestamp(), ended.timestamp()
     inside = _between(samples, first_s, last_s)
     if not inside:
         return {}

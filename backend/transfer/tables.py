@@ -80,7 +80,7 @@ TABLES = (
     Table("cell", Cell, "workspace"),
     Table("trial", Trial, "run__workspace"),
     Table("timeline", TrialTimeline, "trial__run__workspace"),
-    Table("observation", Observation, "workspace"),
+    Table("observation", Observation, "workspace", {}, frozenset(("first_s", "last_s"))),
     Table("upload", Upload, "workspace", _ENDED, _OF_CLAIMS),
     Table("artefact", Artefact, "upload__workspace", _OF_ENDED),
     Table(

@@ -11,6 +11,7 @@ from backend.ingest.models import Upload
 from backend.ingest.reprocess import reprocess
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
+from backend.runs import observations
 from backend.runs.models import Observation, Run, Series, Trial
 from backend.runs.observations import Sample, observe, resource_use
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
@@ -43,7 +44,7 @@ def samples(first_s, count, *, each_s=1.0, cpu_per_s=0.5, rss=1_000_000):
 
 
 def at(seconds):
-    return BEGAN + timedelta(seconds=seconds)
+    return BEGAN.timestamp() + seconds
 
 
 class TestMatching:
@@ -233,3 +234,111 @@ class TestRuns:
         bad = api.post(path, {**body, "host": {"cores": "many"}}, content_type="application/json")
         assert bad.status_code == 400
         assert "cores" in bad.json()["detail"]
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """How many samples each reading of an observation gave."""
+    reads, samples_of = [], observations.samples_of
+
+    def counted(observation):
+        found = samples_of(observation)
+        reads.append(len(found))
+        return found
+
+    monkeypatch.setattr(observations, "samples_of", counted)
+    return reads
+
+
+@pytest.mark.django_db
+class TestLongRuns:
+    @pytest.fixture
+    def run_id(self):
+        return uuid.uuid4()
+
+    @pytest.fixture
+    def tenant(self, run_id):
+        """Of ten trials, each 20 s after the one before."""
+        tenant = make_tenant("lab")
+        for ordinal in range(10):
+            send(tenant, run_id, ordinal)
+        return tenant
+
+    def figures(self, run_id):
+        rows = Trial.objects.filter(run=run_id).order_by("ordinal")
+        return [
+            (trial.resources.get("server_samples"), trial.resources.get("server_cpu_s"))
+            for trial in rows
+        ]
+
+    def test_an_observation_reads_itself_and_its_neighbours_however_many_came_before(
+        self, tenant, run_id, reads
+    ):
+        """Each read all before it: the last of a day had a hundred thousand samples to read."""
+        most = 0
+        for part in range(10):
+            reads.clear()
+            see(tenant, run_id, samples(20 * part - 5, 20))
+            most = max(most, len(reads))
+        assert most == 2
+        assert self.figures(run_id) == [(11, pytest.approx(5.0))] * 10
+
+    def test_a_trial_that_comes_reads_what_was_seen_of_it_alone(self, tenant, run_id, reads):
+        for part in range(11):
+            see(tenant, run_id, samples(20 * part - 5, 20))
+        reads.clear()
+        send(tenant, run_id, 10)
+        assert len(reads) == 1
+        assert self.figures(run_id)[10] == (11, pytest.approx(5.0))
+
+    def test_an_observation_that_was_kept_without_its_times_is_read_once_for_them(
+        self, tenant, run_id, reads
+    ):
+        see(tenant, run_id, samples(-5, 20))
+        Observation.objects.update(first_s=None, last_s=None)
+        Trial.objects.filter(run=run_id).update(resources={})
+        observations.apply_observations(run_id)
+        assert self.figures(run_id)[0] == (11, pytest.approx(5.0))
+        first = Observation.objects.get()
+        assert (first.first_s, first.last_s) == (at(-5), at(14))
+        reads.clear()
+        see(tenant, run_id, samples(100, 20))
+        assert len(reads) == 1
+
+    @pytest.mark.parametrize("limit", ["MOST_AT_ONCE", "MOST_READ"])
+    def test_of_more_samples_than_are_read_the_earliest_are_left_out(
+        self, tenant, run_id, limit, reads, monkeypatch
+    ):
+        for part in range(10):
+            see(tenant, run_id, samples(20 * part - 5, 20))
+        Trial.objects.filter(run=run_id).update(resources={})
+        monkeypatch.setattr(observations, limit, 60)
+        reads.clear()
+        observations.apply_observations(run_id)
+        assert sum(reads) == 60
+        known = [(11, pytest.approx(5.0))] * 3
+        assert self.figures(run_id) == [(None, None)] * 7 + known
+
+    def test_the_hours_of_a_run_are_read_one_after_the_other(
+        self, tenant, run_id, reads, monkeypatch
+    ):
+        for part in range(10):
+            see(tenant, run_id, samples(20 * part - 5, 20))
+        Trial.objects.filter(run=run_id).update(resources={})
+        monkeypatch.setattr(observations, "MOST_AT_ONCE", 80)
+        monkeypatch.setattr(observations, "PORTION_S", 40)
+        observations.apply_observations(run_id)
+        assert self.figures(run_id) == [(11, pytest.approx(5.0))] * 10
+
+    def test_trials_at_one_time_look_at_so_many_samples_together(self, tenant, run_id, monkeypatch):
+        monkeypatch.setattr(observations, "MOST_LOOKED_AT", 45)
+        see(tenant, run_id, samples(-5, 210))
+        assert self.figures(run_id) == [(11, pytest.approx(5.0))] * 4 + [(None, None)] * 6
+
+    @pytest.mark.parametrize("offset_s", [1e300, -2e9, "1", None])
+    def test_an_offset_that_no_clock_has_is_unknown(self, tenant, run_id, offset_s):
+        run = Run.objects.get(pk=run_id)
+        run.facts = {"client": {"clock": {"offset_s": offset_s}}}
+        run.save(update_fields=["facts"])
+        see(tenant, run_id, samples(-5, 20))
+        assert self.figures(run_id) == [(None, None)] * 10

@@ -1,0 +1,10 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("runs", "0020_text_indexes")]
+
+    operations = [
+        migrations.AddField("observation", "first_s", models.FloatField(null=True)),
+        migrations.AddField("observation", "last_s", models.FloatField(null=True)),
+    ]
