@@ -4,7 +4,7 @@ import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { plural, relative, short, utc } from "../text/format";
 import { type Evidence, evidenceOf, isCheck } from "../text/trust";
-import { evidenceLink } from "./evidence_link";
+import { runLink, runPath, trialLink } from "./evidence_link";
 
 const SEVERITY = {
   error: { mark: "■", title: "Error" },
@@ -132,7 +132,7 @@ function runLinks(check: FiredCheck, runs: readonly SourceRun[]): HTMLElement | 
       return h(
         "span",
         {},
-        evidenceLink(local(run.url), h("code", {}, run.id.slice(0, 8))),
+        runLink(run.id, local(run.url)),
         servers[0] ? " " : "",
         servers[0] ? nameElement(servers[0], 40) : "",
         others,
@@ -152,9 +152,7 @@ function runLinks(check: FiredCheck, runs: readonly SourceRun[]): HTMLElement | 
 
 function trialLinks(trials: readonly string[]): HTMLElement | null {
   if (trials.length === 0) return null;
-  const links = trials.map((id) =>
-    evidenceLink(`/t/${encodeURIComponent(id)}`, h("code", {}, id.slice(0, 8))),
-  );
+  const links = trials.map(trialLink);
   const rest = links.slice(TRIALS_AT_ONCE);
   return h(
     "p",
@@ -198,7 +196,7 @@ function dismissForm(check: FiredCheck, dismissing: DismissOptions): HTMLElement
 }
 
 function dismissalsOf({ id }: Pick<SourceRun, "id">): string {
-  return `/r/${encodeURIComponent(id)}/dismissals`;
+  return `${runPath(id)}/dismissals`;
 }
 
 /** The hidden fields of every form about a check. */
@@ -264,7 +262,6 @@ function dismissedItem(
   dismissing: DismissOptions | null,
 ): HTMLLIElement {
   const { run, reason, by, at } = dismissal;
-  const link = evidenceLink(`/r/${encodeURIComponent(run)}`, h("code", {}, run.slice(0, 8)));
   return h(
     "li",
     { "data-check": check.id },
@@ -283,7 +280,7 @@ function dismissedItem(
         by ? nameElement(by, 60) : "",
         at ? ` on ${utc(at)}` : "",
         " in run ",
-        link,
+        runLink(run),
       ),
     ),
     dismissing && undoForm(check, run, dismissing),
@@ -304,7 +301,7 @@ function runItem(run: SourceRun): HTMLLIElement {
   return h(
     "li",
     {},
-    evidenceLink(local(run.url), h("code", {}, run.id.slice(0, 8))),
+    runLink(run.id, local(run.url)),
     started
       ? h("time", { datetime: started, title: relative(started) }, utc(started))
       : h("span", { class: "hint" }, "start unknown"),

@@ -3,19 +3,14 @@ import type { Figures } from "../api/figures";
 import { h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { loadPoint, short } from "../text/format";
-import { evidenceLink } from "./evidence_link";
+import { runLink } from "./evidence_link";
 
 const MOST_ROWS = 12;
 const MOST_RUNS = 4;
 
 /** ` Run 1a2b3c4d, 5e6f7a8b`: where to look. */
 function runLinks(runs: readonly string[]): (Node | string)[] {
-  const links = runs
-    .slice(0, MOST_RUNS)
-    .flatMap((id, at) => [
-      at > 0 ? ", " : "",
-      evidenceLink(`/r/${encodeURIComponent(id)}`, h("code", {}, id.slice(0, 8))),
-    ]);
+  const links = runs.slice(0, MOST_RUNS).flatMap((id, at) => [at > 0 ? ", " : "", runLink(id)]);
   const more = runs.length > MOST_RUNS ? ` and ${runs.length - MOST_RUNS} more` : "";
   return links.length > 0 ? [runs.length === 1 ? " Run " : " Runs ", ...links, more] : [];
 }

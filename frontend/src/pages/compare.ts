@@ -26,9 +26,9 @@ class LivePage {
   #shown: string | null = null;
 
   constructor(page: HTMLElement) {
-    const { apiUrl = "/api/v1/compare", facetsUrl, query = "" } = page.dataset;
+    const { apiUrl = "", query = "" } = page.dataset;
     const [endpoint = "", initial = ""] = apiUrl.split("?");
-    const facets = facetsUrl?.split("?")[0] ?? endpoint.replace(/compare$/, "facets");
+    const facets = endpoint.replace(/compare$/, "facets");
     const go = (next: string): void => {
       push(next);
       void this.#load(next);
