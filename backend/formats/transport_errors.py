@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES
 
@@ -38,12 +38,14 @@ def error_class(text: str) -> str:
     method, _, rest = text.partition(" ")
     if method.isalpha() and rest.lstrip('"').startswith("http"):
         text = rest.partition(" ")[2]
+    return class_by_words(text, WORDS)
+
+
+def class_by_words(text: str, table: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """The first class of the table with a word in the text; "other" if there is none."""
     if is_client_error(text):
         return CLIENT_CLASS
-    for name, words in WORDS:
-        if any(word in text for word in words):
-            return name
-    return "other"
+    return next((name for name, words in table if any(word in text for word in words)), "other")
 
 
 def is_whole_error(text: str) -> bool:

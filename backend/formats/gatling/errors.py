@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backend.formats.model import CLIENT_CLASS
-from backend.formats.transport_errors import is_client_error
+from backend.formats.transport_errors import class_by_words
 
 NAMES = ("connect", "read", "timeout", "status", "other")
 # How the names of checks begin, and what stands in their failures: a response was there.
@@ -50,12 +50,7 @@ def error_class(message: str) -> str:
     """Ours for a failure as "j.i.IOException: Premature close"."""
     if is_check(message):
         return "status" if message.startswith("status.") else "other"
-    if "BindException" in message or is_client_error(message):
-        return CLIENT_CLASS
-    for name, words in WORDS:
-        if any(word in message for word in words):
-            return name
-    return "other"
+    return CLIENT_CLASS if "BindException" in message else class_by_words(message, WORDS)
 
 
 def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:

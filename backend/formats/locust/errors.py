@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES
-from backend.formats.transport_errors import is_client_error
+from backend.formats.transport_errors import class_by_words
 
 # With "u" before the text where Python 2 printed it.
 STATUS = ("BadStatusCode(code=", "HTTPError('", 'HTTPError("', "HTTPError(u'", 'HTTPError(u"')
@@ -35,12 +35,7 @@ def error_class(name: str) -> str:
     # Code 0 is FastHttpUser's for no answer at all.
     if any(word in name for word in STATUS) and "code=0)" not in name:
         return "status"
-    if is_client_error(name):
-        return CLIENT_CLASS
-    for class_, words in WORDS:
-        if any(word in name for word in words):
-            return class_
-    return "other"
+    return class_by_words(name, WORDS)
 
 
 def by_class(failures: Mapping[str, int] | None) -> dict[str, int | None]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backend.formats.model import CLIENT_CLASS
 from backend.formats.statuses import failed
-from backend.formats.transport_errors import is_client_error
+from backend.formats.transport_errors import class_by_words
 
 # In flight when the time was up: no failure of the server.
 DEADLINE = "aborted due to deadline"
@@ -37,13 +36,7 @@ WORDS = (
 
 def class_of(message: str) -> str:
     """The class of one message."""
-    if is_client_error(message):
-        return CLIENT_CLASS
-    lowered = message.lower()
-    for name, words in WORDS:
-        if any(word in lowered for word in words):
-            return name
-    return "other"
+    return class_by_words(message.lower(), WORDS)
 
 
 def errors_of(
