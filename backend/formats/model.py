@@ -93,6 +93,13 @@ class Latency:
     # Keys are percentiles as written ("50", "99.9"), values microseconds.
     percentiles: Mapping[str, Number] = field(default_factory=dict)
 
+    @property
+    def printed_origin(self) -> str | None:
+        """What it is made of where a report prints it: `percentiles`, else `summary`."""
+        if self.percentiles:
+            return "percentiles"
+        return None if self.mean_us is None else "summary"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedTrial:

@@ -116,7 +116,7 @@ class _Report:
             not_2xx=not_2xx or None,
             tool_errors=self._tool_errors(),
             latency=latency,
-            latency_origin=_origin(latency),
+            latency_origin=latency.printed_origin,
             latency_resolution_us=1000,
             incomplete=not complete,
         )
@@ -302,9 +302,3 @@ def _amount(value: str) -> str:
     words = value.split()
     digits = list(takewhile(lambda word: word[0].isdigit(), words))
     return ",".join(digits) if len(digits) > 1 else (words or [""])[0]
-
-
-def _origin(latency: Latency) -> str | None:
-    if latency.percentiles:
-        return "percentiles"
-    return None if latency.mean_us is None else "summary"

@@ -104,7 +104,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         tool_errors=failures,
         status_counts=counts,
         latency=latency,
-        latency_origin=_origin(latency),
+        latency_origin=latency.printed_origin,
         latency_resolution_us=1,
         disagreements=_disagreements(failures, json_count(result["others"])),
     )
@@ -129,12 +129,6 @@ def _latency(block: Mapping[str, Any] | None) -> Latency:
             key: json_number(value) for key, value in block.get("percentiles", {}).items()
         },
     )
-
-
-def _origin(latency: Latency) -> str | None:
-    if latency.percentiles:
-        return "percentiles"
-    return None if latency.mean_us is None else "summary"
 
 
 def _optional(block: Mapping[str, Any], key: str) -> float | None:

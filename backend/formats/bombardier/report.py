@@ -107,7 +107,7 @@ class _Report:
             tool_errors=self._named(failures, others) if are_failures_whole else {},
             status_counts=counts,
             latency=latency,
-            latency_origin=_origin(latency),
+            latency_origin=latency.printed_origin,
             latency_resolution_us=step,
             incomplete=not ended,
         )
@@ -210,9 +210,3 @@ class _Report:
             if text.startswith(THROUGHPUT) and text.endswith("/s"):
                 return parse_amount(text.split()[-1].removesuffix("/s"), SIZE_UNITS)
         return None
-
-
-def _origin(latency: Latency) -> str | None:
-    if latency.percentiles:
-        return "percentiles"
-    return None if latency.mean_us is None else "summary"

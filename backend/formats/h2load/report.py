@@ -114,7 +114,7 @@ class _Report:
             tool_errors=tool_errors_of(counts),
             status_counts=codes,
             latency=latency,
-            latency_origin=_origin(latency),
+            latency_origin=latency.printed_origin,
             latency_resolution_us=step,
             incomplete=received is None or not self._reached_end(),
             disagreements=disagreements_of(counts, codes),
@@ -282,9 +282,3 @@ def _progress(counts: Mapping[str, int]) -> dict[str, int]:
 def _sum(parts: Sequence[int | None]) -> int | None:
     counts = [part for part in parts if part is not None]
     return sum(counts) if parts and len(counts) == len(parts) else None
-
-
-def _origin(latency: Latency) -> str | None:
-    if latency.percentiles:
-        return "percentiles"
-    return None if latency.mean_us is None else "summary"

@@ -136,7 +136,7 @@ class _Report:
             errors={**sockets, "status": status},
             tool_errors=self._tool_errors(),
             latency=latency,
-            latency_origin=_origin(latency),
+            latency_origin=latency.printed_origin,
             latency_resolution_us=step,
             incomplete=rate is None or transfer is None,
             extra=self._lua_json(),
@@ -280,12 +280,6 @@ class _Report:
                 except orjson.JSONDecodeError:
                     continue
         return {}
-
-
-def _origin(latency: Latency) -> str | None:
-    if latency.percentiles:
-        return "percentiles"
-    return None if latency.mean_us is None else "summary"
 
 
 def _is_point(words: Sequence[str]) -> bool:
