@@ -26,6 +26,11 @@ _NAMES = "|".join(sorted(map(re.escape, FIRST_NAMES - {""})))
 # "/s" alone is a unit.
 PATH = re.compile(rf"/(?:{_NAMES})[/?]|/(?:{_NAMES})(?<=...)$")
 
+AGENT = ROOT / "agents/src/loadsheet_agent"
+# Its paths are those of the servers that are measured.
+OF_MEASURED_SERVERS = AGENT / "run/checkout.py"
+PATH_IN_SCRIPT = re.compile(rf"^(?! *//).*[\"'`]/(?:{_NAMES})/", re.MULTILINE)
+
 
 def path_literals(source):
     """Texts of a module that begin with a path of the site, docstrings aside."""
@@ -54,6 +59,26 @@ def test_no_module_writes_a_path_of_the_site():
 def test_no_template_writes_a_path_of_the_site():
     literals = {path.name: list(template_literals(path.read_text())) for path in TEMPLATES}
     assert {name: lines for name, lines in literals.items() if lines} == {}
+
+
+def files_with_paths():
+    """Where routes have no name: the settings and the start, the agent, the scripts of pages."""
+    for path in [*(ROOT / "backend/config").rglob("*.py"), *AGENT.rglob("*.py")]:
+        is_source = path.name != "urls.py" and "tests" not in path.parts
+        if is_source and path != OF_MEASURED_SERVERS and any(path_literals(path.read_text())):
+            yield path.relative_to(AGENT if path.is_relative_to(AGENT) else ROOT)
+    for path in (ROOT / "frontend/src").rglob("*.ts"):
+        is_source = ".test." not in path.name and "testing" not in path.parts
+        if is_source and PATH_IN_SCRIPT.search(path.read_text()):
+            yield path.relative_to(ROOT)
+
+
+def test_the_architecture_names_every_file_with_a_path():
+    lines = (ROOT / "docs/architecture.md").read_text().splitlines()
+    (row,) = (line for line in lines if line.startswith("| a different URL scheme |"))
+    files = sorted(map(str, files_with_paths()))
+    assert "frontend/src/api/progress.ts" in files
+    assert [name for name in files if f"`{name}`" not in row] == []
 
 
 def test_a_new_path_literal_would_be_seen():
