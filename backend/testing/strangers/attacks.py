@@ -224,10 +224,6 @@ def wrong_tokens(stranger: Stranger) -> None:
     )
 
 
-def flood_of_pages(stranger: Stranger) -> None:
-    stranger.repeat(lambda client: client.get("/accounts/login/"))
-
-
 # Sixteen connections.
 ATTACKS: tuple[Callable[[Stranger], None], ...] = (
     *(slow_headers, slow_body, bombs),

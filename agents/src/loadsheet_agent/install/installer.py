@@ -37,12 +37,12 @@ CUSTOMISE = "import os, site\nsite.addsitedir(os.path.dirname(os.path.abspath(__
 MORE_PATH = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
+def cache_folder() -> Path:
     """Where installed servers are: LOADSHEET_CACHE, else the user's cache directory."""
-    given = environ.get("LOADSHEET_CACHE")
+    given = os.environ.get("LOADSHEET_CACHE")
     if given:
         return Path(given).absolute()
-    base = environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base).absolute() / "loadsheet" / "servers"
 
 

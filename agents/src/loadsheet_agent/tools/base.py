@@ -207,8 +207,8 @@ def format_duration(duration_s: float) -> str:
     return f"{duration_s:.0f}s" if duration_s == int(duration_s) else f"{duration_s * 1000:.0f}ms"
 
 
-def colon_headers(headers: tuple[tuple[str, str], ...], flag: str = "-H") -> tuple[str, ...]:
-    return tuple(word for name, text in headers for word in (flag, f"{name}: {text}"))
+def colon_headers(headers: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(word for name, text in headers for word in ("-H", f"{name}: {text}"))
 
 
 def body_name(prefix: str) -> str:

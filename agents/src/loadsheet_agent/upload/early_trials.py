@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -32,18 +32,10 @@ READING_POLL_S = 0.03
 class EarlyTrials:
     """`waits`: the service is on this machine, where reading would disturb the next trial."""
 
-    def __init__(
-        self,
-        client: ApiClient,
-        directory: Path,
-        *,
-        waits: bool,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, client: ApiClient, directory: Path, *, waits: bool) -> None:
         self._client = client
         self._directory = directory
         self._waits = waits
-        self._sleep = sleep
 
     def send(self, envelope: Mapping[str, Any], artefacts: list[str]) -> bool:
         """Whether the service has stored the trial; it is tried once."""
@@ -79,4 +71,4 @@ class EarlyTrials:
             answer = self._client.ask("GET", f"{UPLOADS_PATH}/{upload_id}", TIMEOUT_S)
             if answer is None or json_object(answer).get("state") in READ_STATES:
                 return
-            self._sleep(READING_POLL_S)
+            time.sleep(READING_POLL_S)
