@@ -21,8 +21,10 @@ from backend.analysis.pages.pair.sides import Side, load_sides
 from backend.analysis.query.fields import FIELDS
 from backend.runs.transactions import repeatable_read
 
-NOTHING_SHARED = "Nothing was measured in both: no server has the same name"
-_NOTHING_SHARED = Reason(NOTHING_SHARED, "Choose two runs of the same server.", Harm.FORBIDS)
+NOTHING_SHARED = "Nothing was measured in both: no server with the same workload and path"
+_NOTHING_SHARED = Reason(
+    NOTHING_SHARED, "Choose two runs of one server and one workload.", Harm.FORBIDS
+)
 
 
 def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID], viewer: str) -> Pair:
@@ -52,8 +54,8 @@ def _answer(a: Side, b: Side) -> Pair:
         differences=differences,
         alike=alike,
         pairs=[_series_pair(pair, names, a.gathered, is_alone=len(pairs) == 1) for pair in pairs],
-        only_a=_labels(matched.only_a),
-        only_b=_labels(matched.only_b),
+        only_a=_labels(matched.only_a, workloads := _workloads(a, b)),
+        only_b=_labels(matched.only_b, workloads),
     )
 
 
@@ -92,5 +94,18 @@ def _series_pair(
     )
 
 
-def _labels(sweeps: Sequence[Sweep]) -> list[str]:
-    return [sweep.group.label for sweep in sweeps]
+def _workloads(*sides: Side) -> set[str]:
+    return {sweep.group.first.workload.name for side in sides for sweep in side.gathered.sweeps}
+
+
+def _labels(sweeps: Sequence[Sweep], workloads: set[str]) -> list[str]:
+    """The names of series; each with its workload where the sides have several of them."""
+    if len(workloads) < 2:
+        return [sweep.group.label for sweep in sweeps]
+    return [_with_workload(sweep) for sweep in sweeps]
+
+
+def _with_workload(sweep: Sweep) -> str:
+    workload = sweep.group.first.workload.name
+    label = sweep.group.label
+    return label if workload in label else f"{label} · {workload}"

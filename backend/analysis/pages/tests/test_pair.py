@@ -153,6 +153,66 @@ def test_one_server_each_is_a_pair_whatever_they_are_called(workspace):
     ]
 
 
+def of_path(path, **fields):
+    workload = {"name": fields.pop("workload", path), "method": "GET", "path": path}
+    return CellSpec(workload=workload, **fields)
+
+
+def pairs_of(pair):
+    return [(series.a, series.b) for series in pair.pairs]
+
+
+@pytest.mark.parametrize(
+    ("name", "like", "rest"),
+    [(None, "/10000", "/40"), ("files", "(/10000)", "(/40)")],
+)
+def test_a_path_is_held_against_the_same_path_only(workspace, name, like, rest):
+    """Also where the tool, the server's name or the workload's name suggest another one."""
+    named = {} if name is None else {"workload": name}
+    a = make_run(workspace, of_path("/10000", server="at :8001", **named))
+    b = make_run(
+        workspace,
+        of_path("/40", server="at :8002", **named),
+        of_path("/10000", server="at :8002", tool="ab", **named),
+    )
+    pair = pair_of(a, b)
+    ((of_a, of_b),) = pairs_of(pair)
+    assert of_a == "at :8001 23.0"
+    assert like in of_b
+    assert pair.only_a == []
+    (only_b,) = pair.only_b
+    assert rest in only_b
+
+
+def test_two_series_of_unlike_paths_are_no_pair_and_each_is_named_with_its_path(workspace):
+    pair = pair_of(make_run(workspace, of_path("/10000")), make_run(workspace, of_path("/40")))
+    assert pair.finding.startswith("Nothing was measured in both")
+    assert (pairs_of(pair), pair.only_a, pair.only_b) == (
+        [],
+        ["sync 23.0 · /10000"],
+        ["sync 23.0 · /40"],
+    )
+
+
+def test_a_workload_that_was_renamed_is_found_by_its_path(workspace):
+    a = make_run(workspace, of_path("/10000"), of_path("/40"))
+    b = make_run(workspace, of_path("/10000", workload="large"), of_path("/40", workload="small"))
+    paths = {(a.split("(")[1], b.split("(")[1]) for a, b in pairs_of(pair_of(a, b))}
+    assert paths == {("/10000)", "large)"), ("/40)", "small)")}
+
+
+def test_of_several_series_alike_those_with_the_same_loads_are_a_pair(workspace):
+    one, two = {"workers": 1}, {"workers": 2}
+    a = make_run(workspace, CellSpec(connections=8, configuration=one))
+    b = make_run(
+        workspace,
+        CellSpec(connections=64, configuration=two),
+        CellSpec(connections=8, configuration={"workers": 3}),
+    )
+    (series,) = pair_of(a, b).pairs
+    assert [row.x for row in series.rows if row.metric == "p50"] == [8]
+
+
 def test_several_pairs_are_counted_by_their_verdicts(workspace):
     names = ("node", "caddy", "nginx")
     a = make_run(workspace, *(CellSpec(name, rates=rates(2000)) for name in names))
