@@ -29,8 +29,14 @@ def saved_views(request: HttpRequest, slug: str) -> HttpResponse:
         "views": views_in([workspace.pk]),
         "writable": visible.may_write(request, workspace),
         "max_name": MAX_NAME,
+        "deleted": request.session.pop(_deleted_in(slug), None),
     }
     return render(request, "saved_views.html", context)
+
+
+def _deleted_in(slug: str) -> str:
+    """Where the session keeps the view that was just deleted, so that it can be undone."""
+    return f"deleted-view:{slug}"
 
 
 @require_POST
@@ -77,4 +83,5 @@ def edit(request: HttpRequest, view: SavedView) -> None:
 def delete(request: HttpRequest, view: SavedView) -> None:
     """Forget the view. Nothing that was measured is deleted."""
     delete_view(view)
-    messages.info(request, f"Deleted the view “{view.name}”.")
+    fields = {"name": view.name, "query": view.query, "is_default": view.is_default}
+    request.session[_deleted_in(view.workspace.slug)] = fields

@@ -1,5 +1,7 @@
 """Saved views on the pages: the menu of the comparison, the list, and what Compare opens."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -53,6 +55,24 @@ def test_the_list_renames_sets_the_default_and_deletes(member, scene):
     member.post(edit, {"is_default": "0"})
     assert not SavedView.objects.get().is_default
     assert "No saved views yet" in html_of(member.post(delete, follow=True))
+
+
+def test_a_view_is_deleted_after_a_question_and_the_deletion_can_be_undone(member, scene):
+    view = make_saved_view(scene.own.workspace, query="metric=p99", is_default=True)
+    assert "Alert rules of the view stop watching." in html_of(member.get(VIEWS))
+    html = html_of(member.post(f"{VIEWS}/{view.pk}/delete", follow=True))
+    assert "Deleted the view “<bdi>secret-view</bdi>”." in html
+    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', html))
+    assert not SavedView.objects.exists()
+    member.post(f"{VIEWS}/new", form)
+    restored = SavedView.objects.get()
+    assert (restored.name, restored.query, restored.is_default) == (
+        "secret-view",
+        "metric=p99",
+        True,
+    )
+    # Only once: after that somebody may have saved another view of that name.
+    assert "Undo" not in html_of(member.get(VIEWS))
 
 
 def test_a_viewer_opens_views_and_is_offered_no_form(scene):
