@@ -30,6 +30,17 @@ class CannotPrepare(Exception):
     """One line: what is missing and what to do."""
 
 
+def show_help(text):
+    """Print the help and end, where it is asked for: before anything is installed."""
+    if asks_for_help():
+        print(text.strip())
+        sys.exit(0)
+
+
+def asks_for_help():
+    return bool({"-h", "--help"} & set(sys.argv[1:]))
+
+
 def prepare(tests=False):
     """Bring the checkout up to date; what is so already takes no time."""
     try:

@@ -80,10 +80,11 @@ def show_first_owner_link(site: Site) -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/start", description="Start Loadsheet.")
-    parser.add_argument("--port", type=int, default=8000, help="where it listens (8000)")
-    parser.add_argument("--data", type=Path, default=ROOT / ".data", help="data folder (.data/)")
-    parser.add_argument("--no-demo", action="store_true", help="no demo and no library")
+    # scripts/start prints the help: it has it before anything is installed.
+    parser = argparse.ArgumentParser(prog="scripts/start", add_help=False)
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--data", type=Path, default=ROOT / ".data")
+    parser.add_argument("--no-demo", action="store_true")
     return parser.parse_args()
 
 
