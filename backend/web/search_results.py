@@ -91,8 +91,9 @@ def _find_runs(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
     ids = {workspace.slug: workspace.pk for workspace in searched.workspaces}
     for run in run_page(searched.ids, limit=EACH, search=RunSearch(q=asked)).runs:
         labels = [f"{key}: {value}" for key, value in run.labels.items()]
-        hint = searched.hint(ids[run.workspace], ", ".join(run.servers[:3]), *labels)
-        yield result("run", f"Run {str(run.id)[:8]}", hint, run_link(run.id))
+        began = f"{run.started_at or run.recorded_at:%Y-%m-%d}"
+        hint = searched.hint(ids[run.workspace], began, str(run.id)[:8], *labels)
+        yield result("run", run.name, hint, run_link(run.id))
 
 
 def result(kind: str, title: str, hint: str, url: str) -> dict[str, Any]:

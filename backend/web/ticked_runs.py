@@ -17,6 +17,7 @@ from backend.fleet.heartbeats import forget_progress
 from backend.ingest.trash import KEPT_IN_TRASH, trash_runs
 from backend.links import link_to, own_path
 from backend.runs.labelling import label_runs
+from backend.runs.listing import rows_of
 from backend.runs.models import Run, Trial
 from backend.web import visible
 from backend.web.pair import pair_of_ticked
@@ -48,7 +49,7 @@ def ticked_runs(request: HttpRequest, slug: str) -> HttpResponse:
         context = {
             "workspace": workspace,
             "nav": "runs",
-            "runs": runs,
+            "runs": rows_of(runs),
             "days": KEPT_IN_TRASH.days,
             "back": back,
         }
@@ -66,7 +67,8 @@ def _runs(workspace: Workspace, ticked: Sequence[str]) -> list[Run]:
             ids.append(UUID(text))
         except ValueError:
             continue
-    runs = list(Run.objects.filter(pk__in=ids, workspace=workspace).select_related("workspace"))
+    rows = Run.objects.filter(pk__in=ids, workspace=workspace)
+    runs = list(rows.select_related("workspace", "server_host"))
     if not runs:
         raise NothingTicked
     return runs

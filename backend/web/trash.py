@@ -26,6 +26,7 @@ from backend.ingest.trash import (
     delete_run as delete_for_good,
 )
 from backend.links import link_to, run_link
+from backend.runs.listing import rows_of
 from backend.runs.models import Cell, Run, Trial
 from backend.web import visible
 from backend.web.run_edit import writable_run_or_404
@@ -56,7 +57,7 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     forget_progress([run_id], run.workspace_id)
     messages.info(
         request,
-        f"Run {str(run_id)[:8]} is in the trash. You can restore it for {KEPT_IN_TRASH.days} days.",
+        f"{_quoted(run)} is in the trash. You can restore it for {KEPT_IN_TRASH.days} days.",
     )
     return HttpResponseRedirect(link_to("trash-page", run.workspace.slug))
 
@@ -72,7 +73,7 @@ def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
         remedy = "Make the workspace private, restore the run and edit it."
         messages.error(request, f"{refused} {remedy}")
         return HttpResponseRedirect(link_to("trash-page", run.workspace.slug))
-    messages.info(request, f"Run {str(run_id)[:8]} was restored.")
+    messages.info(request, f"{_quoted(run)} was restored.")
     return HttpResponseRedirect(run_link(run_id))
 
 
@@ -90,11 +91,12 @@ def erase_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     is_trashed = bool(request.POST.get("is_trashed"))
     if not request.POST.get("is_confirmed"):
         return render(request, "erase_run.html", {**_taken_away(run), "is_trashed": is_trashed})
+    name = _quoted(run)
     if _remove(run, is_trashed=is_trashed):
         forget_progress([run_id], run.workspace_id)
-        sentence = f"Run {str(run_id)[:8]} and its trials and raw output were deleted."
+        sentence = f"{name} and its trials and raw output were deleted."
     else:
-        sentence = f"Run {str(run_id)[:8]} is no longer in the trash, so it was not deleted."
+        sentence = f"{name} is no longer in the trash, so it was not deleted."
     messages.info(request, sentence)
     return HttpResponseRedirect(link_to("trash-page", run.workspace.slug))
 
@@ -105,6 +107,10 @@ def _remove(run: Run, *, is_trashed: bool) -> bool:
         return remove_trashed_run(run)
     delete_for_good(run)
     return True
+
+
+def _quoted(run: Run) -> str:
+    return f"“{rows_of([run])[0].name}”"
 
 
 def _trashed_or_404(request: HttpRequest, run_id: UUID) -> Run:

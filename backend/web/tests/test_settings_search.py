@@ -99,7 +99,7 @@ def found(client, q):
 
 def test_the_palette_finds_each_kind(owner, scene):
     make_result_set(scene.own.workspace, Visibility.PRIVATE)
-    run = f"Run {str(scene.run.pk)[:8]}"
+    run = "other-server 1.0 and secret-server 1.0 · hello · wrk"
     assert found(owner, "secret") == [
         ("server", "secret-server 1.0"),
         ("run", run),

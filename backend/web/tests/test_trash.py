@@ -28,6 +28,7 @@ from backend.ingest.trash import (
 )
 from backend.ingest.worker import process
 from backend.noise.models import HostNoise
+from backend.runs.listing import rows_of
 from backend.runs.models import Run, Trial
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility
@@ -165,13 +166,15 @@ def test_the_noise_of_a_host_is_estimated_once(lab, trashed):
 
 def test_a_member_deletes_and_restores_on_the_pages(lab, member, trashed):
     html = html_of(member.post(f"/r/{trashed.run_id}/delete", follow=True))
-    assert "is in the trash. You can restore it for 30 days." in html
+    name = rows_of([Run.with_trash.get(pk=trashed.run_id)])[0].name
+    assert f"“{name}” is in the trash. You can restore it for 30 days." in html
+    assert f">{name}</bdi>" in html
     assert f'action="/r/{trashed.run_id}/restore"' in html
     assert "gone" in html
     assert "count as stored" in html
     assert member.get(f"/r/{trashed.run_id}").status_code == 404
     html = html_of(member.post(f"/r/{trashed.run_id}/restore", follow=True))
-    assert "was restored" in html
+    assert f"“{name}” was restored." in html
     assert member.get(f"/r/{trashed.run_id}").status_code == 200
     assert "The trash is empty." in html_of(member.get("/w/lab/trash"))
     assert member.post(f"/r/{trashed.run_id}/restore").status_code == 404
