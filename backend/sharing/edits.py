@@ -126,6 +126,16 @@ def revoke(result_set: ResultSet) -> None:
         _record(Act.SHARE_REVOKED, result_set)
 
 
+@transaction.atomic
+def end_link(result_set: ResultSet) -> None:
+    """Leave it to the members alone, under a new link: the old link is not found from now on.
+
+    Raises EditRefused when withdrawn.
+    """
+    edit(result_set, visibility=Visibility.PRIVATE)
+    revoke(result_set)
+
+
 def _refuse_withdrawn(result_set: ResultSet) -> None:
     if result_set.withdrawn_at is not None:
         raise EditRefused("This result set was withdrawn permanently. Create a new one.")

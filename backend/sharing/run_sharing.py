@@ -35,6 +35,9 @@ _BY_WORKSPACE = {
 class NoLink(Conflict):
     """The run is private, so it has no link to revoke."""
 
+    def __init__(self) -> None:
+        super().__init__("This run is private, so it has no link to revoke.")
+
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
@@ -86,8 +89,16 @@ def revoke_link(run: Run) -> None:
     """Give the run a new link; the former one leads nowhere from now on. Raises NoLink."""
     run = _locked(run)
     if not SharedRun.objects.filter(run=run).update(link=uuid.uuid4()):
-        raise NoLink("This run is private, so it has no link to revoke.")
+        raise NoLink
     _record(Act.RUN_LINK_REVOKED, run)
+
+
+@transaction.atomic
+def end_link(run: Run) -> None:
+    """Leave the run to the readers of its workspace; its link ends for good. Raises NoLink."""
+    if not SharedRun.objects.filter(run=run).exists():
+        raise NoLink
+    share_run(run, Visibility.PRIVATE)
 
 
 def find_shared_run(link: uuid.UUID, *, guesser: str = "") -> SharedRun | None:

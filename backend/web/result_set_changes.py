@@ -8,15 +8,16 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.query.compare_query import QueryError
-from backend.sharing.badge import figure_text
+from backend.analysis.query.units import short_figure_text
 from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.differences import Difference, differences_since
-from backend.sharing.edits import edit, revoke, supersede, withdraw
+from backend.sharing.edits import edit, end_link, revoke, supersede, withdraw
 from backend.sharing.gallery import feature, stop_featuring
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import find_result_set
@@ -91,8 +92,13 @@ def withdraw_result_set(request: HttpRequest, result_set: ResultSet) -> None:
 
 @change
 def revoke_result_set(request: HttpRequest, result_set: ResultSet) -> None:
-    """Give it a new address; the old address becomes 404."""
-    revoke(result_set)
+    """End its link; with `replace`, others read it at a new one. The old address becomes 404."""
+    if request.POST.get("replace"):
+        revoke(result_set)
+        messages.info(request, "The result set has a new link. The old link no longer works.")
+    else:
+        end_link(result_set)
+        messages.info(request, "The link was revoked. Only members of the workspace can read this.")
 
 
 @require_POST
@@ -165,4 +171,4 @@ def _verdict_text(ratio: Ratio | None) -> str:
 
 
 def _text(value: float | None, unit: str) -> str:
-    return "unknown" if value is None else figure_text(value, unit)
+    return "unknown" if value is None else short_figure_text(value, unit)

@@ -14,7 +14,7 @@ from backend.analysis.loading.selection import NotVisible
 from backend.ingest.download import plan_file
 from backend.links import absolute, link_to, run_link
 from backend.sharing.models import SharedRun, Visibility
-from backend.sharing.run_sharing import describe_sharing, revoke_link, share_run
+from backend.sharing.run_sharing import describe_sharing, end_link, revoke_link, share_run
 from backend.sharing.shared_run import describe_shared_run
 from backend.web import visible
 from backend.web.large_page import render_large
@@ -76,7 +76,12 @@ def share(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def revoke(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Give the run a new link; the former one becomes 404."""
-    revoke_link(writable_run_or_404(request, run_id))
-    messages.info(request, "The run has a new link. The old link no longer works.")
+    """End the link of the run; with `replace`, make a new one. The former one becomes 404."""
+    run = writable_run_or_404(request, run_id)
+    if request.POST.get("replace"):
+        revoke_link(run)
+        messages.info(request, "The run has a new link. The old link no longer works.")
+    else:
+        end_link(run)
+        messages.info(request, f"The link was revoked. {describe_sharing(run).why}")
     return HttpResponseRedirect(run_link(run_id))

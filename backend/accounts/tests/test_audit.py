@@ -77,7 +77,8 @@ ACTS = [
     ("/r/{run}/erase", {"is_confirmed": "yes"}, [Act.RUN_DELETED]),
     ("/r/{run}/share", {"visibility": "public"}, [Act.RUN_VISIBILITY]),
     ("/r/{run}/share", {"visibility": "private"}, []),
-    ("/r/{shared}/share/revoke", {}, [Act.RUN_LINK_REVOKED]),
+    ("/r/{shared}/share/revoke", {"replace": "1"}, [Act.RUN_LINK_REVOKED]),
+    ("/r/{shared}/share/revoke", {}, [Act.RUN_VISIBILITY]),
     ("/w/own-lab/servers/{server}/merge", {"into": "other-server"}, [Act.MERGE_MADE]),
     (
         "/w/own-lab/result-sets/new",

@@ -16,7 +16,7 @@ from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.testing.hostile_names import HOSTILE
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_measured_run, make_result_set
-from backend.web.tests.pages import keep
+from backend.web.tests.pages import html_of, keep
 
 PUBLIC_URL = "http://127.0.0.1:8000"
 
@@ -173,10 +173,21 @@ class TestChanging:
     def test_revoked_moves(self, owner, stranger, scene):
         made = keep(scene, visibility=Visibility.UNLISTED)
         before = stranger.get(f"{made.path}.json").content
-        moved = owner.post(f"{made.path}/revoke")["Location"]
+        moved = owner.post(f"{made.path}/revoke", {"replace": "1"})["Location"]
         assert moved != made.path
         assert stranger.get(made.path).status_code == 404
         assert stranger.get(f"{moved}.json").content == before
+
+    def test_revoked_is_left_to_its_members(self, owner, stranger, scene):
+        made = keep(scene, visibility=Visibility.PUBLIC)
+        assert "Revoke link</button>" in html_of(owner.get(made.path))
+        answer = owner.post(f"{made.path}/revoke", follow=True)
+        html = html_of(answer)
+        assert "Only members of the workspace can read this." in html
+        assert "Revoke link</button>" not in html
+        for address in (made.path, again(made).path, f"{again(made).path}.json"):
+            assert stranger.get(address).status_code == 404
+        assert owner.get(made.path).status_code == 404
 
 
 class TestLive:
@@ -213,7 +224,7 @@ class TestChanges:
         assert "The figures did not change" in owner.get(f"{made.path}/changes").content.decode()
         Trial.objects.filter(run=scene.run).update(throughput_rps=1234.0)
         page = owner.get(f"{made.path}/changes").content.decode()
-        assert "1,234" in page or "1.23k req/s" in page
+        assert "1,230 req/s" in page
         body = owner.get(f"/api/v1/result-sets/{made.link}/changes").json()
         assert body["changed"] is True
         assert {one["metric"] for one in body["figures"]} == {"throughput"}

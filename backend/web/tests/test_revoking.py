@@ -14,7 +14,7 @@ from backend.accounts.models import Token
 from backend.accounts.scopes import Scope
 from backend.accounts.token_making import TokenRequest, make_token
 from backend.sharing import drawing
-from backend.sharing.edits import revoke
+from backend.sharing.edits import end_link
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import revoke_link, share_run
 from backend.testing.scenes import make_export
@@ -93,7 +93,7 @@ def test_the_link_of_a_result_set(scene):
     made = keep(scene, visibility=Visibility.UNLISTED)
     paths = [path.format(shared=made.link) for path in OF_A_SET]
     assert len(paths) == 9
-    assert_ended([Reader(paths) for _ in range(VISITORS)], lambda: revoke(made))
+    assert_ended([Reader(paths) for _ in range(VISITORS)], lambda: end_link(made))
 
 
 def test_the_link_of_a_run(scene):

@@ -161,11 +161,24 @@ def test_a_run_is_shared_from_its_page(owner, scene, stranger):
     link = SharedRun.objects.get(run=scene.run).link
     assert f"/shared/runs/{link}</code>" in page
     assert stranger.get(f"/shared/runs/{link}").status_code == 200
-    page = html_of(owner.post(f"{path}/share/revoke", follow=True))
+    page = html_of(owner.post(f"{path}/share/revoke", {"replace": "1"}, follow=True))
     assert str(link) not in page
     assert stranger.get(f"/shared/runs/{link}").status_code == 404
     wrong = owner.post(f"{path}/share", {"visibility": "everybody"})
     assert (wrong.status_code, SharedRun.objects.get().visibility) == (400, "unlisted")
+
+
+def test_a_revoked_link_leaves_the_run_to_its_workspace(owner, scene, stranger):
+    share_run(scene.run, Visibility.PUBLIC)
+    link = SharedRun.objects.get(run=scene.run).link
+    path = f"/r/{scene.run.pk}"
+    assert "Revoke link</button>" in html_of(owner.get(path))
+    page = html_of(owner.post(f"{path}/share/revoke", follow=True))
+    assert "The link was revoked." in page
+    assert "because run and workspace are private." in page
+    assert "Revoke link</button>" not in page
+    assert stranger.get(f"/shared/runs/{link}").status_code == 404
+    assert not SharedRun.objects.exists()
 
 
 def test_viewers_see_who_reads_it_and_change_nothing(scene):

@@ -100,7 +100,8 @@ class Journey:
 
     def revoke(self):
         self.page.locator("summary", has_text="Manage").click()
-        press(self.page, "button:has-text('Replace link')")
+        self.page.locator("summary", has_text="Revoke link…").click()
+        press(self.page, "button:has-text('Revoke link')")
 
     def delete_workspace(self):
         self.page.goto(f"{self.url}/w/lab/settings")

@@ -180,8 +180,9 @@ def test_a_run_is_shared_and_its_link_revoked(visit, open_page, live_server, run
     expect(reader.locator("details.trial").first).to_have_attribute("open", "")
     faults["trial"] = faults_of(reader, "shared-run-trial")
     page.set_viewport_size({"width": 390, "height": 900})
-    page.get_by_role("button", name="Replace link").click()
-    expect(page.locator("main")).to_contain_text("The run has a new link")
+    page.locator("summary", has_text="Revoke link…").click()
+    page.get_by_role("button", name="Revoke link", exact=True).click()
+    expect(page.locator("main")).to_contain_text("The link was revoked")
     assert reader.reload().status == 404
     assert faults == {"menu": {}, "page": {}, "trial": {}}
     assert page.complaints == []
