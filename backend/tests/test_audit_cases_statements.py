@@ -90,7 +90,8 @@ def test_05_the_advice_is_for_each_side_and_has_odds(lab):
 
 
 @pytest.mark.parametrize(
-    ("count", "scope"), [(1, "in this run"), (2, "in these 2 runs"), (3, "over 3 runs")]
+    ("count", "scope"),
+    [(1, "in this run"), (2, "in the 2 runs that measured both"), (3, "over 3 runs")],
 )
 def test_a_verdict_names_the_runs_it_holds_for(lab, count, scope):
     for run in range(count):

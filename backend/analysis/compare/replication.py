@@ -26,7 +26,10 @@ def scope_text(comparison: Comparison) -> str | None:
         return None
     if comparison.run_sd is not None:
         return f"allowing for runs that differ by {run_share_text(comparison)}"
-    within = {"run": "in this run", "these runs": f"in these {LEAST_RUNS - 1} runs"}
+    within = {
+        "run": "in this run",
+        "these runs": f"in the {LEAST_RUNS - 1} runs that measured both",
+    }
     return within.get(comparison.scope) or f"over {comparison.precision.units} runs"
 
 
@@ -37,13 +40,13 @@ def run_share_text(comparison: Comparison) -> str:
 
 
 def _runs_text(points: Iterable[Point]) -> str | None:
-    # Of fewer trials no interval is shown.
-    runs_of_points = [
-        # By integers: a UUID takes a call to be hashed.
-        frozenset([cell.run.id.int for cell in point.cells])
+    # By integers: a UUID takes a call to be hashed.
+    runs_of_all = [
+        (frozenset([cell.run.id.int for cell in point.cells]), len(point.trials))
         for point in points
-        if len(point.trials) >= LEAST_TRIALS
     ]
+    # Of fewer trials no interval is shown.
+    runs_of_points = [runs for runs, trials in runs_of_all if trials >= LEAST_TRIALS]
     few = [runs for runs in runs_of_points if len(runs) < LEAST_RUNS]
     if not few:
         return None
@@ -52,6 +55,9 @@ def _runs_text(points: Iterable[Point]) -> str | None:
     gained = f"{more} would cover other days, builds and server starts too."
     if len(set(runs_of_points)) == 1:
         measured, covered = _SHARED[len(few[0])]
+        total = len(frozenset[int]().union(*(runs for runs, _ in runs_of_all)))
+        if total > len(few[0]):
+            measured += f" of {total}, the others with fewer than {LEAST_TRIALS} trials a point"
         return f"Measured in {measured}: the intervals cover more trials of {covered}. {gained}"
     return (
         f"{_share_text(len(few), len(runs_of_points))} measured in fewer than {LEAST_RUNS} runs: "

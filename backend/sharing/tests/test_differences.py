@@ -72,7 +72,7 @@ def test_the_ratio_is_that_of_the_figures_shown(lab):
         change.ratio.value == pytest.approx(change.after / change.before) == pytest.approx(2**0.5)
     )
     assert change.ratio.low < change.ratio.value < change.ratio.high
-    assert change.ratio.scope == "in these 2 runs"
+    assert change.ratio.scope == "in the 2 runs that measured both"
 
 
 def test_three_runs_are_the_units_of_a_change(lab):

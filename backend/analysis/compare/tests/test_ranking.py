@@ -342,6 +342,18 @@ def test_the_page_says_what_more_runs_would_add(lab, runs, text):
     assert ask(lab)["replication"] == text
 
 
+def test_runs_that_no_interval_covers_are_counted_apart(lab):
+    """Else one page has 2 runs here, and 3 in its conditions and its list of runs."""
+    for number in range(2):
+        make_run(lab, server("a", 1000 + number))
+    make_run(lab, CellSpec("a", connections=8, rates=(1000.0,)))
+    answer = ask(lab)
+    assert answer["conditions"].count("3 runs") == 1
+    assert answer["replication"].startswith(
+        "Measured in 2 runs of 3, the others with fewer than 3 trials a point: the intervals cover"
+    )
+
+
 def test_the_page_says_no_run_of_all_points_where_they_are_of_different_runs(lab):
     make_run(lab, server("a", 1000))
     make_run(lab, server("b", 1060))
