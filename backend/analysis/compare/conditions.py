@@ -10,6 +10,7 @@ from backend.analysis.compare.measured_factors import (
     keepalive_of,
     measured_response_size,
     size_text,
+    smallest_of_sizes,
 )
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedHost
@@ -80,9 +81,15 @@ def _declared_text(sizes: Sequence[int]) -> str:
 
 
 def _extremes(sizes: Sequence[float]) -> tuple[float, ...]:
-    """The smallest and the largest size; the median alone of sizes that are one."""
+    """The smallest and the largest size, as reasons name them; the smallest of sizes that are one.
+
+    Sizes that only headers may tell apart are no two sizes in a reason, but in the range here.
+    """
+    smallest = smallest_of_sizes(sizes)
+    if len(smallest) > 1:
+        return smallest[0], smallest[-1]
     least, most = min(sizes), max(sizes)
-    return (median(sizes),) if _is_one_size(least, most) else (least, most)
+    return (least,) if _is_one_size(least, most) else (least, most)
 
 
 def _is_one_size(least: float, most: float) -> bool:

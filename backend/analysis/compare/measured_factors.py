@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -140,14 +141,17 @@ def _factor(id_: str, word: str, values: Mapping[uuid.UUID, str]) -> Factor:
 
 def _size_classes(sizes: Mapping[uuid.UUID, float]) -> dict[uuid.UUID, str]:
     """Each cell's size as a text; cells of one text have the same size, but for headers."""
-    classes: dict[uuid.UUID, str] = {}
-    smallest = None
-    for cell_id, size in _by_size(sizes):
-        if smallest is None or size > smallest * (1 + TOLERANCE) + HEADERS_BYTES:
-            smallest = size
-        classes[cell_id] = size_text(smallest)
-    return classes
+    smallest = smallest_of_sizes(sizes.values())
+    return {
+        cell_id: size_text(smallest[bisect_right(smallest, size) - 1])
+        for cell_id, size in sizes.items()
+    }
 
 
-def _by_size(sizes: Mapping[uuid.UUID, float]) -> Sequence[tuple[uuid.UUID, float]]:
-    return sorted(sizes.items(), key=lambda pair: pair[1])
+def smallest_of_sizes(sizes: Iterable[float]) -> list[float]:
+    """In order, the smallest of each group of sizes that are the same, but for headers."""
+    smallest: list[float] = []
+    for size in sorted(sizes):
+        if not smallest or size > smallest[-1] * (1 + TOLERANCE) + HEADERS_BYTES:
+            smallest.append(size)
+    return smallest

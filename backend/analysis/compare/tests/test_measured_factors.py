@@ -63,6 +63,16 @@ def test_longer_headers_are_no_other_response(tenant):
     assert "payload unknown, about 120 to 470 B per response" in figures["conditions"]
 
 
+def test_a_page_names_a_size_in_one_wording(tenant):
+    """The larger pages are one size, of which the reason and the conditions name the smallest."""
+    small = [report(requests=n) for n in (18000, 18010, 17990)]
+    large = [report(requests=n, read=f"{mb}MB") for n, mb in ((18000, 179), (18011, 184))]
+    record(tenant, {"small": small, "large": large[:1], "larger": large[1:]})
+    figures = ask(tenant)
+    assert "response size differs: about 120 B, about 10,000 B" in figures["outcome"]["reasons"]
+    assert "about 120 to 10,000 B per response" in figures["conditions"]
+
+
 def test_a_declared_payload_is_believed_here(tenant):
     small = [report(requests=n) for n in (18000, 18010, 17990)]
     record(tenant, {"a": small, "b": [report(requests=n) for n in (17000, 17010, 16990)]},
