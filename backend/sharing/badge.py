@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from backend.analysis.export.comparability_text import is_overridden
 from backend.analysis.figures import Figures, Ranking, RankRow
+from backend.analysis.query.units import short_figure_text
 from backend.errors import InvalidInput
 from backend.sharing.text import plain
 
@@ -128,7 +129,7 @@ def _figure(figures: Figures, ranking: Ranking, row: RankRow) -> str:
     """The figure of a row, or the step of the load tool where the tool rounded it to 0."""
     unit = next(metric.unit for metric in figures.metrics if metric.id == ranking.metric)
     step, value = _step(figures, ranking, row), row.value or 0.0
-    return f"< {figure_text(step, unit)}" if value < step else figure_text(value, unit)
+    return f"< {short_figure_text(step, unit)}" if value < step else short_figure_text(value, unit)
 
 
 def _step(figures: Figures, ranking: Ranking, row: RankRow) -> float:
@@ -145,24 +146,6 @@ def _why_no_value(figures: Figures) -> str:
     if figures.outcome.status == "not_comparable":
         return "not comparable"
     return "compared by workload" if figures.ratios else "unknown"
-
-
-_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
-    "req/s": ((1e6, "M req/s"), (1e3, "k req/s"), (1, " req/s")),
-    "us": ((1e6, " s"), (1e3, " ms"), (1, " µs")),
-    "bytes/s": ((1e9, " GB/s"), (1e6, " MB/s"), (1e3, " kB/s"), (1, " B/s")),
-    "bytes": ((1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"), (1, " B")),
-    "ratio": ((0.01, " %"),),
-}
-
-
-def figure_text(value: float, unit: str) -> str:
-    """Three significant digits in a unit that suits the size: 52.3k req/s, 1.41 ms, 0.12 %."""
-    scales = _SCALES.get(unit, ((1, f" {unit}".rstrip()),))
-    factor, suffix = next((scale for scale in scales if abs(value) >= scale[0]), scales[-1])
-    shown = value / factor
-    digits = f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.3g}"
-    return f"{digits}{suffix}"
 
 
 def _side(text: str, x: int) -> Side:

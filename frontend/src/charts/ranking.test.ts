@@ -8,7 +8,7 @@ describe("rankingView", () => {
   it("puts every dot on one axis from zero", () => {
     const view = rankingView(figures());
     expect(view?.rows.map((row) => row.dot)).toEqual([0.8, 0.4]);
-    expect(view?.ticks.map((tick) => tick.text)).toEqual(["0", "40k", "80k"]);
+    expect(view?.ticks.map((tick) => tick.text)).toEqual(["0", "40,000", "80,000"]);
     expect(view?.rows[0]).toMatchObject({ ratio: "2.00×", ratioRange: "[1.90, 2.10]", tier: "1" });
     expect(view?.rows[1]).toMatchObject({ baseline: true, ratio: "1×", from: null, to: null });
   });
@@ -34,7 +34,7 @@ describe("rankingView", () => {
       ),
     });
     const rows = rankingView(data)?.rows.map((row) => `${row.value}${row.unit.suffix}`);
-    expect(rows).toEqual(["93.5k", "620"]);
+    expect(rows).toEqual(["93,500", "620"]);
   });
 
   it("keeps its values apart where an interval is many times as wide, and says so", () => {

@@ -13,9 +13,7 @@ import {
   type X,
 } from "../api/figures";
 import {
-  halfWidth,
   inUnit,
-  type Kind,
   kindOf,
   roundNumber,
   times,
@@ -82,7 +80,6 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
       rankingRow(
         row,
         measures.get(row.series) ?? row,
-        kind,
         unit,
         top,
         row.series === ranking.baseline,
@@ -112,28 +109,21 @@ function measured(figures: Figures, row: RankRow): Measure {
   return (point && ranking && measureOf(point, ranking.metric)) ?? row;
 }
 
-/** "620 req/s" and not "0.62k req/s", also beside a server of many thousands. */
-function rateUnit(kind: Kind, value: number | null, unit: Unit): Unit {
-  return kind === "rate" && value !== null && value < unit.factor ? unitFor(kind, [value]) : unit;
-}
-
 function rankingRow(
   row: RankRow,
   measure: Measure,
-  kind: Kind,
   unit: Unit,
   top: number,
   baseline: boolean,
 ): RankingRow {
   const share = (value: number | null): number | null =>
     value === null ? null : Math.min(Math.max(value / top, 0), 1);
-  const own = rateUnit(kind, measure.value, unit);
   return {
     series: row.series,
     label: row.label,
     tier: row.tier ?? "–",
-    value: inUnit(measure.value, own, halfWidth(measure.low, measure.high), measure.step),
-    unit: own,
+    value: inUnit(measure.value, unit, measure.step),
+    unit,
     exact: measure.value,
     dot: share(measure.value),
     from: share(measure.low),

@@ -12,7 +12,7 @@ beforeEach(() => {
 describe("summary", () => {
   it("is one sentence of the drawn numbers", () => {
     expect(summaryText(figures(), viewNamed("sweep"), "throughput")).toMatch(
-      /^Throughput lies between 500 req\/s \(.*server b.*, 1 connection\) and 64\.0k req\/s/,
+      /^Throughput lies between 500 req\/s \(.*server b.*, 1 connection\) and 64,000 req\/s/,
     );
     expect(summaryText(sample(), viewNamed("nines"), "throughput")).toMatch(
       /No histogram: .*nginx/,

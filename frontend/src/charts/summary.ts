@@ -43,7 +43,7 @@ function seriesName(figures: Figures, series: Series): string {
   return isolated(short(fullLabel(figures, series)));
 }
 
-/** "Throughput lies between 12.1k req/s (…, 1 connection) and 84.9k req/s (…, 256 connections)." */
+/** "Throughput lies between 12,100 req/s (…, 1 connection) and 84,900 req/s (…, 256 connections)." */
 export function sweepSummary(figures: Figures, metric: MetricId): Summary {
   return { lead: rangeText(figures, metric), rest: missingValuesText(figures, metric) };
 }
@@ -60,7 +60,7 @@ function rangeText(figures: Figures, metric: MetricId): string {
         {
           series,
           value,
-          text: `${single(kind, value, null, step)} (${seriesName(figures, series)}, ${where})`,
+          text: `${single(kind, value, step)} (${seriesName(figures, series)}, ${where})`,
         },
       ];
     }),
@@ -133,7 +133,7 @@ function bestText(figures: Figures, latency: MetricId): string {
   const best = highest(sound);
   if (!best) return "No load point below overload has a known latency.";
   const { series, point, value } = best;
-  return `The highest throughput without overload is ${single("rate", value)} (${seriesName(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y, null, point.step)}.`;
+  return `The highest throughput without overload is ${single("rate", value)} (${seriesName(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y, point.step)}.`;
 }
 
 interface Share {

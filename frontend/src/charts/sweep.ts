@@ -13,7 +13,6 @@ import {
 } from "../api/figures";
 import {
   behindNumber,
-  halfWidth,
   interval,
   inUnit,
   type Kind,
@@ -353,7 +352,7 @@ function tooltipText(figures: Figures, kind: Kind): TooltipText {
   };
 }
 
-/** "52.3k req/s [51.0, 53.8], 3 trials": what a tooltip and the keyboard readout say. */
+/** "52,300 req/s [51,000, 53,800], 3 trials": what a tooltip and the keyboard readout say. */
 export function pointText(
   point: Omit<SweepPoint, "at" | "x" | "each" | "aside">,
   kind: Kind,
@@ -362,7 +361,7 @@ export function pointText(
   // In its own unit: "620 req/s" also beside a server of many thousands.
   const unit = unitFor(kind, [Math.max(y ?? 0, step ?? 0)]);
   const suffix = y === null ? "" : behindNumber(kind, unit);
-  const value = `${inUnit(y, unit, halfWidth(low, high), step)}${suffix}`;
+  const value = `${inUnit(y, unit, step)}${suffix}`;
   const range = interval(low, high, unit);
   const notes = [
     plural(point.trials, "trial"),

@@ -88,7 +88,7 @@ describe("a trial over time", () => {
 
   it("names its unit", () => {
     const one = timeline(second({ completed: 20_000 }));
-    expect(panelsOf(one).map(unitText)).toEqual(["k req/s", "ms", "attempts/s"]);
+    expect(panelsOf(one).map(unitText)).toEqual(["req/s", "ms", "attempts/s"]);
   });
 
   it("tells p50 from p99 by a dash", () => {

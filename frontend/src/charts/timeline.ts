@@ -101,7 +101,7 @@ export function unitOf(panel: Panel): Unit {
   );
 }
 
-/** The unit of a panel's numbers: "k req/s", "ms". */
+/** The unit of a panel's numbers: "req/s", "ms". */
 export function unitText(panel: Panel): string {
   const unit = unitOf(panel);
   return panel.noun ? `${unit.suffix} ${panel.noun}/s`.trim() : unit.header;

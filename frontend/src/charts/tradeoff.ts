@@ -164,11 +164,11 @@ function tooltipText(figures: Figures, latency: MetricId): TooltipText {
   };
 }
 
-/** "64 connections: 52.3k req/s, p99 3.10 ms": what a tooltip and the readout say. */
+/** "64 connections: 52,300 req/s, p99 3.10 ms": what a tooltip and the readout say. */
 export function tradeText(figures: Figures, point: TradePoint, latency: MetricId): string {
   const over = point.overload ? ", overload" : "";
   const load = loadPoint(point.at, figures.x.label);
-  return `${load}: ${single("rate", point.x)}, ${latency} ${single("time", point.y, null, point.step)}${over}`;
+  return `${load}: ${single("rate", point.x)}, ${latency} ${single("time", point.y, point.step)}${over}`;
 }
 
 /** Whether there is anything to draw: a frozen answer may hold no latency. */

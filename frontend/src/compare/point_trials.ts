@@ -85,7 +85,7 @@ function trialList(trials: readonly PointTrial[]): HTMLElement {
   return h("ul", { class: "point-trials-list" }, ...items, more);
 }
 
-/** " · 52.3k req/s · p99 3.10 ms · 2026-03-02 10:15 UTC": unknown figures are left out. */
+/** " · 52,300 req/s · p99 3.10 ms · 2026-03-02 10:15 UTC": unknown figures are left out. */
 function trialText({ throughput, p99_us, error_rate, started_at }: PointTrial): string {
   const texts = [
     throughput !== null && single("rate", throughput),

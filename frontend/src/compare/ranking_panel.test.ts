@@ -49,7 +49,7 @@ describe("ranking", () => {
     expect(document.querySelector(".rank")).toBeNull();
     expect(document.querySelector("h2")?.textContent).toBe("Figures at 64 connections");
     expect(document.querySelector("dl")?.textContent).toContain(
-      "Throughput64.0k req/s 60.8k req/s to 67.2k req/s",
+      "Throughput64,000 req/s 60,800 req/s to 67,200 req/s",
     );
     expect(document.body.textContent).toContain("A ranking needs two series.");
     expect(document.body.textContent).not.toContain("its place");

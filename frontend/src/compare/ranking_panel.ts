@@ -101,16 +101,10 @@ function alone({ series: [only], ...figures }: Figures): HTMLElement[] {
 function figureEntry(metric: Metric, { value, low, high, step }: Measure): HTMLElement[] {
   const kind = kindOf(metric.unit);
   const hasInterval = low !== null && high !== null && low < high;
-  const half = hasInterval ? (high - low) / 2 : null;
-  const range = hasInterval ? ` ${single(kind, low, half)} to ${single(kind, high, half)}` : "";
+  const range = hasInterval ? ` ${single(kind, low)} to ${single(kind, high)}` : "";
   return [
     h("dt", {}, metric.label),
-    h(
-      "dd",
-      {},
-      h("strong", {}, single(kind, value, half, step)),
-      h("span", { class: "hint" }, range),
-    ),
+    h("dd", {}, h("strong", {}, single(kind, value, step)), h("span", { class: "hint" }, range)),
   ];
 }
 

@@ -31,9 +31,9 @@ describe("the panel of saturation points", () => {
     document.body.append(...saturationPanel({ ...data, capacity: { limit_us: 5_000, rows } }));
     const texts = [...document.querySelectorAll("li")].map((one) => one.textContent);
     expect(document.body.textContent).toContain("p99 under 5.00 ms");
-    expect(texts[0]).toMatch(/: 64 connections, certain up to 8, possibly 1024, 41.0k req\/s$/);
-    expect(texts[1]).toMatch(/: 64 connections, 41.0k req\/s$/);
-    expect(texts[2]).toMatch(/: 64 connections, not certain at any load, 41.0k req\/s$/);
+    expect(texts[0]).toMatch(/: 64 connections, certain up to 8, possibly 1024, 41,000 req\/s$/);
+    expect(texts[1]).toMatch(/: 64 connections, 41,000 req\/s$/);
+    expect(texts[2]).toMatch(/: 64 connections, not certain at any load, 41,000 req\/s$/);
     expect(texts[3]).toContain(": none");
     expect(texts[4]).toContain("throughput still grows");
   });

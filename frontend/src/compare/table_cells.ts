@@ -3,7 +3,7 @@ import { type Figures, intervalText, type Measure } from "../api/figures";
 import { fieldName } from "../query/fields";
 import { valueIn } from "../query/query";
 import { button, h } from "../site/dom";
-import { exact, halfWidth, interval, inUnit, type Kind, plural, type Unit } from "../text/format";
+import { exact, interval, inUnit, type Kind, plural, type Unit } from "../text/format";
 
 export interface NumberColumn {
   readonly kind: Kind;
@@ -64,7 +64,7 @@ export function valueCell(
       "data-sort-value": value ?? "",
       title: cellTitle(measure ?? UNMEASURED, kind, range !== ""),
     },
-    h("span", { class: "value" }, inUnit(value, unit, halfWidth(low, high), step)),
+    h("span", { class: "value" }, inUnit(value, unit, step)),
     isReported && h("span", { class: "origin", "aria-label": "reported by the tool" }, "r"),
     (range || ranged) && h("span", { class: "range" }, range),
   );

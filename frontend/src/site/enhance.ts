@@ -34,7 +34,7 @@ function write(element: HTMLDataElement, kind: Kind, unit: Unit | null): void {
   const step = stepOf(element);
   // Counts stay exact: they are evidence, and short enough.
   element.textContent =
-    unit && kind !== "count" ? inUnit(value, unit, null, step) : single(kind, value, null, step);
+    unit && kind !== "count" ? inUnit(value, unit, step) : single(kind, value, step);
   element.title = value === null ? "" : exact(kind, value);
   if (value === null) element.textContent = UNKNOWN;
   element.classList.toggle("unknown", value === null);

@@ -11,7 +11,7 @@ describe("a run that goes on", () => {
     const said = progressText(RUNNING);
     expect(said.count).toBe("4 of 20 trials and warm-ups");
     expect(said.now).toBe("Now: nginx · hello · 64 connections · repeat 2");
-    expect(said.left).toContain("about 3 min left · last 8.12k req/s · p99 9.10 ms");
+    expect(said.left).toContain("about 3 min left · last 8,120 req/s · p99 9.10 ms");
   });
 
   it("says that a silent agent stopped reporting, and nothing that is unknown", () => {

@@ -17,11 +17,7 @@ const TIME_UNITS: readonly Unit[] = [
   { factor: 1_000, suffix: " ms", header: "ms" },
   { factor: 1_000_000, suffix: " s", header: "s" },
 ];
-const RATE_UNITS: readonly Unit[] = [
-  { factor: 1, suffix: "", header: "req/s" },
-  { factor: 1_000, suffix: "k", header: "k req/s" },
-  { factor: 1_000_000, suffix: "M", header: "M req/s" },
-];
+const RATE: Unit = { factor: 1, suffix: "", header: "req/s" };
 const BYTE_UNITS: readonly Unit[] = [
   { factor: 1, suffix: " B", header: "B" },
   { factor: 1_024, suffix: " KiB", header: "KiB" },
@@ -70,7 +66,7 @@ function largestUnitBelow(units: readonly Unit[], size: number): Unit {
 export function unitFor(kind: Kind, values: readonly Maybe[]): Unit {
   const middle = Math.abs(median(finite(values).filter((value) => value !== 0)) ?? 0);
   if (kind === "time") return largestUnitBelow(TIME_UNITS, middle);
-  if (kind === "rate") return largestUnitBelow(RATE_UNITS, middle);
+  if (kind === "rate") return RATE;
   if (kind === "bytes") return largestUnitBelow(BYTE_UNITS, middle);
   if (kind === "transfer") return largestUnitBelow(TRANSFER_UNITS, middle);
   if (kind === "seconds") return largestUnitBelow(SECOND_UNITS, middle);
@@ -78,17 +74,17 @@ export function unitFor(kind: Kind, values: readonly Maybe[]): Unit {
   return kind === "ratio" ? PERCENT : PLAIN;
 }
 
-function decimalsFor(size: number, halfWidth: Maybe): number {
-  const three = 2 - Math.floor(Math.log10(size));
-  if (!halfWidth || halfWidth <= 0) return three;
-  // Two digits of the half width are kept; anything finer would claim more than was measured. Two
-  // digits of the value stay in any case: beside a wide interval it would be rounded to nothing.
-  return Math.max(three - 1, Math.min(three, 1 - Math.floor(Math.log10(halfWidth))));
+/** Of three significant digits, those behind the decimal point; below 0, those before it. */
+function decimalsFor(size: number): number {
+  return 2 - Math.floor(Math.log10(size));
 }
 
-/** Three significant digits, and never finer than the interval around the value. */
-export function significant(value: number, halfWidth?: Maybe): string {
-  return value === 0 ? "0" : withDecimals(value, decimalsFor(Math.abs(value), halfWidth));
+/**
+ * Three significant digits: the rule of every figure, here and in `backend/analysis/query/units.py`.
+ * How sure the digits are is told by the interval beside them.
+ */
+export function significant(value: number): string {
+  return value === 0 ? "0" : withDecimals(value, decimalsFor(Math.abs(value)));
 }
 
 function withDecimals(value: number, decimals: number): string {
@@ -99,7 +95,7 @@ function withDecimals(value: number, decimals: number): string {
   return text.replace(/^-(?=0(\.0*)?$)/, "").replace("-", "\u2212");
 }
 
-export function halfWidth(low: Maybe, high: Maybe): number | null {
+function halfWidth(low: Maybe, high: Maybe): number | null {
   return typeof low === "number" && typeof high === "number" ? (high - low) / 2 : null;
 }
 
@@ -107,24 +103,23 @@ export function halfWidth(low: Maybe, high: Maybe): number | null {
  * A value in a unit already chosen for its column, without the unit's name. Below `step`, the
  * smallest step that the load tool prints: "< 1".
  */
-export function inUnit(value: Maybe, unit: Unit, half?: Maybe, step?: Maybe): string {
+export function inUnit(value: Maybe, unit: Unit, step?: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
   if (typeof step === "number" && value < step) return `< ${roundNumber(step / unit.factor, 3)}`;
   // Whole bytes are counted, not measured: "13 B" and not "13.0 B".
-  if (unit === BYTE_UNITS[0] && Number.isInteger(value) && !half)
-    return groupDigits(value.toFixed(0));
-  return significant(value / unit.factor, half ? half / unit.factor : null);
+  if (unit === BYTE_UNITS[0] && Number.isInteger(value)) return groupDigits(value.toFixed(0));
+  return significant(value / unit.factor);
 }
 
 /** A single value with its own unit, for a sentence or a tooltip; below `step`: "< 1 ms". */
-export function single(kind: Kind, value: Maybe, half?: Maybe, step?: Maybe): string {
+export function single(kind: Kind, value: Maybe, step?: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
   if (kind === "count") return grouped(value);
   const unit = unitFor(kind, [Math.max(value, step ?? value)]);
-  return `${inUnit(value, unit, half, step)}${behindNumber(kind, unit)}`;
+  return `${inUnit(value, unit, step)}${behindNumber(kind, unit)}`;
 }
 
-/** What stands behind a number in this unit: "k req/s", " ms". */
+/** What stands behind a number in this unit: " req/s", " ms". */
 export function behindNumber(kind: Kind, unit: Unit): string {
   return unit.suffix + (kind === "rate" ? " req/s" : "");
 }
@@ -166,8 +161,7 @@ export function interval(low: Maybe, high: Maybe, unit: Unit): string {
   if (low === high) return ""; // the trials do not differ, so there is no range to show
   const ends = [Number(low) / unit.factor, Number(high) / unit.factor];
   const size = Math.max(...ends.map(Math.abs));
-  const half = (halfWidth(low, high) ?? 0) / unit.factor;
-  const decimals = decimalsFor(size, half);
+  const decimals = decimalsFor(size);
   const text = (end: number): string => {
     const shown = withDecimals(end, decimals);
     return end !== 0 && Number(shown) === 0 ? digits(end, 1) : shown;

@@ -72,7 +72,11 @@ describe("a tick", () => {
       "1 s",
       "1.2 s",
     ]);
-    expect([620, 1_150, 52_000].map((rate) => tick(rate, "rate"))).toEqual(["620", "1.15k", "52k"]);
+    expect([620, 1_150, 52_000].map((rate) => tick(rate, "rate"))).toEqual([
+      "620",
+      "1,150",
+      "52,000",
+    ]);
   });
 });
 
