@@ -13,7 +13,11 @@ from uuid import UUID
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.pages.question_check import QuestionCheck
-from backend.analysis.pages.version_pairs import find_server_of_versions, find_version_pair
+from backend.analysis.pages.version_pairs import (
+    VersionPair,
+    find_server_of_versions,
+    find_version_pair,
+)
 from backend.analysis.pages.workspace_cells import (
     CellSummary,
     Query,
@@ -22,7 +26,7 @@ from backend.analysis.pages.workspace_cells import (
     newest_versions,
 )
 from backend.analysis.query.field import number_text
-from backend.runs.models import Trial
+from backend.runs.models import Run, Trial
 from backend.runs.transactions import repeatable_read
 from backend.stats.thresholds import LEAST_LOADS
 
@@ -36,6 +40,8 @@ ALL = (
     ("distance", "How does each server compare with the baseline?"),
 )
 _TEXT = dict(ALL)
+# Runs, the newest first, that a question about versions may leave out to have an answer.
+MAX_LEFT_OUT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
         _fastest(measured),
         _limits(measured),
         _distributions(measured),
-        _versions(measured),
+        _versions(measured, check),
         _hardware(measured),
         _cost(measured),
         _distance(measured, check),
@@ -153,18 +159,35 @@ def _distributions(measured: WorkspaceCells) -> Question:
     )
 
 
-def _versions(measured: WorkspaceCells) -> Question:
-    """The newest version of a server against the one before."""
-    pair = find_version_pair(measured)
-    if pair is None:
+def _versions(measured: WorkspaceCells, check: QuestionCheck) -> Question:
+    """The newest version of a server against the one before, of the newest runs that allow it."""
+    newest = pair = find_version_pair(measured)
+    if newest is None:
         return _unanswered("versions", _why_no_versions(measured))
+    left_out: list[str] = []
+    while pair is not None and len(left_out) <= MAX_LEFT_OUT:
+        offer = check.offer(pair.query)
+        if not offer.why_not:
+            return _of_pair(pair, left_out)
+        run = pair.runs[0]
+        left_out.append(f"without the run of {_date_of(run)} ({offer.because})")
+        measured = measured.without(run)
+        pair = find_version_pair(measured)
+        pair = pair and pair.of_its_runs()
+    # The check of all questions says why it has no answer.
+    return _of_pair(newest, ())
+
+
+def _of_pair(pair: VersionPair, left_out: Sequence[str]) -> Question:
     before = "the version before" if pair.is_direct else "an earlier version"
-    return Question(
-        "versions",
-        f"Did {pair.server} get slower?",
-        pair.query,
-        f"{pair.newest} against {pair.previous}, {before}, at {pair.place}",
-    )
+    about = f"{pair.newest} against {pair.previous}, {before}, at {pair.place}"
+    text = f"Did {pair.server} get slower?"
+    return Question("versions", text, pair.query, ", ".join([about, *left_out]))
+
+
+def _date_of(run_id: UUID) -> str:
+    run = Run.objects.only("started_at", "recorded_at").get(pk=run_id)
+    return f"{run.started_at or run.recorded_at:%Y-%m-%d}"
 
 
 def _why_no_versions(measured: WorkspaceCells) -> str:

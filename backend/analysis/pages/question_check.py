@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 from uuid import UUID
 
-from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.gathering import gather
 from backend.analysis.compare.panels import Judgement, judge_series
 from backend.analysis.pages.workspace_cells import Query
@@ -20,9 +19,11 @@ MAX_NAMED = 3
 @dataclass(frozen=True, slots=True)
 class Offer:
     """Whether a question can be offered. `why_not`: why its comparison has no answer; empty where
-    it has one. `limits`: what it cannot show, in a few words."""
+    it has one. `because`: its gravest reason alone. `limits`: what it cannot show, in a few words.
+    """
 
     why_not: str = ""
+    because: str = ""
     limits: str = ""
 
 
@@ -50,7 +51,9 @@ class QuestionCheck:
         ):
             return Offer(limits="each by itself, because they were not measured alike")
         if len(refused) == len(judgements):
-            return Offer(why_not=_refusal_text(refused[0].comparability))
+            reason = refused[0].comparability.because[0]
+            why_not = f"Not comparable: {reason.text}. {reason.remedy}"
+            return Offer(why_not=why_not, because=reason.text)
         return Offer(limits=f"without {_names(refused)}, which was not measured alike")
 
     def _judge(self, query: CompareQuery) -> list[Judgement]:
@@ -59,12 +62,6 @@ class QuestionCheck:
         if series not in self._judged:
             self._judged[series] = judge_series(gather(series, [self.workspace_id]))
         return self._judged[series]
-
-
-def _refusal_text(comparability: Comparability) -> str:
-    """The gravest reason, and what to do."""
-    reason = comparability.because[0]
-    return f"Not comparable: {reason.text}. {reason.remedy}"
 
 
 def _names(refused: Sequence[Judgement]) -> str:

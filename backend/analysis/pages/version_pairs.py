@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
@@ -35,6 +35,7 @@ class VersionPair:
     """Two versions of a server, the older first, and the comparison of them.
 
     `is_direct`: no known version of the server lies between them. `place`: the load and workload.
+    `runs`: those that the comparison is about, the newest first.
     """
 
     server: str
@@ -43,6 +44,12 @@ class VersionPair:
     is_direct: bool
     place: str
     query: Query
+    runs: tuple[UUID, ...]
+
+    def of_its_runs(self) -> VersionPair:
+        """The pair without runs that were measured besides."""
+        runs = tuple(map(str, self.runs[:MAX_VALUES]))
+        return replace(self, query={"run": runs, **self.query})
 
 
 def find_version_pair(measured: WorkspaceCells) -> VersionPair | None:
@@ -61,12 +68,20 @@ def find_version_pair(measured: WorkspaceCells) -> VersionPair | None:
 
     for place in sorted(places, key=weight, reverse=True):
         previous, newest = places[place][-2:]
-        query = _query(measured, place, (previous, newest))
+        here = measured.under(place.workload, place.conditions)
+        cells = _cells_of(here, place.server, (previous, newest))
+        query = _query(here, place, cells, (previous, newest))
         if query is not None:
-            load = measured.under(place.workload, place.conditions).load_text(place.load)
-            text = f"{load}, {place.workload}"
-            return VersionPair(place.server, previous, newest, weight(place)[0], text, query)
+            text = f"{here.load_text(place.load)}, {place.workload}"
+            runs = tuple(dict.fromkeys(run for cell in cells for run in cell.runs))
+            return VersionPair(place.server, previous, newest, weight(place)[0], text, query, runs)
     return None
+
+
+def _cells_of(
+    measured: WorkspaceCells, server: str, versions: tuple[str, str]
+) -> list[CellSummary]:
+    return [cell for cell in measured.alike if cell.server == server and cell.version in versions]
 
 
 def find_server_of_versions(measured: WorkspaceCells) -> tuple[str, str] | None:
@@ -100,12 +115,10 @@ def _places_of_newest(
     }
 
 
-def _query(measured: WorkspaceCells, place: _Place, versions: tuple[str, str]) -> Query | None:
+def _query(
+    here: WorkspaceCells, place: _Place, cells: Sequence[CellSummary], versions: tuple[str, str]
+) -> Query | None:
     """The comparison of both versions; None where no filter leaves out other configurations."""
-    here = measured.under(place.workload, place.conditions)
-    cells = [
-        cell for cell in here.alike if cell.server == place.server and cell.version in versions
-    ]
     chosen = _variant_filter(place.variant, cells)
     if chosen is None:
         return None

@@ -90,6 +90,15 @@ class WorkspaceCells:
         axis = self.axes[workload, conditions]
         return replace(self, workload=workload, conditions=conditions, axis=axis)
 
+    def without(self, run: UUID) -> WorkspaceCells:
+        """The same cells as if the run had not been measured."""
+        cells = [
+            replace(cell, runs=others)
+            for cell in self.every
+            if (others := tuple(other for other in cell.runs if other != run))
+        ]
+        return replace(self, every=tuple(cells))
+
     @property
     def condition_filters(self) -> dict[str, str]:
         """The conditions as filters, where not all cells of the workspace have them."""

@@ -1,12 +1,13 @@
 """Which questions a front page offers: those whose comparison is of like with like."""
 
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import plain_figures
 from backend.analysis.pages.front_questions import list_questions
 from backend.analysis.query.compare_query import CompareQuery
-from backend.testing.rows import CellSpec, make_run, make_workspace
+from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
 
 
 def asked(workspace):
@@ -76,6 +77,29 @@ def test_a_version_between_two_others_is_no_version_before(db):
 def of_size(name, size, **more):
     workload = {"name": "hello", "method": "GET", "path": "/", "payload_bytes": size}
     return CellSpec(name, workload=workload, **more)
+
+
+def test_a_mixed_newest_run_is_left_out_of_the_question_about_versions(db):
+    workspace = make_workspace()
+    alike = [make_run(workspace, of_size("app", 13, version=version)) for version in "12"]
+    later = STARTED + timedelta(days=1)
+    make_run(workspace, of_size("app", 2048, version="2"), started_at=later)
+    question = asked(workspace)["versions"]
+    assert question.query["run"] == tuple(str(run.pk) for run in reversed(alike))
+    assert question.about.startswith("2 against 1, the version before, at 64 connections")
+    left_out = "without the run of 2026-03-03 (payload size differs: 13 B, 2,048 B)"
+    assert question.about.endswith(left_out)
+    assert len(figures_of(workspace, question)["ranking"]["rows"]) == 2
+
+
+def test_the_newest_comparable_pair_of_versions_is_asked_about(db):
+    workspace = make_workspace()
+    for version in "12":
+        make_run(workspace, of_size("app", 13, version=version))
+    make_run(workspace, of_size("app", 2048, version="3"))
+    question = asked(workspace)["versions"]
+    assert question.about.startswith("2 against 1, the version before")
+    assert "without the run of 2026-03-02 (payload size differs" in question.about
 
 
 def test_a_question_whose_answer_would_be_no_ranking_is_closed_with_the_reason(db):
