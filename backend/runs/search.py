@@ -93,9 +93,9 @@ class RunSearch:
     def applied_to_few(
         self, rows: QuerySet[Run], run_ids: Sequence[UUID], workspace_ids: Sequence[UUID]
     ) -> QuerySet[Run]:
-        """As `applied`, of these few runs: each word is looked for in one after another."""
-        for word in self._words():
-            run_ids = few_with(word, run_ids, workspace_ids) if run_ids else ()
+        """As `applied`, of these few runs."""
+        if run_ids and (words := self._words()):
+            run_ids = few_with(words, run_ids, workspace_ids)
         return self._narrowed(rows.filter(among("pk", run_ids)) if run_ids else rows.none())
 
     def _words(self) -> list[str]:

@@ -132,52 +132,52 @@ def _id_range(start: str) -> tuple[UUID, UUID] | None:
 # As SQL: Django took longer to write this than PostgreSQL to answer it. OFFSET keeps PostgreSQL
 # from collecting the load points of all runs, and a word that no name has is not looked for at
 # load points.
-_FEW_WITH = """
-SELECT run.id FROM runs_run run
-WHERE run.id = ANY(%(runs)s) AND (
-    run.labels <> '{}' AND upper(run.labels::text) LIKE upper(%(part)s)
-    OR run.id BETWEEN %(lowest)s AND %(highest)s
+_FEW = "SELECT run.id FROM runs_run run WHERE run.id = ANY(%(runs)s)"
+# To write a name in upper case is slow. So a series of a run is looked at once, however many load
+# points it has, and the word, which stands in a subquery, is written so once.
+_WITH_WORD = """
+AND (
+    run.labels <> '{{}}' AND upper(run.labels::text) LIKE (SELECT upper(%(part{n})s))
+    OR run.id BETWEEN %(lowest{n})s AND %(highest{n})s
     OR EXISTS (
         SELECT FROM runs_server WHERE workspace_id = ANY(%(workspaces)s)
-            AND (upper(name) LIKE upper(%(part)s) OR upper(version) LIKE upper(%(part)s))
+            AND (upper(name) LIKE upper(%(part{n})s) OR upper(version) LIKE upper(%(part{n})s))
         UNION ALL SELECT FROM runs_workload WHERE workspace_id = ANY(%(workspaces)s)
-            AND upper(name) LIKE upper(%(part)s)
+            AND upper(name) LIKE upper(%(part{n})s)
         UNION ALL SELECT FROM runs_host WHERE workspace_id = ANY(%(workspaces)s)
-            AND upper(name) LIKE upper(%(part)s)
+            AND upper(name) LIKE upper(%(part{n})s)
         UNION ALL SELECT FROM runs_series WHERE workspace_id = ANY(%(workspaces)s)
-            AND upper(tool) LIKE upper(%(part)s)
+            AND upper(tool) LIKE upper(%(part{n})s)
         UNION ALL SELECT FROM runs_formername WHERE workspace_id = ANY(%(workspaces)s)
-            AND upper(former) LIKE upper(%(part)s)
+            AND upper(former) LIKE upper(%(part{n})s)
     ) AND (
         EXISTS (
-            SELECT FROM runs_cell cell
-            JOIN runs_series series ON series.id = cell.series_id
+            SELECT FROM (SELECT DISTINCT series_id FROM runs_cell WHERE run_id = run.id) measured
+            JOIN runs_series series ON series.id = measured.series_id
             JOIN runs_server server ON server.id = series.server_id
             JOIN runs_workload workload ON workload.id = series.workload_id
-            WHERE cell.run_id = run.id AND (
-                upper(server.name) LIKE upper(%(part)s)
-                OR upper(server.version) LIKE upper(%(part)s)
-                OR upper(workload.name) LIKE upper(%(part)s)
-                OR upper(series.tool) LIKE upper(%(part)s)
+            WHERE upper(server.name) LIKE (SELECT upper(%(part{n})s))
+                OR upper(server.version) LIKE (SELECT upper(%(part{n})s))
+                OR upper(workload.name) LIKE (SELECT upper(%(part{n})s))
+                OR upper(series.tool) LIKE (SELECT upper(%(part{n})s))
                 OR EXISTS (
                     SELECT FROM runs_formername former
                     WHERE former.workspace_id = series.workspace_id
-                        AND upper(former.former) LIKE upper(%(part)s)
+                        AND upper(former.former) LIKE (SELECT upper(%(part{n})s))
                         AND (former.kind, former.current)
                             IN (('server', server.name), ('workload', workload.name))
                 )
-            )
             OFFSET 0
         )
         OR EXISTS (
             SELECT FROM runs_host host
             WHERE host.id IN (run.server_host_id, run.client_host_id) AND (
-                upper(host.name) LIKE upper(%(part)s)
+                upper(host.name) LIKE (SELECT upper(%(part{n})s))
                 OR EXISTS (
                     SELECT FROM runs_formername former
                     WHERE former.workspace_id = run.workspace_id
-                        AND upper(former.former) LIKE upper(%(part)s)
                         AND former.kind = 'host' AND former.current = host.name
+                        AND upper(former.former) LIKE (SELECT upper(%(part{n})s))
                 )
             )
             OFFSET 0
@@ -187,22 +187,23 @@ WHERE run.id = ANY(%(runs)s) AND (
 """
 
 
-def few_with(word: str, run_ids: Sequence[UUID], workspace_ids: Sequence[UUID]) -> Sequence[UUID]:
-    """Those of a few runs of these workspaces that have the word, as `runs_with`.
+def few_with(
+    words: Sequence[str], run_ids: Sequence[UUID], workspace_ids: Sequence[UUID]
+) -> Sequence[UUID]:
+    """Those of a few runs of these workspaces that have every word, as `runs_with`.
 
     For the runs of a page: a common word is in so many runs that to collect them takes long.
     """
     connection = reading_connection()
-    lowest, highest = _id_range(word.lower()) or (None, None)
+    given: dict[str, object] = {"runs": list(run_ids), "workspaces": list(workspace_ids)}
+    for number, word in enumerate(words):
+        lowest, highest = _id_range(word.lower()) or (None, None)
+        given |= {
+            f"part{number}": f"%{connection.ops.prep_for_like_query(word)}%",
+            f"lowest{number}": lowest,
+            f"highest{number}": highest,
+        }
+    conditions = (_WITH_WORD.format(n=number) for number in range(len(words)))
     with connection.cursor() as cursor:
-        cursor.execute(
-            _FEW_WITH,
-            {
-                "runs": list(run_ids),
-                "workspaces": list(workspace_ids),
-                "part": f"%{connection.ops.prep_for_like_query(word)}%",
-                "lowest": lowest,
-                "highest": highest,
-            },
-        )
+        cursor.execute("".join((_FEW, *conditions)), given)
         return [run_id for (run_id,) in cursor.fetchall()]

@@ -96,7 +96,7 @@ def test_a_former_name_leads_to_its_own_kind_alone(lab, runs):
 def test_few_runs_are_searched_without_the_others(lab, runs, word):
     """Runs and load points are read by the ids of the few: the others are not collected."""
     with CaptureQueriesContext(connection) as statements:
-        few_with(word, [runs["caddy"].pk], [lab.pk])
+        few_with([word], [runs["caddy"].pk], [lab.pk])
     with connection.cursor() as cursor:
         for kind in ("seqscan", "bitmapscan"):
             cursor.execute(f"SET LOCAL enable_{kind} = off")
