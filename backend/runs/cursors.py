@@ -6,11 +6,21 @@ import base64
 import binascii
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 import orjson
-from django.db.models import Model, Q, QuerySet
+from django.db.models import (
+    BooleanField,
+    DateTimeField,
+    Expression,
+    F,
+    Func,
+    Model,
+    QuerySet,
+    UUIDField,
+    Value,
+)
 
 from backend.errors import InvalidInput
 
@@ -70,6 +80,20 @@ def read_instant_cursor(cursor: str) -> tuple[datetime, UUID]:
     return read_instant(instant), read_id(id_)
 
 
+def beyond(column: str, value: Value, id_: UUID, sign: Literal["<", ">"]) -> Func:
+    """The rows behind one that has this value and id, as a condition of both together.
+
+    An index of value and id begins at it. Of an OR, an index begins at its end, and a late page
+    reads what all earlier pages showed.
+    """
+    row, last = _together(F(column), F("pk")), _together(value, Value(id_, UUIDField()))
+    return Func(row, last, arg_joiner=sign, template="%(expressions)s", output_field=BooleanField())
+
+
+def _together(*values: Expression | F) -> Func:
+    return Func(*values, template="(%(expressions)s)", output_field=BooleanField())
+
+
 def page_by_time(
     rows: QuerySet[Row], field: str, *, after: str, limit: int
 ) -> tuple[Sequence[Row], str]:
@@ -79,7 +103,7 @@ def page_by_time(
     """
     if after:
         instant, id_ = read_instant_cursor(after)
-        rows = rows.filter(Q(**{f"{field}__lt": instant}) | Q(**{field: instant}, pk__lt=id_))
+        rows = rows.filter(beyond(field, Value(instant, DateTimeField()), id_, "<"))
     page_and_next = list(rows.order_by(f"-{field}", "-pk")[: limit + 1])
     page = page_and_next[:limit]
     if len(page_and_next) <= limit:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
-from django.db.models.functions import Cast, Now, Upper
+from django.db.models.functions import Cast, Coalesce, Now, Upper
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
@@ -168,6 +168,10 @@ class Run(models.Model):
     session = models.JSONField(default=dict)
     # Its trials come one by one, and the agent has not yet sent the end of the run.
     is_open = models.BooleanField(default=False)
+    # Without warm-ups; and the throughput of its best load point, null: unknown. The database keeps
+    # both up to date (migration 0022), so that lists are sorted by an index.
+    counted_trials = models.IntegerField(db_default=0, editable=False)
+    best_rps = models.FloatField(null=True, editable=False)
     # What its upload says where the columns above say otherwise; null: nowhere (corrections.py).
     as_read = models.JSONField(null=True)
     # In the trash since then, and by whom (decision 0027); null: not in the trash.
@@ -186,6 +190,15 @@ class Run(models.Model):
                 name="run_in_trash",
             ),
             models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace"),
+            # Lists filter and sort by the start, and by the arrival of a run without one.
+            models.Index(
+                "workspace", Coalesce("started_at", "recorded_at"), "id", name="run_by_start"
+            ),
+            models.Index("workspace", "counted_trials", "id", name="run_by_trials"),
+            # A run without a throughput is below every other one (run_order.py).
+            models.Index(
+                "workspace", Coalesce("best_rps", models.Value(-1.0)), "id", name="run_by_best"
+            ),
             models.Index(fields=["workspace", "completed_at"], name="run_by_completion"),
             models.Index(
                 fields=["workspace", "started_at"],

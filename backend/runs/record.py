@@ -185,6 +185,7 @@ def _lock(run: Run) -> bool:
     run.recorded_at = stored.recorded_at
     run.completed_at = Now() if stored.is_open else stored.completed_at
     run.trashed_at, run.trashed_by_id = stored.trashed_at, stored.trashed_by_id
+    run.counted_trials, run.best_rps = stored.counted_trials, stored.best_rps
     if run.server_host is None and stored.server_host is not None:
         # The host was observed in the meantime (runs/observations.py).
         run.server_host = stored.server_host
@@ -335,6 +336,12 @@ class Writer:
             members[self.cells[load_of(cell)].pk] += cell.trials.only(*MEMBER_COLUMNS)
         for cell in self.cells.values():
             merge_cell(cell, sorted(members[cell.pk], key=lambda trial: trial.ordinal))
+
+    def total(self) -> None:
+        """Give a run that is not stored yet its totals: else the database writes its row again."""
+        rates = [cell.throughput_rps for cell in self.cells.values()]
+        self.run.best_rps = max((rate for rate in rates if rate is not None), default=None)
+        self.run.counted_trials = sum(not trial.warmup for trial in self.trials)
 
     def _cell(self, series: Series, point: LoadPoint) -> Cell:
         cell = Cell(

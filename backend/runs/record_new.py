@@ -44,8 +44,8 @@ def record_new_runs(workspace: Workspace, new_runs: Sequence[NewRun]) -> list[li
     lock_names(workspace)
     _check_new([new_run.run_input.id for new_run in new_runs])
     writers = [Writer(run_row(new_run.run_input, ()), {}) for new_run in new_runs]
-    copy_rows(Run, [writer.run for writer in writers])
     _gather(writers, new_runs)
+    copy_rows(Run, [writer.run for writer in writers])
     copy_rows(Cell, chain.from_iterable(writer.cells.values() for writer in writers))
     copy_rows(Trial, chain.from_iterable(writer.trials for writer in writers))
     copy_rows(TrialTimeline, chain.from_iterable(writer.timelines for writer in writers))
@@ -84,3 +84,4 @@ def _gather(writers: Sequence[Writer], new_runs: Sequence[NewRun]) -> None:
         writer.add(record, point, series, as_read)
     for writer in writers:
         writer.merge_cells()
+        writer.total()

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from django.db.models import (
-    Count,
+    DateTimeField,
     Expression,
     F,
     FloatField,
@@ -29,13 +29,22 @@ from django.db.models.functions import Coalesce
 
 from backend.errors import InvalidInput
 from backend.runs.among import among
-from backend.runs.cursors import BadCursor, pack_cursor, read_cursor, read_id, read_instant
-from backend.runs.models import Cell, Run, Trial
+from backend.runs.cursors import (
+    BadCursor,
+    beyond,
+    pack_cursor,
+    read_cursor,
+    read_id,
+    read_instant,
+)
+from backend.runs.models import Cell, Run
 
 DIRECTIONS = ("desc", "asc")
 # Of a run without a throughput: below every measured one.
 NO_THROUGHPUT = -1.0
 EVERY_CELL = Q()
+# In a column of whole numbers.
+MOST = 2**31 - 1
 
 
 class BadOrder(InvalidInput):
@@ -51,26 +60,21 @@ class BadOrder(InvalidInput):
         return {"field": self.field}
 
 
-def _trial_count(_cells: Q) -> Expression:
-    """How many trials a run has, warm-ups left out."""
-    own = Trial.objects.filter(run=OuterRef("pk"), warmup=False).order_by().values("run")
-    count = own.annotate(count=Count("*")).values("count")
-    return Coalesce(Subquery(count, output_field=IntegerField()), 0)
-
-
 def _best_throughput(cells: Q) -> Expression:
+    if cells == EVERY_CELL:
+        return Coalesce("best_rps", Value(NO_THROUGHPUT))
     # The first in an index by run and throughput: to aggregate would read every cell of the run.
     own = Cell.objects.filter(cells, run=OuterRef("pk"), throughput_rps__isnull=False)
     best = own.order_by("-throughput_rps").values("throughput_rps")[:1]
     return Coalesce(Subquery(best, output_field=FloatField()), Value(NO_THROUGHPUT))
 
 
-# What a list can be sorted by, of the cells that count. `received` is read from an index; the
-# others are computed for every run that the search leaves.
+# What a list can be sorted by, of the cells that count. Each is read from an index of the runs, but
+# the throughput of some cells: it is computed for every run that has any of them.
 _SORTS: dict[str, Any] = {
     "received": lambda _cells: F("recorded_at"),
     "started": lambda _cells: Coalesce("started_at", "recorded_at"),
-    "trials": _trial_count,
+    "trials": lambda _cells: F("counted_trials"),
     "throughput": _best_throughput,
 }
 SORTS = tuple(_SORTS)
@@ -112,9 +116,8 @@ class RunOrder:
         rows = rows.annotate(sort_value=_SORTS[self.sort](cells))
         if after:
             value, run_id = self._read(after)
-            side = "lt" if self.direction == "desc" else "gt"
-            beside = Q(sort_value=value, **{f"pk__{side}": run_id})
-            rows = rows.filter(Q(**{f"sort_value__{side}": value}) | beside)
+            side: Literal["<", ">"] = "<" if self.direction == "desc" else ">"
+            rows = rows.filter(beyond("sort_value", value, run_id, side))
         sign = "-" if self.direction == "desc" else ""
         return rows.order_by(f"{sign}sort_value", f"{sign}pk")
 
@@ -124,19 +127,22 @@ class RunOrder:
         text = value.isoformat() if isinstance(value, datetime) else value
         return pack_cursor(self.sort, self.direction, text, str(run.pk))
 
-    def _read(self, cursor: str) -> tuple[Any, UUID]:
+    def _read(self, cursor: str) -> tuple[Value, UUID]:
         """The value and the id in a cursor of this order."""
         sort, direction, value, run_id = read_cursor(cursor, 4)
         if (sort, direction) != (self.sort, self.direction):
             raise BadCursor
         return self._value(value), read_id(run_id)
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: Any) -> Value:
+        """As the type of the column: an index is read only for that."""
         if self.is_by_time:
-            return read_instant(value)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadCursor
-        return value
+            return Value(read_instant(value), DateTimeField())
+        if self.sort == "trials" and type(value) is int and 0 <= value <= MOST:
+            return Value(value, IntegerField())
+        if self.sort == "throughput" and type(value) in (int, float):
+            return Value(float(value), FloatField())
+        raise BadCursor
 
 
 def best_throughput_of(run_ids: list[UUID], cells: Q = EVERY_CELL) -> dict[UUID, float]:

@@ -76,7 +76,8 @@ TABLES = (
     Table("former_name", FormerName, "workspace"),
     Table("merge", Merge, "workspace"),
     Table("series", Series, "workspace"),
-    Table("run", Run, "workspace"),
+    # The database counts for itself what a run has.
+    Table("run", Run, "workspace", {}, frozenset({"counted_trials", "best_rps"})),
     Table("cell", Cell, "workspace"),
     Table("trial", Trial, "run__workspace"),
     Table("timeline", TrialTimeline, "trial__run__workspace"),

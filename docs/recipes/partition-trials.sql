@@ -110,9 +110,16 @@ BEGIN
         EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', reference.referring, reference.conname);
     END LOOP;
     DROP TRIGGER copy_to_parts ON runs_trial;
+    DROP TRIGGER keep_trials_of_new ON runs_trial;
+    DROP TRIGGER keep_trials_of_deleted ON runs_trial;
     ALTER TABLE runs_trial RENAME TO runs_trial_before;
     ALTER TABLE runs_trial_parts RENAME TO runs_trial;
 END $$;
+-- As migration 0022 of runs made them.
+CREATE TRIGGER keep_trials_of_new AFTER INSERT ON runs_trial
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION runs_keep_trials();
+CREATE TRIGGER keep_trials_of_deleted AFTER DELETE ON runs_trial
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION runs_keep_trials();
 
 -- step: how new trials are sorted in, which come without a workspace
 CREATE PROCEDURE sort_in_new_trials() LANGUAGE sql AS $$

@@ -71,9 +71,11 @@ def test_new_trials_are_sorted_in():
     make_run(lab, CellSpec(warmups=0), CellSpec("async", warmups=0))
     apply(RECIPE)
 
-    make_run(lab, CellSpec("late", warmups=0))
+    late = make_run(lab, CellSpec("late", warmups=0))
 
     assert partitions()["runs_trial_others"] == 3
+    late.refresh_from_db()
+    assert late.counted_trials == 3
     with connection.cursor() as cursor:
         cursor.execute("CALL sort_in_new_trials()")
     assert sum(partitions().values()) == 9
