@@ -21,8 +21,7 @@ from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parse_child import trial_of
 from backend.runs.measured import NAMED_BY, UNKNOWN_SERVER, TrialRecord
-from backend.runs.names import is_unknown
-from backend.runs.names import MAX_TRIALS
+from backend.runs.names import MAX_TRIALS, is_unknown
 
 # What a shell interprets.
 SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")

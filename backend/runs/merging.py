@@ -164,16 +164,13 @@ def _named(workspace: Workspace, kind: FormerName.Kind, name: str) -> list[Row]:
 def _refuse_many(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> None:
     if kind == Kind.HOST:
         of_rows = Q(server_host__in=rows) | Q(client_host__in=rows)
-        runs = Run.with_trash.filter(of_rows).order_by().values("pk")
-        trials = Trial.objects.filter(run__in=runs)
+        found = Run.with_trash.filter(of_rows).order_by()
+        runs, trials = found.count(), Trial.objects.filter(run__in=found).count()
     else:
         cells = Cell.objects.filter(**{f"series__{kind}__in": rows})
-        runs = cells.order_by().values("run").distinct()
-        trials = Trial.objects.filter(cell__in=cells)
-    for noun, count, most in (
-        ("runs", runs.count(), MAX_RUNS),
-        ("trials", trials.count(), MAX_TRIALS),
-    ):
+        runs = cells.order_by().values("run").distinct().count()
+        trials = Trial.objects.filter(cell__in=cells).count()
+    for noun, count, most in (("runs", runs, MAX_RUNS), ("trials", trials, MAX_TRIALS)):
         if count > most:
             raise MergeRefused(
                 f"“{source}” has {count:,} {noun}; at most {most:,} can be merged. If the other "

@@ -31,9 +31,11 @@ TICKED, CONFIRMED, RUN = "/w/own-lab/runs/ticked", {"is_confirmed": "yes"}, {"ru
 NO_SERVERS = {"workspace": "own-lab", "kind": "server", "source": "x", "target": "y"}
 # Of a workspace with many trials, and of a run in the trash.
 CHANGES_OF_NAMES = {
-    **{"rename-server": 302, "rename-host": 302, "rename-workload": 302, "renames": 400},
-    **{"merge-server": 302, "undo-merge": 302, "merge": 204},
-    **{"restore-run": 302, "erase-run": 302, "restore-run-api": 204},
+    **dict.fromkeys(("rename-server", "rename-host", "rename-workload"), 302),
+    **dict.fromkeys(("merge-server", "undo-merge", "restore-run", "erase-run"), 302),
+    **dict.fromkeys(("merge", "restore-run-api"), 204),
+    # Allowed in, but there is no such server.
+    "renames": 400,
 }
 # Of a large run, and the status of the answer to a member.
 LARGE = {
