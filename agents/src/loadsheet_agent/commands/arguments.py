@@ -203,6 +203,18 @@ def _add_run(commands: Commands) -> None:
         default=None,
         help="seed of the order of trials, to repeat the order of another run",
     )
+    run.add_argument(
+        "--tool-user",
+        metavar="NAME",
+        help="where the agent is root: the user that load tools run as, and nothing else; else "
+        "LOADSHEET_TOOL_USER",
+    )
+    run.add_argument(
+        "--targets",
+        metavar="LIST",
+        help="the only servers that may be put under load: names, addresses or networks, each "
+        "with :PORT or without; else LOADSHEET_TARGETS, else every server",
+    )
     add_tool_path(run)
     add_service(run)
     add_max_wait(run)

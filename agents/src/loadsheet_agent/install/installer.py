@@ -168,10 +168,11 @@ def find_program(name: str) -> str | None:
 
 
 def program_environ() -> dict[str, str]:
-    """The environment of the agent, with the folders of servers on its PATH."""
+    """The environment of the agent without its token, with the folders of servers on its PATH."""
+    others = {name: value for name, value in os.environ.items() if name != "LOADSHEET_TOKEN"}
     paths = os.environ.get("PATH", os.defpath).split(os.pathsep)
     more = [path for path in MORE_PATH if path not in paths]
-    return {**os.environ, "PATH": os.pathsep.join([*paths, *more])}
+    return {**others, "PATH": os.pathsep.join([*paths, *more])}
 
 
 def _words(folder: Path, interpreter: Interpreter | None) -> dict[str, str]:

@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from loadsheet_agent.host.clock import utc_now
+from loadsheet_agent.run.tool_user import ToolUser, environ_for, work_folder
 from loadsheet_agent.tools import Command
 
 # A tool may take this much longer than its load: connecting, last answers, sorting its samples.
@@ -40,24 +41,27 @@ def execute(
     directory: Path,
     limit_s: float,
     tick: Callable[[], None] = lambda: None,
+    user: ToolUser | None = None,
 ) -> Execution:
     """Run the tool and the calls after it; a failure is in `error`, never an exception.
 
     `limit_s` is how long the tool may take before it is stopped; `tick` is called while it runs.
+    `user`: whom the tool runs as, in an empty folder; None: the agent's user, in `directory`.
     """
-    program = _Program(path, command.environ, directory, tick)
-    started_at = utc_now()
-    try:
-        for name, content in command.inputs.items():
-            (directory / name).write_bytes(content)
-        call = program.run(command.argv, command.stdout, limit_s)
-        finished_at = utc_now()
-        error = call.error
-        for argv, stdout in command.after:
-            error = error or program.run(argv, stdout, AFTER_LIMIT_S).error
-    finally:
-        for name in (*command.inputs, *command.scratch):
-            (directory / name).unlink(missing_ok=True)
+    with work_folder(user, directory, command.files) as folder:
+        program = _Program(path, command.environ, _Places(directory, folder), user, tick)
+        started_at = utc_now()
+        try:
+            for name, content in command.inputs.items():
+                (folder / name).write_bytes(content)
+            call = program.run(command.argv, command.stdout, limit_s)
+            finished_at = utc_now()
+            error = call.error
+            for argv, stdout in command.after:
+                error = error or program.run(argv, stdout, AFTER_LIMIT_S).error
+        finally:
+            for name in (*command.inputs, *command.scratch):
+                (folder / name).unlink(missing_ok=True)
     artefacts = _keep_filled(directory, (command.stdout, call.stderr, *command.files))
     if error is None and not artefacts:
         error = f"{command.argv[0]} ended with exit code 0 but printed nothing"
@@ -92,11 +96,19 @@ class _Call:
     stderr: str
 
 
+class _Places(NamedTuple):
+    """Where the output of a tool is kept, and where the tool works."""
+
+    kept: Path
+    work: Path
+
+
 @dataclass(frozen=True)
 class _Program:
     path: str
     environ: Mapping[str, str]
-    directory: Path
+    places: _Places
+    user: ToolUser | None
     tick: Callable[[], None]
 
     def run(self, argv: tuple[str, ...], stdout: str, limit_s: float) -> _Call:
@@ -106,8 +118,8 @@ class _Program:
         error: str | None = None
         # Appended: a later call must not replace what the load itself wrote to stderr.
         with (
-            (self.directory / stdout).open("wb") as out,
-            (self.directory / stderr).open("ab") as err,
+            (self.places.kept / stdout).open("wb") as out,
+            (self.places.kept / stderr).open("ab") as err,
         ):
             try:
                 process = self._spawn(argv, out, err)
@@ -116,10 +128,11 @@ class _Program:
                     error = f"{argv[0]} did not end within {limit_s:g} s and was stopped"
             except OSError as problem:
                 error = f"{argv[0]} could not be started: {problem.strerror}"
-        error = error or _exit_error(argv[0], code, self.directory / stderr)
+        error = error or _exit_error(argv[0], code, self.places.kept / stderr)
         return _Call(code, cpu_s, error, stderr)
 
     def _spawn(self, argv: tuple[str, ...], out: Any, err: Any) -> subprocess.Popen[bytes]:
+        work, user = self.places.work, self.user
         # Its own session: Ctrl-C reaches the agent alone, which then decides what to stop.
         return subprocess.Popen(
             argv,
@@ -127,9 +140,10 @@ class _Program:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
-            cwd=self.directory,
-            env={**os.environ, **self.environ},
+            cwd=work,
+            env={**environ_for(user, work, os.environ), **self.environ},
             start_new_session=True,
+            **({} if user is None else user.identity()),
         )
 
 
@@ -147,6 +161,8 @@ def _wait(
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
                 process.returncode = _code(status)
+                # What the tool left behind would disturb later trials.
+                _signal(process, signal.SIGKILL)
                 return process.returncode, usage.ru_utime + usage.ru_stime, is_late
             if time.monotonic() > deadline:
                 _signal(process, signal.SIGKILL if is_late else signal.SIGTERM)

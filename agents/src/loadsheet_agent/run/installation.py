@@ -12,6 +12,8 @@ from loadsheet_agent.errors import NotInstalledError
 from loadsheet_agent.install.installer import Installer, cache_folder
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.server_spec import ServerKey, ServerSpec, ServiceSpec
+from loadsheet_agent.run.allowed_targets import AllowedTargets
+from loadsheet_agent.run.tool_user import ToolUser
 from loadsheet_agent.tools import FoundTool
 from loadsheet_agent.upload.spool import Entry
 
@@ -24,13 +26,16 @@ class Installation:
 
     `plan` has the servers that can be had; `skipped` says why others cannot, a sentence each.
 
-    `words` by service name or server key: what an installation means.
+    `words` by service name or server key: what an installation means. `tool_user`: whom the load
+    tool runs as; None: the agent's user.
     """
 
     plan: Plan
     tool: FoundTool
     words: Mapping[object, Mapping[str, str]] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    tool_user: ToolUser | None = None
+    targets: AllowedTargets = field(default_factory=AllowedTargets)
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ class Runner:
         tool, ordinal = self._tool.tool, len(self._record.trials)
         point = step.load_point(server.url, self._plan.load.threads)
         command = tool.command(point, f"{ordinal:03d}")
-        problem = self._ensure_ready(server)
+        problem = self._ensure_ready(server) or self._find_refusal(server)
         answer = None
         if problem is None:
             answer, problem = _check_answer(step.workload, server, tool.name)
@@ -236,6 +236,10 @@ class Runner:
             server_tail=server.tail() if execution.error is not None else None,
         )
 
+    def _find_refusal(self, server: ManagedServer) -> str | None:
+        refusal = self._installation.targets.refusal(server.url)
+        return refusal and f"server {server.spec.label!r} gets no load: {refusal}"
+
     def _execute(
         self, command: Command, step: Step, server: ManagedServer
     ) -> tuple[Execution, dict[str, Any]]:
@@ -256,6 +260,7 @@ class Runner:
                 else duration_s + EXTRA_TIME_S
             ),
             tick=tick,
+            user=self._installation.tool_user,
         )
         resources = sampler.finish(execution.client_cpu_s)
         exit_code = server.exit_code()
