@@ -40,13 +40,9 @@ def run_share_text(comparison: Comparison) -> str:
 
 
 def _runs_text(points: Iterable[Point]) -> str | None:
-    # By integers: a UUID takes a call to be hashed.
-    runs_of_all = [
-        (frozenset([cell.run.id.int for cell in point.cells]), len(point.trials))
-        for point in points
-    ]
+    points = list(points)
     # Of fewer trials no interval is shown.
-    runs_of_points = [runs for runs, trials in runs_of_all if trials >= LEAST_TRIALS]
+    runs_of_points = [_runs_of([point]) for point in points if len(point.trials) >= LEAST_TRIALS]
     few = [runs for runs in runs_of_points if len(runs) < LEAST_RUNS]
     if not few:
         return None
@@ -54,15 +50,24 @@ def _runs_text(points: Iterable[Point]) -> str | None:
     more = "One more run" if missing == 1 else f"{_WORDS[missing]} more runs"
     gained = f"{more} would cover other days, builds and server starts too."
     if len(set(runs_of_points)) == 1:
-        measured, covered = _SHARED[len(few[0])]
-        total = len(frozenset[int]().union(*(runs for runs, _ in runs_of_all)))
-        if total > len(few[0]):
-            measured += f" of {total}, the others with fewer than {LEAST_TRIALS} trials a point"
-        return f"Measured in {measured}: the intervals cover more trials of {covered}. {gained}"
+        return f"{_shared_text(len(few[0]), total=len(_runs_of(points)))}. {gained}"
     return (
         f"{_share_text(len(few), len(runs_of_points))} measured in fewer than {LEAST_RUNS} runs: "
         f"there, the intervals cover more trials of the same runs. {gained}"
     )
+
+
+def _runs_of(points: Iterable[Point]) -> frozenset[int]:
+    # By integers: a UUID takes a call to be hashed.
+    return frozenset([cell.run.id.int for point in points for cell in point.cells])
+
+
+def _shared_text(runs: int, *, total: int) -> str:
+    """Of points that share their runs. `total`: of all points, also those without an interval."""
+    measured, covered = _SHARED[runs]
+    if total > runs:
+        measured += f" of {total}, the others with fewer than {LEAST_TRIALS} trials a point"
+    return f"Measured in {measured}: the intervals cover more trials of {covered}"
 
 
 def _share_text(few: int, total: int) -> str:

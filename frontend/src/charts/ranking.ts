@@ -12,15 +12,7 @@ import {
   type Verdict,
   type X,
 } from "../api/figures";
-import {
-  inUnit,
-  kindOf,
-  roundNumber,
-  times,
-  timesRange,
-  type Unit,
-  unitFor,
-} from "../text/format";
+import { inUnit, kindOf, roundNumber, times, timesRange, type Unit, unitFor } from "../text/format";
 import { heldReach } from "./held_ends";
 
 export interface RankingRow {
@@ -77,13 +69,7 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
     unit,
     ticks: [0, 0.5, 1].map((share) => ({ share, text: axisText(share * top, unit) })),
     rows: listed.map((row) =>
-      rankingRow(
-        row,
-        measures.get(row.series) ?? row,
-        unit,
-        top,
-        row.series === ranking.baseline,
-      ),
+      rankingRow(row, measures.get(row.series) ?? row, unit, top, row.series === ranking.baseline),
     ),
   };
 }
