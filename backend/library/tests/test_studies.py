@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from statistics import fmean
 
 import pytest
@@ -84,6 +85,17 @@ def test_the_tables_of_landshark_are_the_means_of_its_reports_but_for_two_cells(
     assert apart == {("PHP", 10_000): (2_239, 2_339), ("mod_wsgi", 20_000): (1_374, 1_223)}
     slowest_left_out = sorted(rates["mod_wsgi", 20_000])[1:]
     assert fmean(slowest_left_out) == pytest.approx(1_374, abs=1)
+
+
+def test_the_method_of_landshark_says_how_often_each_point_was_measured():
+    reports = Counter(
+        (path.parent.name, path.name.rpartition("-")[0])
+        for path in (LANDSHARK.folder / "raw").glob("*/*.txt")
+    )
+    assert {point for point, count in reports.items() if count != 3} == {("mod-wsgi", "c20000")}
+    assert reports["mod-wsgi", "c20000"] == 4
+    assert "four of mod_wsgi at 20,000 connections: 133 reports" in LANDSHARK.method[1]
+    assert reports.total() == 133
 
 
 def test_webrick_was_measured_and_is_in_no_table():
