@@ -7,6 +7,7 @@ const LIST = `
     <span data-slot="ticked"></span>
     <button data-ticks="2">Compare two</button>
     <button data-ticks="">Delete</button>
+    <details data-ticks=""><summary>Label</summary></details>
     <input type="checkbox" name="run"><input type="checkbox" name="run">
     <input type="checkbox" name="run">
   </div>`;
@@ -21,15 +22,18 @@ function tick(count: number): { text: string; enabled: boolean[] } {
   }
   return {
     text: document.querySelector("[data-slot=ticked]")?.textContent ?? "",
-    enabled: [...document.querySelectorAll("button")].map((button) => !button.disabled),
+    enabled: [
+      ...[...document.querySelectorAll("button")].map((button) => !button.disabled),
+      !document.querySelector("details")?.inert,
+    ],
   };
 }
 
 test.each([
-  [0, "Tick two runs to compare them.", [false, false]],
-  [1, "1 ticked", [false, true]],
-  [2, "2 ticked", [true, true]],
-  [3, "3 ticked", [false, true]],
+  [0, "Tick two runs to compare them.", [false, false, false]],
+  [1, "1 ticked", [false, true, true]],
+  [2, "2 ticked", [true, true, true]],
+  [3, "3 ticked", [false, true, true]],
 ])("with %i ticked the buttons fit", (count, text, enabled) => {
   expect(tick(count)).toEqual({ text, enabled });
 });

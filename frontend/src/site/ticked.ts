@@ -12,9 +12,12 @@ function update(list: HTMLElement): void {
   if (status) {
     status.textContent = count === 0 ? "Tick two runs to compare them." : `${count} ticked`;
   }
-  for (const button of list.querySelectorAll<HTMLButtonElement>("button[data-ticks]")) {
-    const wanted = button.dataset.ticks;
-    button.disabled = wanted ? count !== Number(wanted) : count === 0;
+  for (const action of list.querySelectorAll<HTMLElement>("[data-ticks]")) {
+    const wanted = action.dataset.ticks;
+    const fits = wanted ? count === Number(wanted) : count > 0;
+    if (action instanceof HTMLButtonElement) action.disabled = !fits;
+    // A menu cannot be disabled.
+    else action.inert = !fits;
   }
 }
 
