@@ -45,13 +45,17 @@ export function progressText(progress: Progress): { count: string; now: string; 
   return { count, now, left: left.filter(Boolean).join(" · ") };
 }
 
+function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
 function say(root: HTMLElement, progress: Progress): void {
   const texts = progressText(progress);
   const write = (slot: string, text: string): void => {
     const place = root.querySelector(`[data-slot=${slot}]`);
     if (place && place.textContent !== text) place.textContent = text;
   };
-  write("run-state", progress.state);
+  write("run-state", capitalised(progress.state));
   write("live-count", texts.count);
   write("live-now", texts.now);
   write("live-left", texts.left);
