@@ -50,7 +50,15 @@ class Overall:
         if trust.level == "noisy" and not told.is_open:
             told = told.prefixed(TOO_NOISY)
         aside = UNSET if self.aside is None else self.aside
-        return Answer(sentence=told.sentence, margin=told.margin, aside=aside, trust=trust)
+        return Answer(sentence=told.sentence, margin=self._margin(told), aside=aside, trust=trust)
+
+    def _margin(self, told: Headline) -> str | None:
+        """The margin, which stands on a line of its own: a reason there begins as sentences do."""
+        reasons = self.comparability.because
+        margin = told.margin
+        if margin and reasons and reasons[0].panel is None and margin.startswith(reasons[0].text):
+            return margin[:1].upper() + margin[1:]
+        return margin
 
     def with_view(self, headline: Headline, decision: Decision) -> Overall:
         """The same where a view has a headline of its own, which is about no ranking."""

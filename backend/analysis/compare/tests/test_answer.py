@@ -272,7 +272,7 @@ def test_unlike_series_are_not_comparable_also_by_request(lab):
         assert "Take" not in told["sentence"]
         assert told["trust"]["reasons"][0]["remedy"] == "Choose one tool."
     assert answer(lab)["sentence"] == "These series cannot be ranked"
-    assert answer(lab)["margin"].startswith("load tool differs: k6, wrk")
+    assert answer(lab)["margin"].startswith("Load tool differs: k6, wrk")
 
 
 def test_one_panel_of_several_that_is_too_noisy_asks_for_care(lab):
