@@ -15,6 +15,15 @@ URL = "/w/own-lab/settings"
 GOOD = {"relevant_percent": "5", "min_trials": "4", "must_match": ["cpu", "kernel"]}
 
 
+def test_exports_say_in_short_what_stays_here(owner, scene):
+    """Each kind of data that stays is told to who asks for it."""
+    html = html_of(owner.get("/w/own-lab/exports"))
+    short, _, rest = html.partition("<details")
+    assert "People and secrets stay here" in short
+    assert "Heartbeats of runs" not in short
+    assert f"All {rest.count('<li>')} kinds of data that stay here" in rest
+
+
 def test_what_must_match_by_default_are_the_axes_of_the_machines():
     axes = {factor.id for factor in FACTORS if factor.rule == "axis"} - {"tool"}
     assert set(DEFAULT_MUST_MATCH) == axes
