@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
+from django.db.models.fields.json import KT
 
 from backend.ingest.models import Artefact, State, Upload
 from backend.runs.cursors import pack_cursor, read_instant_cursor
+from backend.runs.listing import names_of_runs
 
 
 class Which(Enum):
@@ -32,9 +35,13 @@ NAMED_FILES = 3
 
 @dataclass(frozen=True, slots=True)
 class ListedUpload:
-    """An upload with its state, reason and time, and the names of its first files."""
+    """An upload with its state, reason and time, and the names of its first files.
+
+    `run_name`: what its run measured, such as "caddy 1.27.1 · json · wrk"; empty without a run.
+    """
 
     upload: Upload
+    run_name: str
     file_names: Sequence[str]
     # How many files it has beside those.
     more_files: int
@@ -66,7 +73,9 @@ def upload_page(
         instant, upload_id = read_instant_cursor(after)
         together = Q(received_at=instant, pk__lt=upload_id)
         rows = rows.filter(Q(received_at__lt=instant) | together)
-    uploads = list(rows.only("id", "state", "reason", "received_at")[: limit + 1])
+    shown = rows.only("id", "state", "reason", "received_at", "run")
+    # A part of a run that came in several uploads has no row of its own there.
+    uploads = list(shown.annotate(part_of=KT("envelope__run__id"))[: limit + 1])
     page = uploads[:limit]
     has_more = len(uploads) > limit
     cursor = pack_cursor(page[-1].received_at.isoformat(), str(page[-1].pk)) if has_more else None
@@ -80,9 +89,21 @@ def _with_files(uploads: Sequence[Upload]) -> list[ListedUpload]:
     for upload_id, name in first.values_list("upload_id", "name"):
         names[upload_id].append(name)
     counts = dict(files.order_by().values_list("upload_id").annotate(count=Count("*")))
+    run_of = {upload.pk: _run_of(upload) for upload in uploads}
+    run_names = names_of_runs([run_id for run_id in run_of.values() if run_id is not None])
     return [
         ListedUpload(
-            upload, names[upload.pk], more_files=counts.get(upload.pk, 0) - len(names[upload.pk])
+            upload,
+            run_names.get(run_of[upload.pk] or upload.pk, ""),
+            names[upload.pk],
+            more_files=counts.get(upload.pk, 0) - len(names[upload.pk]),
         )
         for upload in uploads
     ]
+
+
+def _run_of(upload: Any) -> UUID | None:
+    """As `Upload.result_run_id`, of a row whose envelope was not loaded."""
+    if upload.run_id is not None or upload.state != State.PARSED or not upload.part_of:
+        return upload.run_id  # type: ignore[no-any-return]
+    return UUID(upload.part_of)

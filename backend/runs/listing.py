@@ -178,15 +178,30 @@ def rows_of(runs: Sequence[Run], cells: Q = EVERY_CELL) -> list[RunRow]:
     return [_row(run, measured[run.pk], best.get(run.pk)) for run in runs]
 
 
-def _measured_in(runs: Sequence[Run]) -> dict[UUID, _Measured]:
+def names_of_runs(run_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """By run, what it measured, such as "caddy 1.27.1 · json · wrk"."""
+    return {run_id: _name(measured) for run_id, measured in _named_in(run_ids).items()}
+
+
+def _name(measured: _Measured) -> str:
+    return run_name(measured.labels, measured.workloads, measured.tools)
+
+
+def _named_in(run_ids: Sequence[UUID]) -> dict[UUID, _Measured]:
+    """By run, the names of what it measured."""
     by_run: dict[UUID, _Measured] = defaultdict(_Measured)
-    run_ids = [run.pk for run in runs]
     with reading_connection().cursor() as cursor:
-        cursor.execute(_NAMES, [run_ids])
+        cursor.execute(_NAMES, [list(run_ids)])
         for run_id, server, version, workload, tool in cursor.fetchall():
             own = by_run[run_id]
             own.servers[server] = own.workloads[workload] = own.tools[tool] = None
             own.labels[f"{server} {version or ''}".strip()] = None
+    return by_run
+
+
+def _measured_in(runs: Sequence[Run]) -> dict[UUID, _Measured]:
+    run_ids = [run.pk for run in runs]
+    by_run = _named_in(run_ids)
     # Separate statements, each answered by an index: joined to the page they would count the trials
     # of every run.
     trials = Trial.objects.filter(among("run", run_ids)).order_by().values_list("run_id")
@@ -218,6 +233,6 @@ def _row(run: Run, measured: _Measured, best_rps: float | None) -> RunRow:
         workloads=tuple(sorted(measured.workloads)),
         tools=tuple(sorted(measured.tools)),
         server_host=None if run.server_host is None else str(run.server_host),
-        name=run_name(measured.labels, measured.workloads, measured.tools),
+        name=_name(measured),
         throughput_rps=best_rps,
     )

@@ -1,6 +1,7 @@
 """The list of runs: names, figures and states, in an order that the server keeps over pages."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -13,12 +14,12 @@ from backend.analysis.pages.run_summary import summarise_run
 from backend.ingest.editing import edit_run, merge_names
 from backend.ingest.models import State, Upload
 from backend.ingest.worker import process
-from backend.runs.listing import run_page
+from backend.runs.listing import rows_of, run_page
 from backend.runs.models import FormerName, Run, Server, Trial, Workload
 from backend.runs.run_order import SORTS, RunOrder
 from backend.runs.search import RunSearch
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
-from backend.testing.uploads import WRK, make_envelope, make_upload
+from backend.testing.uploads import WRK, make_envelope, make_trial, make_upload
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
@@ -263,13 +264,28 @@ def test_failed_uploads_of_last_night_are_two_clicks_away(client, scene):
     assert "Done" in html_of(client.get("/w/own-lab/uploads"))
 
 
+def test_uploads_are_listed_by_what_their_run_measured(client, scene):
+    """Also the parts of a run that came trial by trial, all with files of one name."""
+    run_id, page = uuid4(), "/w/own-lab/uploads"
+    for ordinal in range(2):
+        envelope = make_envelope(0)
+        trial = make_trial(ordinal, server={"name": "nginx", "version": "1"})
+        envelope["trials"] = [{**trial, "artefacts": ["0.txt"]}]
+        envelope["run"] |= {"id": str(run_id), "plan": "[load]"}
+        upload = make_upload(scene.own, WRK + ordinal * "\n", envelope=envelope)
+        process(upload.pk)
+    name = rows_of(Run.objects.filter(pk=run_id))[0].name
+    assert name.startswith("nginx 1 · ")
+    assert html_of(client.get(page)).count(f"<bdi>{name}</bdi>") == 2
+
+
 def test_uploads_are_listed_by_the_names_of_their_files(client, scene):
     nothing = make_upload(scene.own, *["no tool's output"] * 5)
     process(nothing.pk)
     for address in ("/w/own-lab/uploads?state=failed", "/w/own-lab/runs", "/w/own-lab/"):
         html = html_of(client.get(address))
         row = html[html.index(f'href="/u/{nothing.pk}"') :].split("</th>")[0]
-        names = "<bdi>0.txt</bdi>, <bdi>1.txt</bdi>, <bdi>2.txt</bdi> and 2 more</a>"
+        names = "<bdi>0.txt</bdi>, <bdi>1.txt</bdi>, <bdi>2.txt</bdi> and 2 more</span></a>"
         assert names in row, address
 
 
