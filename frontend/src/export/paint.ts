@@ -5,6 +5,7 @@ import { drawnScene } from "../charts/drawn";
 import { ratioView } from "../charts/ratios";
 import { Chart } from "../charts/register";
 import { chartOptions, type Scene } from "../charts/scene";
+import { fitText } from "../charts/style/label_layout";
 import type { ChartTheme } from "../charts/style/theme";
 import type { View } from "../charts/view";
 import { viewOf } from "../charts/views";
@@ -29,7 +30,7 @@ export function paintView(ctx: CanvasRenderingContext2D, painting: Painting, rec
   const empty =
     figures.series.length === 0 ? "There is nothing to draw." : view.empty(figures, metric);
   if (empty !== null) paintText(ctx, empty, rect, theme);
-  else if (view.build) paintCharts(ctx, drawn, view.build, rect);
+  else if (view.build) paintCharts(ctx, drawn, { ...view, build: view.build }, rect);
   else paintRatioTable(ctx, painting, rect);
 }
 
@@ -50,11 +51,11 @@ export function extraRows(
 
 type Build = NonNullable<View["build"]>;
 
-/** One chart, or one for each panel side by side. */
+/** One chart, or one for each panel side by side; a panel without values says why. */
 function paintCharts(
   ctx: CanvasRenderingContext2D,
   painting: Painting,
-  build: Build,
+  { build, empty }: Pick<View, "empty"> & { readonly build: Build },
   rect: Rect,
 ): void {
   const panels = panelsOrWhole(painting.figures);
@@ -68,8 +69,14 @@ function paintCharts(
     const y = rect.y + Math.floor(i / columns) * height;
     if (name !== undefined)
       paintText(ctx, short(name, 60), { x: x + 6, y, width, height: head }, painting.theme);
-    const chart = offscreen(painting, panel, build, width - 8, height - head - 8);
-    ctx.drawImage(chart, x, y + head, width - 8, height - head - 8);
+    const place = { x, y: y + head, width: width - 8, height: height - head - 8 };
+    const why = empty(panel, painting.metric);
+    if (why !== null) {
+      paintText(ctx, why, place, painting.theme);
+      return;
+    }
+    const chart = offscreen(painting, panel, build, place.width, place.height);
+    ctx.drawImage(chart, place.x, place.y, place.width, place.height);
   });
 }
 
@@ -120,5 +127,6 @@ function paintText(
 ): void {
   ctx.font = `600 13px ${theme.font}`;
   ctx.fillStyle = theme.ink;
-  ctx.fillText(isolated(short(text, 180)), rect.x + 6, rect.y + 4);
+  const shown = fitText(short(text, 180), rect.width - 12, (part) => ctx.measureText(part).width);
+  ctx.fillText(isolated(shown), rect.x + 6, rect.y + 4);
 }
