@@ -51,7 +51,7 @@ from backend.runs.dismissals import DismissalRefused
 from backend.runs.editing import CorrectionRefused
 from backend.runs.merging import MergeRefused
 from backend.runs.observations import ObservationConflict
-from backend.runs.record import RunElsewhere
+from backend.runs.refusals import RunElsewhere
 from backend.runs.registry import WAIT_AGAIN_S, NamesBusy
 from backend.runs.renaming import RenameRefused
 from backend.runs.run_order import BadOrder

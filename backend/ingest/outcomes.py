@@ -18,7 +18,7 @@ from backend.ingest.models import State
 from backend.ingest.reading import NothingRead
 from backend.ingest.sandbox import MemoryUsedUp, ParserDied, ParserFailed, ParserInterrupted
 from backend.ingest.storage import StorageAway
-from backend.runs.record import RunElsewhere, TooManyTrials
+from backend.runs.refusals import RunElsewhere, TooManyTrials
 
 log = logging.getLogger(__name__)
 

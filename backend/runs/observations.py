@@ -26,7 +26,7 @@ from backend.errors import Conflict
 from backend.runs.bulk import MAX_ROWS
 from backend.runs.corrections import standing_corrections
 from backend.runs.models import Cell, Correction, Observation, Run, Trial
-from backend.runs.record import RunElsewhere
+from backend.runs.refusals import RunElsewhere
 from backend.runs.registry import SeriesIdentity, lock_names, register_host, register_series
 
 # The CPU time at a trial's start or end is known only with a sample this close to it.

@@ -18,7 +18,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from backend.accounts.models import User, Workspace
-from backend.errors import Conflict
 from backend.runs.as_read import run_as_read, trial_as_read
 from backend.runs.bulk import copy_rows, insert_rows
 from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
@@ -33,6 +32,7 @@ from backend.runs.evidence import printed_facts
 from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
 from backend.runs.models import Cell, Correction, Run, Series, Trial, TrialTimeline
 from backend.runs.names import MAX_TRIALS
+from backend.runs.refusals import RunElsewhere, TooManyTrials
 from backend.runs.registry import (
     SeriesIdentity,
     lock_names,
@@ -75,20 +75,6 @@ class RunInput:
     trials_planned: int | None = None
     # name and parts, where several agents carried out the plan together.
     session: Mapping[str, Any] = field(default_factory=dict)
-
-
-class RunElsewhere(Conflict):
-    """The run's id is used by another workspace; nothing was written."""
-
-    def __init__(self, run_id: uuid.UUID, *, hint: str = "") -> None:
-        super().__init__(f"The run id {run_id} is not one of this workspace.", hint=hint)
-
-
-class TooManyTrials(Conflict):
-    """With these trials the run would have more than it may have; nothing was written."""
-
-    def __init__(self) -> None:
-        super().__init__(f"A run has at most {MAX_TRIALS:,} trials.")
 
 
 @transaction.atomic

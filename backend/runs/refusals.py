@@ -1,0 +1,22 @@
+"""Why a run is not recorded."""
+
+from __future__ import annotations
+
+import uuid
+
+from backend.errors import Conflict
+from backend.runs.names import MAX_TRIALS
+
+
+class RunElsewhere(Conflict):
+    """The run's id is used by another workspace; nothing was written."""
+
+    def __init__(self, run_id: uuid.UUID, *, hint: str = "") -> None:
+        super().__init__(f"The run id {run_id} is not one of this workspace.", hint=hint)
+
+
+class TooManyTrials(Conflict):
+    """With these trials the run would have more than it may have; nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__(f"A run has at most {MAX_TRIALS:,} trials.")
