@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from backend.runs.checks import CheckInput, check_cell
 from backend.runs.evidence import with_own_output
-from backend.runs.models import Cell, Series, Trial
+from backend.runs.models import Cell, Run, Series, Trial
 from backend.stats import Histogram
 from backend.stats.centres import centre_of_run
 from backend.stats.curve import percentile_curve
@@ -54,6 +54,13 @@ def merge_cell(cell: Cell, trials: Sequence[Trial]) -> None:
     cell.throughput_rps = _throughput_of(counted)
     _count_and_check(cell, [_stored_figures(trial) for trial in counted], warmed_up=warmed_up)
     _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
+
+
+def give_totals(run: Run, cells: Iterable[Cell], trials: Iterable[Trial]) -> None:
+    """Of a run that is not stored yet: else the database would write its row once more."""
+    rates = (cell.throughput_rps for cell in cells)
+    run.best_rps = max((rate for rate in rates if rate is not None), default=None)
+    run.counted_trials = sum(not trial.warmup for trial in trials)
 
 
 def _throughput_of(counted: Sequence[Trial]) -> float | None:

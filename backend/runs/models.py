@@ -10,12 +10,13 @@ import uuid
 from typing import Any
 
 from django.db import models
-from django.db.models.functions import Cast, Coalesce, Now, Upper
+from django.db.models.functions import Now, Upper
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.runs.amendments import Correction, Dismissal, FormerName, Merge
 from backend.runs.over_time import Observation, TrialTimeline
+from backend.runs.run_indexes import RUN_INDEXES
 from backend.runs.text_index import text_index
 
 __all__ = [
@@ -181,30 +182,7 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-recorded_at"]
-        indexes = [
-            models.Index(
-                fields=["workspace", "trashed_at"],
-                condition=models.Q(trashed_at__isnull=False),
-                name="run_in_trash",
-            ),
-            models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace"),
-            # Lists filter and sort by the start, and by the arrival of a run without one.
-            models.Index(
-                "workspace", Coalesce("started_at", "recorded_at"), "id", name="run_by_start"
-            ),
-            models.Index("workspace", "counted_trials", "id", name="run_by_trials"),
-            # A run without a throughput is below every other one (run_order.py).
-            models.Index(
-                "workspace", Coalesce("best_rps", models.Value(-1.0)), "id", name="run_by_best"
-            ),
-            models.Index(fields=["workspace", "completed_at"], name="run_by_completion"),
-            models.Index(
-                fields=["workspace", "started_at"],
-                condition=~models.Q(session={}),
-                name="run_of_session",
-            ),
-            text_index(Upper(Cast("labels", models.TextField())), name="run_by_text"),
-        ]
+        indexes = RUN_INDEXES
 
     def __str__(self) -> str:
         return str(self.id)

@@ -323,12 +323,6 @@ class Writer:
         for cell in self.cells.values():
             merge_cell(cell, sorted(members[cell.pk], key=lambda trial: trial.ordinal))
 
-    def total(self) -> None:
-        """Give a run that is not stored yet its totals: else the database writes its row again."""
-        rates = [cell.throughput_rps for cell in self.cells.values()]
-        self.run.best_rps = max((rate for rate in rates if rate is not None), default=None)
-        self.run.counted_trials = sum(not trial.warmup for trial in self.trials)
-
     def _cell(self, series: Series, point: LoadPoint) -> Cell:
         cell = Cell(
             run=self.run,

@@ -17,6 +17,7 @@ from backend.accounts.models import Workspace
 from backend.errors import Conflict
 from backend.runs.as_read import trial_as_read
 from backend.runs.bulk import copy_rows
+from backend.runs.cells import give_totals
 from backend.runs.measured import TrialRecord, load_point
 from backend.runs.models import Cell, Run, Trial, TrialTimeline
 from backend.runs.record import RunInput, Writer, run_row, series_of
@@ -84,4 +85,4 @@ def _gather(writers: Sequence[Writer], new_runs: Sequence[NewRun]) -> None:
         writer.add(record, point, series, as_read)
     for writer in writers:
         writer.merge_cells()
-        writer.total()
+        give_totals(writer.run, writer.cells.values(), writer.trials)

@@ -195,7 +195,7 @@ def few_with(
     For the runs of a page: a common word is in so many runs that to collect them takes long.
     """
     connection = reading_connection()
-    given: dict[str, object] = {"runs": list(run_ids), "workspaces": list(workspace_ids)}
+    given: dict[str, Any] = {"runs": list(run_ids), "workspaces": list(workspace_ids)}
     for number, word in enumerate(words):
         lowest, highest = _id_range(word.lower()) or (None, None)
         given |= {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from loadsheet_agent import __version__
 from loadsheet_agent.commands.options import (
     YesNo,
+    add_bounds,
     add_max_wait,
     add_service,
     add_short,
@@ -203,18 +204,7 @@ def _add_run(commands: Commands) -> None:
         default=None,
         help="seed of the order of trials, to repeat the order of another run",
     )
-    run.add_argument(
-        "--tool-user",
-        metavar="NAME",
-        help="where the agent is root: the user that load tools run as, and nothing else; else "
-        "LOADSHEET_TOOL_USER",
-    )
-    run.add_argument(
-        "--targets",
-        metavar="LIST",
-        help="the only servers that may be put under load: names, addresses or networks, each "
-        "with :PORT or without; else LOADSHEET_TARGETS, else every server",
-    )
+    add_bounds(run)
     add_tool_path(run)
     add_service(run)
     add_max_wait(run)

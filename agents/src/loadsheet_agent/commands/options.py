@@ -34,6 +34,22 @@ def add_tool_path(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_bounds(parser: argparse.ArgumentParser) -> None:
+    """What load tools may do, whatever the plan says."""
+    parser.add_argument(
+        "--targets",
+        metavar="LIST",
+        help="the only servers that get load: names, addresses or networks, each with :PORT or "
+        "without; else LOADSHEET_TARGETS, else every server",
+    )
+    parser.add_argument(
+        "--tool-user",
+        metavar="NAME",
+        help="where the agent is root: the user that load tools run as, and nothing else; else "
+        "LOADSHEET_TOOL_USER",
+    )
+
+
 def add_service(parser: argparse.ArgumentParser) -> None:
     """Of commands that talk to the service."""
     parser.add_argument(

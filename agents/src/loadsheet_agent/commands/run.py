@@ -19,7 +19,7 @@ from loadsheet_agent.plan.expansion import expand, expand_most
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.plan.tool_choice import choose_tool
-from loadsheet_agent.run.allowed_targets import read_allowed_targets
+from loadsheet_agent.run.allowed_targets import AllowedTargets, read_allowed_targets
 from loadsheet_agent.run.installation import Installation, find_available, install_plan
 from loadsheet_agent.run.measurement import Measurement
 from loadsheet_agent.run.new_run import SEEDS, client_facts, new_record
@@ -27,7 +27,7 @@ from loadsheet_agent.run.record import RunRecord
 from loadsheet_agent.run.resume import resume_run
 from loadsheet_agent.run.session import Session, join_session
 from loadsheet_agent.run.summary import summarise, trials_text
-from loadsheet_agent.run.tool_user import find_tool_user
+from loadsheet_agent.run.tool_user import ToolUser, find_tool_user
 from loadsheet_agent.tools import tool_paths
 from loadsheet_agent.upload.delivery import Delivery
 from loadsheet_agent.upload.secrets import redactor_for
@@ -42,9 +42,7 @@ def run(arguments: Namespace) -> Exit:
     whole = replace(whole, labels=labels)
     _check_arguments(arguments)
     same_host = servers_are_here(whole)
-    tool_user = find_tool_user(arguments.tool_user or os.environ.get("LOADSHEET_TOOL_USER"))
-    targets = read_allowed_targets(arguments.targets or os.environ.get("LOADSHEET_TARGETS"))
-    targets.check(whole)
+    tool_user, targets = _bounds(arguments, whole)
     available = find_available(whole)
     tool = choose_tool(available.plan, tool_paths(arguments.tool_path, os.environ))
     installation = install_plan(available, tool, say)
@@ -76,6 +74,14 @@ def run(arguments: Namespace) -> Exit:
     say(_outcome(record, f"Measured {_measured_text(record)}"))
     code = Exit.TRIALS_FAILED if record.failed_trials() else Exit.OK
     return _upload(entry, record, target, arguments, code)
+
+
+def _bounds(arguments: Namespace, plan: Plan) -> tuple[ToolUser | None, AllowedTargets]:
+    """Whom load tools run as, and what gets load. Raises UsageError, and PlanError for the plan."""
+    tool_user = find_tool_user(arguments.tool_user or os.environ.get("LOADSHEET_TOOL_USER"))
+    targets = read_allowed_targets(arguments.targets or os.environ.get("LOADSHEET_TARGETS"))
+    targets.check(plan)
+    return tool_user, targets
 
 
 def _check_arguments(arguments: Namespace) -> None:
