@@ -7,10 +7,12 @@ program reads them: pages of the usual length, each by the `next` of the page be
 pages count like early ones. Details are asked once each, so nothing comes from a cache of answers.
 
 Then it sends 100,000 of the same requests over several connections and reads the resident memory of
-the web processes: the last quarter must not need more than the second, but for MOST_GROWTH. Most of
-them are for one trial, load point, upload or result set, and each of the others comes a thousand
-times: of all kinds alike they would take hours. Figures of a shared machine: compare within one
-run.
+the web processes: the last quarter must not need more than the second, but for MOST_GROWTH. After
+LOOKED_AT requests, and at the end once more after malloc_trim, it prints what lives in the memory
+and what is free and kept, so that a leak can be told from fragmentation (probe/__init__.py). Most
+requests are for one trial, load point, upload or result set, and each of the others comes a
+thousand times: of all kinds alike they would take hours. Figures of a shared machine: compare
+within one run.
 """
 
 from __future__ import annotations
@@ -19,18 +21,20 @@ import argparse
 import hashlib
 import http.client
 import itertools
-import os
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import httpx
 import psutil
 import psycopg
 from compare import Store, held, p95, spread
 from own_service import demo_token, own_service, print_machine
+from probe import ask_memory, probed
 
 from backend.config.site import Site
 
@@ -43,7 +47,7 @@ TARGET_MS = 50
 # Of the memory after the first half: fragmentation grows for longer than that, a leak without end.
 MOST_GROWTH = 1.05
 SAMPLES = 200
-PRINTED_EACH = 10_000
+LOOKED_AT = (10_000, 30_000, 60_000, 100_000)
 CONNECTIONS = 4
 # Of the memory: a turn of these many times, then once of everything.
 QUICK = ("trial", "trials of a point", "upload", "result set")
@@ -67,7 +71,7 @@ LISTS = {
 def main() -> None:
     options = _options()
     print_machine()
-    with own_service(options.folder) as site:
+    with probed() as probe, own_service(options.folder, {"PYTHONPATH": str(probe)}) as site:
         headers = {"authorization": f"Bearer {demo_token(site)}"}
         with psycopg.connect(site.environment["DATABASE_URL"]) as database:
             store = Store(database)
@@ -78,13 +82,20 @@ def main() -> None:
         print(f"{options.trials:,} trials in {len(store.runs):,} runs", flush=True)
         with httpx.Client(base_url=site.url, headers=headers, timeout=120) as client:
             addresses = measure_lists(client) | measure_details(client, details)
-        measure_memory(addresses, site, headers, options.requests)
+        measure_memory(addresses, Asked(site, headers, probe), options)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench api", description=__doc__)
     parser.add_argument("--trials", type=int, default=TRIALS, help="trials that are stored")
     parser.add_argument("--requests", type=int, default=REQUESTS, help="requests for the memory")
+    parser.add_argument(
+        "--look-at",
+        type=int,
+        nargs="*",
+        default=LOOKED_AT,
+        help="after how many requests the memory is looked at",
+    )
     parser.add_argument("--folder", help="where the data folder is made (a temporary folder)")
     return parser.parse_args()
 
@@ -211,13 +222,14 @@ def show(name: str, taken: list[float], note: str) -> None:
 
 
 def measure_memory(
-    addresses: Mapping[str, list[str]], site: Site, headers: Mapping[str, str], requests: int
+    addresses: Mapping[str, list[str]], asked: Asked, options: argparse.Namespace
 ) -> None:
-    """Print the memory of the web processes together, over so many requests of all kinds."""
-    asking = Asking(addresses, site.port, headers, requests)
+    """Print the memory of the web processes together, over requests of all kinds."""
+    asking = Asking(addresses, asked, options)
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         for connection in [pool.submit(asking.ask_until_end) for _ in range(CONNECTIONS)]:
             connection.result()
+    asking.look("after malloc_trim", trim=True)
     sizes = asking.sizes
     parts = [sizes[at * len(sizes) // 4 : (at + 1) * len(sizes) // 4] for at in range(4)]
     quarters = [median(part) for part in parts]
@@ -228,21 +240,32 @@ def measure_memory(
     print(f"last ÷ second {growth:.3f} (target {MOST_GROWTH}{missed})")
 
 
+class Asked(NamedTuple):
+    """A service, what each request to it has, and where its processes say what they have."""
+
+    site: Site
+    headers: Mapping[str, str]
+    probe: Path
+
+
 class Asking:
     """Requests that several connections take in turn, and the memory meanwhile."""
 
     def __init__(
         self,
         addresses: Mapping[str, list[str]],
-        port: int,
-        headers: Mapping[str, str],
-        requests: int,
+        asked: Asked,
+        options: argparse.Namespace,
     ) -> None:
         self.sizes: list[float] = []
         self._addresses = _mixed(addresses)
-        self._port, self._headers = port, dict(headers)
-        self._pids = web_processes(port)
-        self._requests, self._asked = requests, 0
+        self._port, self._headers = asked.site.port, dict(asked.headers)
+        self._pids = web_processes(asked.site)
+        self._probe = asked.probe
+        self._look_at = frozenset(options.look_at)
+        self._requests, self._asked = options.requests, 0
+        # How often the memory is read, where few requests are asked.
+        self._each = max(1, options.requests // SAMPLES)
         self._started = time.perf_counter()
         self._lock = threading.Lock()
 
@@ -265,13 +288,16 @@ class Asking:
             if self._asked >= self._requests:
                 return None
             self._asked += 1
-            if self._asked % max(1, self._requests // SAMPLES) == 0:
+            if self._asked % self._each == 0:
                 self.sizes.append(memory_mb(self._pids))
-            if self._asked % PRINTED_EACH == 0:
+            if self._asked in self._look_at:
                 rate = self._asked / (time.perf_counter() - self._started)
-                size = memory_mb(self._pids)
-                print(f"  {self._asked:,} requests at {rate:.0f}/s: {size:.0f} MB", flush=True)
+                self.look(f"{self._asked:,} requests at {rate:.0f}/s")
             return next(self._addresses)
+
+    def look(self, when: str, *, trim: bool = False) -> None:
+        """Print what the memory consists of."""
+        print(f"  {when}: {ask_memory(self._pids, self._probe, trim=trim).line}", flush=True)
 
 
 def _mixed(addresses: Mapping[str, list[str]]) -> Iterator[str]:
@@ -282,14 +308,13 @@ def _mixed(addresses: Mapping[str, list[str]]) -> Iterator[str]:
             yield next(asked[name])
 
 
-def web_processes(port: int) -> set[int]:
-    """The processes that listen on the port, without this one."""
-    pids = {
-        each.pid
-        for each in psutil.net_connections(kind="tcp")
-        if each.status == psutil.CONN_LISTEN and each.laddr.port == port and each.pid
+def web_processes(site: Site) -> set[int]:
+    """All of them: to the system, only one holds the socket that they share."""
+    return {
+        child.process.pid
+        for child in site.children
+        if child.name.startswith("web-") and child.process is not None
     }
-    return pids - {os.getpid()}
 
 
 def memory_mb(pids: Collection[int]) -> float:
