@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 
 from backend.testing.promises import (
+    accounts,
     again,
     alarms,
     bombs,
@@ -41,6 +42,7 @@ PROMISES: dict[str, Callable[[Say], Finding]] = {
     "B2-parser-faults": parsers.parser_faults,
     "C2-foreign-ids": viewers.foreign_ids,
     "C3-guesses": viewers.guesses,
+    "D6-accounts": accounts.accounts,
     "G1-alarms": alarms.alarms,
 }
 # Those of which a share can be tried.
