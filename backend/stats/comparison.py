@@ -7,7 +7,7 @@ variation from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import inf, log1p, sqrt
@@ -15,9 +15,9 @@ from math import inf, log1p, sqrt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backend.stats.contrast import Contrast, next_run
+from backend.stats.contrast import Contrast, Quantile, next_run
 from backend.stats.noise import Noise, PageNoise, measure_noise
-from backend.stats.ratio import Better, Verdict, inverse_verdict
+from backend.stats.ratio import IF_BASELINE_IS_STEADY, Better, Verdict, inverse_verdict
 from backend.stats.replicates import (
     CONFIDENCE,
     Centre,
@@ -28,9 +28,6 @@ from backend.stats.replicates import (
 )
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION
-
-# Of the largest |t| of a family, by the degrees of freedom of one of its comparisons.
-Quantile = Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +92,11 @@ class Comparison(Struct, frozen=True, gc=False):
         return replace(self, value=-self.value, low=low, high=high, verdict=verdict)
 
     @property
+    def is_sized(self) -> bool:
+        """Whether it says that the difference is beyond the threshold."""
+        return self.verdict in ("improved", "regressed")
+
+    @property
     def significant(self) -> bool:
         """Whether the interval excludes 1×."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
@@ -142,24 +144,44 @@ class Page:
         `families`: how many such families the page shows; they share the 5 % (Šidák).
         """
         rule = Rule(better, relevant)
-        return list(self.each_against(base, others, rule, families=families))
+        rows = list(self.each_against(base, others, rule, families=families))
+        if len(rows) > 1 and any(row.is_sized for row in rows):
+            return self._unless_base_is_noisier(base, others, rows, families)
+        return rows
 
     def each_against(
         self, base: int, others: Sequence[int], rule: Rule, *, families: int = 1
     ) -> Iterator[Comparison]:
-        """As `against`, each computed when it is asked for: the first may be enough."""
-        contrasts = {other: self._contrast(base, other) for other in others}
-        correlation = _correlation([each for each in contrasts.values() if each is not None])
-        confidence = _confidence(families)
+        """As `against`, each computed when it is asked for: the first may be enough.
 
-        def quantile(freedom: float) -> float:
-            return quantile_against_baseline(len(others), freedom, correlation, confidence)
-
-        for other, contrast in contrasts.items():
+        Verdicts may rest on the base being as steady as the others.
+        """
+        contrasts = [self._contrast(base, other) for other in others]
+        quantile = _quantile_against(contrasts, families)
+        for other, contrast in zip(others, contrasts, strict=True):
             if contrast is None:
                 yield self._undecided(base, other)
             else:
                 yield self._judge((base, other), contrast, quantile, rule)
+
+    def _unless_base_is_noisier(
+        self, base: int, others: Sequence[int], rows: Sequence[Comparison], families: int
+    ) -> list[Comparison]:
+        """The rows, with no verdict that needs the base to be as steady as the others.
+
+        The error of the base is in every row, and few trials do not show that it is larger. So a
+        verdict also needs an interval by the base's own noise that excludes 1× (Hasler & Hothorn,
+        Biometrical Journal 2008).
+        """
+        contrasts = [self._contrast(base, other) for other in others]
+        owns = [contrast and contrast.by_own_noise_of_first() for contrast in contrasts]
+        quantile = _quantile_against(owns, families)
+        return [
+            replace(row, verdict="size_uncertain", why=IF_BASELINE_IS_STEADY)
+            if own and row.is_sized and not own.exceeds(quantile, self.floor.half_width or 0.0)
+            else row
+            for row, own in zip(rows, owns, strict=True)
+        ]
 
     def all_pairs(
         self,
@@ -326,6 +348,17 @@ def rank_sets(
         ahead[second] += 1
     last = pairs.count + unplaced
     return [(ahead[index] + 1, last - behind[index]) for index in range(pairs.count)]
+
+
+def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Quantile:
+    """Dunnett's quantile of a family with one baseline."""
+    count, confidence = len(contrasts), _confidence(families)
+    correlation = _correlation([each for each in contrasts if each is not None])
+
+    def quantile(freedom: float) -> float:
+        return quantile_against_baseline(count, freedom, correlation, confidence)
+
+    return quantile
 
 
 def _confidence(families: int) -> float:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf, sqrt
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from backend.stats.noise import Noise
 from backend.stats.replicates import Units
+
+# Of the largest |t| of a family, by the degrees of freedom of one of its comparisons.
+Quantile = Callable[[float], float]
 
 
 class Contrast(Struct, frozen=True, gc=False):
@@ -39,6 +43,21 @@ class Contrast(Struct, frozen=True, gc=False):
         squares = sum([part.variance**2 / part.freedom for part in self.parts])
         freedom = self.variance**2 / squares if squares else inf
         return max(1.0, min(freedom, max([part.pooled for part in self.parts])))
+
+    def exceeds(self, quantile: Quantile, floor: float) -> bool:
+        """Whether the interval excludes 0."""
+        half_width = max(quantile(self.freedom) * self.error, floor) + self.rounding
+        return abs(self.value) > half_width
+
+    def by_own_noise_of_first(self) -> Contrast | None:
+        """With the noise that the first series' trials alone show; None where it has that noise."""
+        noise, *rest = self.parts
+        if noise.alone is None:
+            return None
+        variance, freedom = noise.alone
+        own = Noise(variance, freedom, noise.pooled)
+        total = self.variance - noise.variance + variance
+        return replace(self, parts=(own, *rest), variance=total)
 
 
 def next_run(first: Units, second: Units, noises: tuple[Noise, Noise]) -> Contrast:

@@ -43,12 +43,14 @@ Variance = tuple[float, float]
 class Noise(Struct, frozen=True, gc=False):
     """The variance of a series' centre, and the degrees of freedom of its estimate.
 
-    `pooled`: the degrees of all series together, the most that any comparison may claim.
+    `pooled`: the degrees of all series together, the most that any comparison may claim. `alone`:
+    what the trials of this series alone say, where the others moved it.
     """
 
     variance: float
     freedom: float
     pooled: float
+    alone: Variance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +148,12 @@ def _moderate(
             if variance is not None and each.of_runs == of_runs
         }
         pooled = sum(freedom for _, freedom in variances_by_index.values())
-        for index, (variance, freedom) in zip(
-            variances_by_index, moderate(list(variances_by_index.values())), strict=True
+        for (index, own), drawn in zip(
+            variances_by_index.items(), moderate(list(variances_by_index.values())), strict=True
         ):
-            noises[index] = Noise(variance * series[index].weight, min(freedom, pooled), pooled)
+            weight = series[index].weight
+            alone = None if drawn == own else (own[0] * weight, own[1])
+            noises[index] = Noise(drawn[0] * weight, min(drawn[1], pooled), pooled, alone)
     return tuple(noises)
 
 

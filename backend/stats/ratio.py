@@ -10,6 +10,9 @@ from typing import Literal
 Verdict = Literal["improved", "regressed", "unchanged", "size_uncertain", "inconclusive"]
 Better = Literal["higher", "lower"]
 
+# Why a difference beyond noise and threshold is no verdict: it is one if this holds.
+IF_BASELINE_IS_STEADY = "beyond noise and threshold if the baseline is as steady as the others"
+
 _INVERSE: dict[Verdict, Verdict] = {"improved": "regressed", "regressed": "improved"}
 
 

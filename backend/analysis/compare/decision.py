@@ -14,6 +14,7 @@ from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import time_text
 from backend.stats import Ratio, Verdict
+from backend.stats.ratio import IF_BASELINE_IS_STEADY
 
 _SEVERAL_ALONE = Reason(
     "each panel has one series, so no series are compared",
@@ -131,8 +132,11 @@ def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Rea
     """Why the ratio of two series is open, and what would decide it; None where it is decided."""
     between = f"difference between {a} and {b}"
     if ratio.verdict == "size_uncertain":
-        text = f"the {difference or between} may be too small to matter"
-        return Reason(text, "Measure more trials to learn its size.", Harm.WARNS)
+        text, remedy = "may be too small to matter", "Measure more trials to learn its size."
+        if ratio.why == IF_BASELINE_IS_STEADY:
+            text = "is sure only if the baseline is as steady as the others"
+            remedy = "Measure more trials to learn how steady it is."
+        return Reason(f"the {difference or between} {text}", remedy, Harm.WARNS)
     if ratio.verdict != "inconclusive":
         return None
     text = f"the noise is larger than the {between}"

@@ -15,6 +15,7 @@ from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text, time_text
 from backend.stats import Ratio
+from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.thresholds import percent
 
 _BETTER = {"p99": "lower p99", "p50": "lower p50", "throughput": "higher throughput"}
@@ -195,8 +196,10 @@ def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Head
         return _told_beside(pair, level, (metric, place))
     if ratio.verdict == "size_uncertain":
         side = "ahead of" if pair.is_ahead else "behind"
-        sentence = f"{a} is {side} {b} {where}, but perhaps by less than {threshold}"
-        return Headline(sentence, text)
+        but = f"but perhaps by less than {threshold}"
+        if ratio.why == IF_BASELINE_IS_STEADY:
+            but = f"if {b} is as steady as the others"
+        return Headline(f"{a} is {side} {b} {where}, {but}", text)
     lack = "Not enough trials" if ratio.low is None else "Too noisy"
     noisy = Headline(f"{lack} to rank {a} and {b} {place}", f"{text}; {pair.why}", is_open=True)
     return _told_beside(pair, noisy, (metric, place))

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.stats.comparison import Floor, Page, against_baseline, all_pairs, rank_sets
+from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.replicates import Observation, Sample, estimate
 
 SWAPPED = {"improved": "regressed", "regressed": "improved"}
@@ -186,6 +187,35 @@ def test_a_noisy_baseline_is_seldom_told_apart_wrongly():
     """CV 4 % against 1 %; Dunnett's test, with one pooled variance, has 23 % of such pages."""
     rows, _ = false_pages(8, 10, spreads=lambda _, count: np.array([0.04] + [0.01] * (count - 1)))
     assert rows <= 0.09
+
+
+NEAR = np.array([0.0, 0.02, -0.02])
+
+
+@pytest.mark.parametrize(("spread", "verdict"), [(1, "improved"), (3, "size_uncertain")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_verdict_does_not_rest_on_the_baseline_being_as_steady(spread, verdict, sign):
+    """Three times the noise in three trials is no proof of more noise, so noise is pooled."""
+    base = one_run(NEAR * spread, rounds=False)
+    others = [one_run(np.roll(NEAR, at) + sign * 0.15, rounds=False) for at in range(7)]
+    rows = Page([base, *others]).against(0, range(1, 8))
+    told = verdict if sign > 0 else SWAPPED.get(verdict, verdict)
+    assert {row.verdict for row in rows} == {told}
+    assert all(min(abs(row.low), abs(row.high)) > log(1.02) for row in rows)
+    assert {row.why == IF_BASELINE_IS_STEADY for row in rows} == {spread == 3}
+
+
+@pytest.mark.parametrize("noise", [3, 5])
+def test_three_trials_of_a_noisy_baseline_seldom_give_a_verdict(noise):
+    """Without a guard, 10 of 100 pages have one where the noise is five times as large."""
+    rng = np.random.default_rng(3)
+    spreads = [0.02 * noise, *[0.02] * 15]
+    pages = [
+        Page([one_run(rng.normal(0, spread, 3), rounds=False) for spread in spreads])
+        for _ in range(600)
+    ]
+    judged = [page.against(0, range(1, 16)) for page in pages]
+    assert sum(any(row.is_sized for row in rows) for rows in judged) <= 0.06 * len(pages)
 
 
 def test_a_shared_disturbance_of_five_percent_does_not_hide_three():

@@ -135,6 +135,18 @@ def test_verdicts(verdict, other, base):
     assert is_documented(f"| {ratio_text(found)} |")
 
 
+def test_a_verdict_that_needs_a_steady_baseline():
+    others = [sample((1177.0, 1153.0, 1200.0))] * 7
+    steady, doubtful = (
+        YARDSTICK.to_baseline(sample(base), others)[0]
+        for base in ((1000.0, 970.0, 1031.0), (1000.0, 942.0, 1062.0))
+    )
+    assert (steady.verdict, doubtful.verdict) == ("improved", "size_uncertain")
+    assert is_documented(f"{ratio_text(steady)}, improved.")
+    assert is_documented(f"{ratio_text(doubtful)}, if the baseline is as steady as the others")
+    assert is_documented(f"the row says “{doubtful.why}”")
+
+
 def test_the_advice_of_an_inconclusive_verdict():
     found = ratio(sample(STEADY), sample((1005.0, 1020.0, 985.0)))
     assert is_documented(f"{ratio_text(found)}, inconclusive; {found.advice}.")

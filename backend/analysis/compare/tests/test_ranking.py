@@ -176,6 +176,29 @@ def test_a_difference_beyond_noise_may_be_below_the_threshold(lab):
     )
 
 
+@pytest.mark.parametrize(("spread", "is_sized"), [(10, True), (30, False)])
+def test_a_lead_that_needs_a_steady_baseline_says_so(lab, spread, is_sized):
+    """Three trials do not prove that the baseline varies three times as much as the others."""
+    rates = (1000, 1150, *[900 + at for at in range(6)])
+    spreads = (spread, *[10] * 7)
+    cells = [around(rate, width) for rate, width in zip(rates, spreads, strict=True)]
+    # In another order each, so that no round is slow for all of them.
+    turned = [cell[at % 3 :] + cell[: at % 3] for at, cell in enumerate(cells)]
+    make_run(
+        lab, *(CellSpec(name, rates=cell) for name, cell in zip("abcdefgh", turned, strict=True))
+    )
+    figures = ask(lab)
+    ratio = by_name(figures)["b"]["ratio"]
+    assert ratio["low"] > 1.02
+    assert ratio["verdict"] == ("improved" if is_sized else "size_uncertain")
+    why = "beyond noise and threshold if the baseline is as steady as the others"
+    assert (ratio["why"] == why) != is_sized
+    conditional = "b 23.0 is ahead of a 23.0 at 64 connections, in this run, if a 23.0 is as steady"
+    assert figures["finding"].startswith(conditional) != is_sized
+    doubt = "is sure only if the baseline is as steady as the others"
+    assert (doubt in str(figures)) != is_sized
+
+
 @pytest.mark.parametrize(
     ("rate", "spread", "verdict"),
     [
