@@ -114,9 +114,10 @@ def test_a_full_link_is_told(lab):
     assert lab.ask().fired["link-speed"] == "warning"
 
 
-def test_a_trial_below_a_second_is_told(lab):
-    lab.upload({"alpha": print_trials("wrk", RATES, seconds=0.5)})
-    assert lab.ask().fired["too-short"] == "warning"
+@pytest.mark.parametrize(("seconds", "is_short"), [(0.5, True), (1.8, True), (2.2, False)])
+def test_a_trial_below_two_seconds_is_told(lab, seconds, is_short):
+    lab.upload({"alpha": print_trials("wrk", RATES, seconds=seconds)})
+    assert ("too-short" in lab.ask().fired) == is_short
 
 
 def test_a_p99_of_a_hundred_requests_is_told(lab):

@@ -77,7 +77,7 @@ FAULTS = {
     "hung-server": {"answers_after": False},
     "cpu-governor": {"governors": {"client": "performance", "server": "powersave"}},
     "development-mode": {"server_texts": ("3.0", "WARNING: This is a development server.")},
-    "too-short": {"elapsed_s": 0.9},
+    "too-short": {"elapsed_s": 1.99},
     "incomplete": {"incomplete": True},
     "exit-code": {"exit_code": 104},
     "unknown-server-version": {"server_version": None},

@@ -289,8 +289,8 @@ MISTAKES: dict[str, Mistake] = {
         needs=("throughput_rps", "elapsed_s"),
     ),
     "too-short": Mistake(
-        text="0.1 to 0.3 s",
-        plant=_first(300, 800),
+        text="0.1 to 1.8 s",
+        plant=lambda upload, draw: upload.end_after(draw.uniform(0.1, 1.8)),
         fits=_is_closed,
         needs=("elapsed_s",),
         median_us=(300, 3_000),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from backend.formats import RawArtefact, parse
@@ -57,6 +58,10 @@ class MadeUpload:
     has_host: bool = True
     facts: dict[str, dict[str, Any]] = field(default_factory=_facts)
     session: Mapping[str, Any] = field(default_factory=dict)
+
+    def end_after(self, seconds: float) -> None:
+        """Keep the requests that were sent within so many seconds."""
+        self.trial = self.trial.first(int(np.searchsorted(self.trial.start_s, seconds)))
 
     def check_input(self) -> CheckInput:
         """What the checks read of the upload, by the code that records uploads."""
