@@ -119,3 +119,21 @@ def test_a_verdict_of_one_run_says_that_it_holds_in_this_run(compare_page, tenan
     text = read_answer(compare_page("one-run"))
     assert "the requests of alpha 1.0 at 10 connections, in this run" in text
     assert "Measured in one run: the intervals cover more trials of this run." in text
+
+
+def test_a_lead_that_needs_a_steady_baseline_says_so_in_sentence_row_and_trust(
+    compare_page, tenant
+):
+    near = (0, 2, -2)
+    rates = {name: 9_000 + at for at, name in enumerate(("beta", "delta", "eta", "iota", "kappa"))}
+    rates |= {"alpha": 10_000, "lambda": 11_500}
+    outputs = {
+        name: steady(rate, *(near[at % 3 :] + near[: at % 3]))
+        for at, (name, rate) in enumerate(rates.items())
+    }
+    outputs["alpha"] = steady(10_000, 6, -6, 0)
+    Lab(tenant).upload(outputs)
+    text = read_answer(compare_page("steady-baseline"))
+    assert "in this run, if alpha 1.0 is as steady as the others" in text
+    assert "beyond noise and threshold if the baseline is as steady as the others" in text
+    assert "is sure only if the baseline is as steady as the others" in text
