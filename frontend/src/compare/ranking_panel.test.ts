@@ -139,6 +139,21 @@ describe("ranking", () => {
     expect(document.querySelectorAll(".rank").length).toBe(6);
   });
 
+  it("says that the headline has another interval only where it may be without the baseline", () => {
+    const { ranking } = figures();
+    const [first, second] = ranking?.rows ?? [];
+    if (!ranking || !first || !second) throw new Error("two rows");
+    const third = { ...second, series: "c", label: "c" };
+    const said = ["a", "b", "c"].map((baseline) => {
+      const data = figures({ ranking: { ...ranking, baseline, rows: [first, second, third] } });
+      document.body.replaceChildren(
+        ...rankingPanel(data, { chooseBaseline: null, override: null }),
+      );
+      return document.querySelector(".rank-base")?.textContent?.includes("wider interval");
+    });
+    expect(said).toEqual([false, false, true]);
+  });
+
   it("names the series that the ratios are to, where there are ratios", () => {
     const actions = { chooseBaseline: null, override: null };
     document.body.append(...rankingPanel(figures(), actions));

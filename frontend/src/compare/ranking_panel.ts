@@ -110,15 +110,15 @@ function figureEntry(metric: Metric, { value, low, high, step }: Measure): HTMLE
 
 /**
  * To which series the ratios of the rows are. The sentence above the chart holds the leader against
- * the runner-up: where neither is the baseline, its interval is of another family.
+ * the runner-up or the chosen baseline: where neither is the baseline, its interval is of another
+ * family.
  */
 function ratioBase({ rows }: RankingView): HTMLElement[] {
   const base = rows.find((row) => row.baseline);
   if (!base || rows.length < 2) return [];
-  // Of two series, both are one pair.
   const family =
-    rows.length > 2
-      ? ". The headline has a wider interval, because it holds for all pairs of servers at once."
+    rows.indexOf(base) > 1
+      ? ". A headline without it has a wider interval, because it holds for all pairs of servers at once."
       : "";
   return [
     h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST), family),
