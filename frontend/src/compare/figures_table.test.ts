@@ -24,7 +24,7 @@ describe("table", () => {
     expect(table.querySelector("caption")?.textContent).toContain("server a serves");
     expect(table.querySelectorAll("thead th[scope=col]").length).toBe(8);
     const cells = [...(rowsOf(table)[0]?.children ?? [])].map((cell) => cell.textContent);
-    expect(cells.slice(0, 4)).toEqual(["server a", "1", "3", "1.00[0.95, 1.05]"]);
+    expect(cells.slice(0, 4)).toEqual(["server a", "1", "3", "1,000[950, 1,050]"]);
   });
 
   it("names the panel of each row", () => {

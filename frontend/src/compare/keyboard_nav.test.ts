@@ -29,7 +29,7 @@ describe("keyboard walk", () => {
     const said = (view: string): string =>
       positionText(seriesStops(sample(), viewNamed(view), "throughput"), { series: 2, point: 3 });
     expect(said("nines")).toMatch(/uvicorn.*p99\.9 .* ms/);
-    expect(said("tradeoff")).toMatch(/uvicorn.*at 16 connections: .*k req\/s, p99 .* ms/);
+    expect(said("tradeoff")).toMatch(/uvicorn.*at 16 connections: .* req\/s, p99 .* ms/);
     expect(said("errors")).toMatch(/uvicorn.*at 16 connections: 0 % all failures/);
     expect(seriesStops(sample(), viewNamed("nines"), "throughput").length).toBe(3);
     expect(seriesStops(figures(), viewNamed("nines"), "throughput")).toEqual([]);

@@ -118,6 +118,7 @@ describe("a new view", () => {
     const texts: string[] = [];
     const ctx = {
       drawImage: () => {},
+      measureText: () => ({ width: 1 }),
       fillText: (text: string) => texts.push(text),
     } as unknown as CanvasRenderingContext2D;
     const canvas = { width: 1, height: 1, getContext: () => ctx } as unknown as HTMLCanvasElement;
