@@ -31,8 +31,7 @@ BLANKS = b" \t\r\n"
 TOO_DEEP = f"It has more than {JSON_LEVELS} levels, the limit."
 TOO_MANY_MEMBERS = f"An object in it has more than {JSON_OBJECT_MEMBERS} members, the limit."
 LONE_SURROGATE = (
-    "A text in it has half of a pair of surrogates, as \\ud83d is without \\ude00, expected whole "
-    "characters."
+    "A text in it has half a surrogate pair, as \\ud83d without \\ude00; expected whole characters."
 )
 # With what follows it, it would be one character.
 HIGH_SURROGATE_ALONE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")

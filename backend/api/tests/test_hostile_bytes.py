@@ -267,7 +267,7 @@ BAD_JSON = {
     "nan": ('{"a": NaN}', "not JSON"),
     "infinity": ('{"a": 1e999}', "out of range"),
     "nul": ('{"a": {"b": "x\\u0000"}}', "NUL"),
-    "surrogate": ('{"a": "\\ud800"}', "not JSON"),
+    "surrogate": ('{"a": "\\ud800"}', "surrogate"),
 }
 
 

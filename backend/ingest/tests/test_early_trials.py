@@ -11,7 +11,7 @@ from backend.ingest.models import State, Upload
 from backend.ingest.reprocess import reprocess
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
-from backend.runs import record
+from backend.runs import record, refusals
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
@@ -221,6 +221,7 @@ def test_a_deleted_run_leaves_nothing_of_its_early_trials(tenant):
 def test_a_run_has_no_more_early_trials_than_a_run_may_have(tenant, monkeypatch):
     """An envelope has at most 5,000 trials, but envelopes of one open run came without end."""
     monkeypatch.setattr(record, "MAX_TRIALS", 2)
+    monkeypatch.setattr(refusals, "MAX_TRIALS", 2)
     run_id = uuid.uuid4()
     uploads = [send_early(tenant, run_id, ordinal) for ordinal in range(3)]
     assert [upload.state for upload in uploads] == [State.PARSED, State.PARSED, State.FAILED]
@@ -234,6 +235,7 @@ def test_the_last_word_of_a_run_adds_no_more_trials_than_a_run_may_have(tenant, 
     early = {ordinal: send_early(tenant, run_id, ordinal).pk for ordinal in (0, 1)}
     early |= dict.fromkeys(range(2, 4), early[1])
     monkeypatch.setattr(record, "MAX_TRIALS", 2)
+    monkeypatch.setattr(refusals, "MAX_TRIALS", 2)
     upload = send_last(tenant, run_id, 4, early, own=3)
     assert (upload.state, upload.reason) == (State.FAILED, "A run has at most 2 trials.")
     assert Trial.objects.filter(run=run_id).count() == 2

@@ -198,7 +198,7 @@ def test_what_is_pasted_is_read_on_the_page_and_then_saved(visit, lab):
     page.locator("#server").fill("haproxy")
     page.locator("#paste").fill(WRK)
     expect(page.locator("#read")).to_contain_text("haproxy")
-    expect(page.locator("#read")).to_contain_text("6.00")
+    expect(page.locator("#read")).to_contain_text("6,000")
     picture(page, "upload-read")
     assert page.url.endswith("/w/lab/upload")
     assert violations(page) == []
@@ -318,7 +318,7 @@ def test_a_run_grows_while_it_is_read(visit, lab):
 def test_a_run_is_there_from_its_first_word_on(visit, lab):
     page = visit(f"/r/{RUNNING}", tenant=lab["tenant"])
     expect(page.locator("main")).to_contain_text("No trials yet")
-    expect(page.locator("[data-live]")).to_contain_text("running")
+    expect(page.locator("[data-live]")).to_contain_text("Running")
     assert page.complaints == []
 
 

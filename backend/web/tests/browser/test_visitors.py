@@ -95,7 +95,7 @@ def test_a_stranger_sees_an_output_checked_at_once(open_page, lab):
     uploads = Upload.objects.count()
     page.get_by_label("Paste the output of a load tool").fill(WRK)
     expect(page.locator("#read")).to_contain_text("1 trial, nothing was stored")
-    expect(page.locator("#read")).to_contain_text("6.00")
+    expect(page.locator("#read")).to_contain_text("6,000")
     assert faults_of(page, "tried") == {}
     page.get_by_label("Paste the output of a load tool").fill("x" * 70_000)
     expect(page.locator("#read")).to_contain_text("Sign in to read more")
