@@ -27,6 +27,7 @@ class Oha(base.Tool):
             *base.colon_headers(point.headers),
             *(("-D", base.body_name(prefix)) if point.body is not None else ()),
             "--disable-compression",
+            *("--redirect", "0"),  # else it follows ten, and times them as one request
             *(() if point.keepalive else ("--disable-keepalive",)),
             *(("--insecure",) if point.tls else ()),
             point.url,
