@@ -31,6 +31,8 @@ from backend.runs.registry import SeriesIdentity, lock_names, register_host, reg
 
 # The CPU time at a trial's start or end is known only with a sample this close to it.
 REACH_S = 5.0
+# Only what was observed has it.
+OBSERVED_KEY = "server_clock_uncertainty_s"
 # An agent takes two samples a second. What is beyond these has no resource use; it is never guessed
 # from a part of the samples. In memory at once: those of a trial of 27 hours.
 MOST_AT_ONCE = 200_000
@@ -177,8 +179,8 @@ def _set_resources(
             if timed.first_s < whole_from_s or not budget.has_room(samples, timed):
                 continue
             if use := resource_use(samples, timed.first_s, timed.last_s):
-                observed = {**use, "server_clock_uncertainty_s": round(uncertainty_s, 4)}
-                timed.trial.resources = _filled(timed.trial.resources, observed)
+                observed = {**use, OBSERVED_KEY: round(uncertainty_s, 4)}
+                timed.trial.resources = _with(observed, timed.trial.resources, run)
                 completed.append(timed.trial)
     Trial.objects.bulk_update(completed, ["resources"], batch_size=MAX_ROWS)
 
@@ -269,6 +271,17 @@ def _samples_around(
             break
         samples += samples_of(observation)
     return sorted(samples, key=lambda sample: sample.at_s), whole_from_s
+
+
+def _with(observed: Mapping[str, Any], before: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """The resource use of a trial with what was observed of all of it.
+
+    The trial may go on where an earlier observation ends: then the figures of a part are replaced.
+    Where client and server are one machine, the client's agent measured them itself.
+    """
+    if OBSERVED_KEY in before and not run.same_host:
+        return {**before, **observed}
+    return _filled(before, observed)
 
 
 def _filled(measured: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, Any]:

@@ -291,6 +291,18 @@ class TestLongRuns:
         assert len(reads) == 1
         assert self.figures(run_id)[10] == (11, pytest.approx(5.0))
 
+    def test_a_trial_that_goes_on_in_the_next_observation_has_the_figures_of_both(
+        self, tenant, run_id
+    ):
+        """An agent sends its samples every five minutes, whatever is measured then."""
+        seen = samples(-5, 30)
+        for some in (seen[:10], seen[10:]):
+            see(tenant, run_id, some)
+        resources = Trial.objects.get(run=run_id, ordinal=0).resources
+        assert (resources["server_samples"], resources["server_rss_peak_bytes"]) == (11, 1_000_015)
+        assert resources["server_cpu_s"] == pytest.approx(5.0)
+        assert resources["client_cpu_s"] == 1.0
+
     def test_an_observation_that_was_kept_without_its_times_is_read_once_for_them(
         self, tenant, run_id, reads
     ):
