@@ -82,15 +82,17 @@ def test_a_name_that_leads_elsewhere_later_gets_no_load(monkeypatch: pytest.Monk
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize(("port", "said"), [("9", " port 9"), ("{port}", "")])
 def test_a_plan_for_another_server_is_refused_before_anything_starts(
-    service: FakeService, fake_wrk: str, tmp_path: Path
+    service: FakeService, fake_wrk: str, tmp_path: Path, port: str, said: str
 ):
+    """Also where the plan starts it and gives it a free port: it may say any address."""
     plan = write_plan(tmp_path, servers=1)
-    plan.write_text(plan.read_text().replace("http://127.0.0.1:{port}", "http://192.0.2.1:9"))
+    plan.write_text(plan.read_text().replace("http://127.0.0.1:{port}", f"http://192.0.2.1:{port}"))
     flags = ("--tool-path", f"wrk={fake_wrk}", "--url", service.url, "--token", "ls_agent_test")
     done = run_agent("run", plan, *flags, LOADSHEET_TARGETS="127.0.0.1")
     assert done.returncode == Exit.PLAN
-    assert "192.0.2.1 port 9 is none of the allowed targets (--targets)" in done.stderr
+    assert f"192.0.2.1{said} is none of the allowed targets (--targets)" in done.stderr
     assert service.uploads == {}
 
 

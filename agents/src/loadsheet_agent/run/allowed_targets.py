@@ -19,6 +19,8 @@ from loadsheet_agent.plan.plan import Plan
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 PORTS = {"http": 80, "https": 443}
+# In the address of a server of the plan, which gets one when it is started.
+FREE_PORT = "{port}"
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,10 @@ class AllowedTarget:
     network: Network
     port: int | None
 
-    def has(self, address: Address, port: int) -> bool:
+    def has(self, address: Address, port: int | None) -> bool:
+        """`port`: None where it is not known yet."""
         is_inside = address.version == self.network.version and address in self.network
-        return is_inside and self.port in (None, port)
+        return is_inside and (port is None or self.port in (None, port))
 
 
 @dataclass(frozen=True)
@@ -43,26 +46,32 @@ class AllowedTargets:
         """Why no trial of the server may begin; None where it may."""
         if self.targets is None:
             return None
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
+        host, port = _place_of(url)
         addresses = look_up(host)
         if not addresses:
             return f"the address of {host!r} was not found"
         for address in addresses:
             if _is_never_meant(address) or not self._has(address, port):
-                return f"{address} port {port} is none of the allowed targets (--targets)"
+                place = f"{address} port {port}" if port else address
+                return f"{place} is none of the allowed targets (--targets)"
         return None
 
-    def _has(self, address: Address, port: int) -> bool:
+    def _has(self, address: Address, port: int | None) -> bool:
         return any(target.has(address, port) for target in self.targets or ())
 
     def check(self, plan: Plan) -> None:
         """Raises PlanError for a server that may not be put under load."""
         for server in plan.servers:
-            # Of a free port, only that it is of this machine is known by now.
-            refusal = None if "{port}" in server.url else self.refusal(server.url)
+            refusal = self.refusal(server.url)
             if refusal is not None:
                 raise PlanError(f"server {server.label!r} gets no load: {refusal}.")
+
+
+def _place_of(url: str) -> tuple[str, int | None]:
+    """Host and port; None for a port that is free once the server is started."""
+    parts = urlsplit(url.replace(FREE_PORT, ""))
+    port = None if FREE_PORT in url else parts.port or PORTS[parts.scheme]
+    return parts.hostname or "", port
 
 
 def read_allowed_targets(text: str | None) -> AllowedTargets:
