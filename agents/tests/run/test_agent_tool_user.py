@@ -144,6 +144,52 @@ def test_only_files_that_the_tool_wrote_are_kept(tmp_path: Path, folder: Path):
 
 
 @as_root
+def test_a_tool_reads_what_it_is_given_whatever_the_umask(tmp_path: Path, folder: Path):
+    command = Command(("sh", "-c", "cat given"), "000.txt", inputs={"given": b"body"})
+    before = os.umask(0o077)
+    try:
+        done = execute(command, "/bin/sh", directory=tmp_path, limit_s=20, user=ToolUser(UID, UID))
+    finally:
+        os.umask(before)
+    assert done.error is None
+    assert (tmp_path / "000.txt").read_text() == "body"
+
+
+@as_root
+@pytest.mark.parametrize(
+    "script",
+    [
+        # Its folder becomes a link to another one, or its input a folder.
+        "here=$(pwd); cd /; mv $here $here.moved && ln -s {folder} $here; echo $?",
+        "rm given; mkdir given; echo done",
+    ],
+)
+def test_what_a_tool_makes_of_its_folder_ends_no_run_and_removes_nothing_else(
+    tmp_path: Path, folder: Path, script: str
+):
+    kept = folder / "given"
+    kept.write_text("of somebody else")
+    command = Command(
+        ("sh", "-c", script.format(folder=folder)), "000.txt", inputs={"given": b"body"}
+    )
+    done = execute(command, "/bin/sh", directory=tmp_path, limit_s=20, user=ToolUser(UID, UID))
+    assert done.error is None
+    assert kept.read_text() == "of somebody else"
+
+
+def test_a_process_that_ends_by_itself_meanwhile_ends_no_run(monkeypatch: pytest.MonkeyPatch):
+    class Ended:
+        def kill(self) -> None:
+            raise psutil.NoSuchProcess(1)
+
+    found = iter(([Ended()], []))
+    monkeypatch.setattr(ToolUser, "_processes", lambda _: next(found))
+    monkeypatch.setattr(psutil, "wait_procs", lambda *_, **__: None)
+    ToolUser(UID, UID).end_processes()
+    assert next(found, None) is None
+
+
+@as_root
 @pytest.mark.parametrize("name", ["root", "0", "nobody-of-this-machine", "-1", "4294967295"])
 def test_a_user_that_cannot_be_given_is_refused(name: str):
     with pytest.raises(UsageError, match="--tool-user is"):

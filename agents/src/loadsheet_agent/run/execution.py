@@ -54,13 +54,16 @@ def execute(
         try:
             for name, content in command.inputs.items():
                 (folder / name).write_bytes(content)
+                if user is not None:
+                    os.chown(folder / name, user.uid, user.gid)
             call = program.run(command.argv, command.stdout, limit_s)
             finished_at = utc_now()
             error = call.error
             for argv, stdout in command.after:
                 error = error or program.run(argv, stdout, AFTER_LIMIT_S).error
         finally:
-            for name in (*command.inputs, *command.scratch):
+            # The folder of a user is removed as a whole, whatever the tool made of it.
+            for name in (*command.inputs, *command.scratch) if user is None else ():
                 (folder / name).unlink(missing_ok=True)
     artefacts = _keep_filled(directory, (command.stdout, call.stderr, *command.files))
     if error is None and not artefacts:

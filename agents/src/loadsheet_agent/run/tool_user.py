@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,9 @@ class ToolUser:
             if not processes:
                 return
             for process in processes:
-                process.kill()
+                # It may have ended by itself meanwhile.
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
             psutil.wait_procs(processes, timeout=1)
 
     def _processes(self) -> list[psutil.Process]:
@@ -108,14 +110,19 @@ def work_folder(user: ToolUser | None, directory: Path, files: Iterable[str]) ->
     if user is None:
         yield directory
         return
-    with tempfile.TemporaryDirectory(prefix="loadsheet-tool-") as folder:
+    with tempfile.TemporaryDirectory(prefix="loadsheet-tool-") as made:
+        # The user owns the inner folder alone: else it could put a link in the place of the outer.
+        outer = Path(made)
+        outer.chmod(0o711)
+        folder = outer / "work"
+        folder.mkdir(mode=0o700)
         os.chown(folder, user.uid, user.gid)
         try:
-            yield Path(folder)
+            yield folder
         finally:
             user.end_processes()
             for name in files:
-                _bring(Path(folder) / name, directory / name, user)
+                _bring(folder / name, directory / name, user)
 
 
 def _bring(source: Path, kept: Path, user: ToolUser) -> None:
