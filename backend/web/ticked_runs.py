@@ -45,6 +45,7 @@ def ticked_runs(request: HttpRequest, slug: str) -> HttpResponse:
     if action not in _CHANGES or not visible.may_write(request, workspace):
         raise Http404
     runs = _runs(workspace, ticked)
+    hold_slot_if_large(Trial.objects.filter(run__in=runs), viewer=visible.viewer_name(request))
     if action == "delete" and not request.POST.get("is_confirmed"):
         context = {
             "workspace": workspace,
@@ -54,7 +55,6 @@ def ticked_runs(request: HttpRequest, slug: str) -> HttpResponse:
             "back": back,
         }
         return render(request, "delete_runs.html", context)
-    hold_slot_if_large(Trial.objects.filter(run__in=runs), viewer=visible.viewer_name(request))
     messages.info(request, _CHANGES[action](request, workspace, runs))
     return HttpResponseRedirect(back)
 

@@ -58,6 +58,7 @@ LARGE = {
     ),
     "dismissals": (ROWS["dismissals"], 302),
     "delete-run": (Row("/r/{run}/delete", {}, "post"), 302),
+    "ask-ticked": (Row(TICKED, {}, "post", {"action": "delete", **RUN}), 200),
     "delete-ticked": (Row(TICKED, {}, "post", {**CONFIRMED, "action": "delete", **RUN}), 302),
     "label-ticked": (Row(TICKED, {}, "post", {"action": "label", "label": "a", **RUN}), 302),
     "merge-make": (Row("/api/v1/merges", {}, "post", NO_SERVERS, json=True), 400),
