@@ -6,7 +6,7 @@ included, cannot forget it.
 
 from typing import Any
 
-from django.db import migrations, models
+from django.db import migrations, models, transaction
 from django.db.models.functions import Coalesce
 
 from backend.migration_steps import AddFieldOnce, AddIndexOnce, batches_of_keys
@@ -48,6 +48,9 @@ FORGET = """
 DROP FUNCTION runs_keep_trials() CASCADE;
 DROP FUNCTION runs_keep_best() CASCADE;
 """
+# Whoever writes trials of a run has locked it, or waits here: FILL, which comes after that, sees all
+# that was written before.
+LOCK = "SELECT FROM runs_run WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
 FILL = """
 UPDATE runs_run SET
     counted_trials = (SELECT count(*) FROM runs_trial WHERE run_id = runs_run.id AND NOT warmup),
@@ -59,7 +62,9 @@ WHERE id = ANY(%s)
 def fill(apps: Any, schema_editor: Any) -> None:
     """Of the runs that are there."""
     for keys in batches_of_keys(apps.get_model("runs", "run")):
-        with schema_editor.connection.cursor() as cursor:
+        alias = schema_editor.connection.alias
+        with transaction.atomic(alias), schema_editor.connection.cursor() as cursor:
+            cursor.execute(LOCK, [keys])
             cursor.execute(FILL, [keys])
 
 

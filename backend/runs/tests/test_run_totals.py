@@ -1,9 +1,15 @@
 """A run keeps how many trials it has and its best throughput, whatever changes them."""
 
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from queue import Queue
+from types import SimpleNamespace
 
 import pytest
-from django.db import connection
+from django.apps import apps
+from django.db import connection, transaction
 from django.db.models import Count, Max, Q
 
 from backend.ingest.editing import edit_run, merge_names
@@ -75,6 +81,40 @@ def test_an_upload_that_is_read_and_read_again(tenant):
     run = Run.objects.get(pk=Upload.objects.get(pk=upload.pk).run_id)
     assert totals_of(run) == counted(run)
     assert run.counted_trials == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_trial_that_comes_while_runs_are_filled_is_counted():
+    """The migration counted without it, waited for its transaction and wrote the count over its."""
+    run = make_run(make_tenant("lab").workspace, *CELLS)
+    fill, pids = import_module("backend.runs.migrations.0022_run_totals").fill, Queue()
+
+    def fill_meanwhile():
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                pids.put(cursor.fetchone()[0])
+            fill(apps, SimpleNamespace(connection=connection))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            trial = Trial.objects.filter(run=run, warmup=False).first()
+            trial.pk, trial.ordinal = uuid.uuid4(), 99
+            trial.save(force_insert=True)
+            filling = pool.submit(fill_meanwhile)
+            pid = pids.get()
+            while not filling.done() and not is_waiting(pid):
+                time.sleep(0.01)
+        filling.result()
+    assert totals_of(run) == counted(run) == (6, 900.0)
+
+
+def is_waiting(pid):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT cardinality(pg_blocking_pids(%s)) > 0", [pid])
+        return cursor.fetchone()[0]
 
 
 def test_new_runs_are_written_with_it(tenant):
