@@ -29,6 +29,7 @@ from backend.ingest.models import SmallContent
 from backend.ingest.quota import recount
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.bulk import copy_rows
+from backend.runs.totals import totals_at_the_end
 from backend.sharing.models import ResultSet
 from backend.transfer.archive import kept_artefacts
 from backend.transfer.encoding import RowRefused, Target, decode
@@ -123,9 +124,10 @@ def _insert(files: Mapping[str, Path], target: Target, sizes: Mapping[str, int])
     )
     try:
         sizes = {**sizes, **_insert_contents(files[CONTENTS.name], target)}
-        for table in TABLES:
-            for rows in _batches(_decoded(table, files[table.name], target, named)):
-                copy_rows(table.model, rows)
+        with totals_at_the_end(target.workspace.pk):
+            for table in TABLES:
+                for rows in _batches(_decoded(table, files[table.name], target, named)):
+                    copy_rows(table.model, rows)
         with connection.cursor() as cursor:
             # A row may refer to a later one, so this comes last.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")

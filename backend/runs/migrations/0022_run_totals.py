@@ -12,10 +12,11 @@ from django.db.models.functions import Coalesce
 from backend.migration_steps import AddFieldOnce, AddIndexOnce, batches_of_keys
 
 # A row is changed only where its value differs: a run that was written with its values is not
-# written again.
+# written again. Whoever loads whole workspaces counts once at the end (runs/totals.py).
 KEEP = """
 CREATE OR REPLACE FUNCTION runs_keep_trials() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF current_setting('loadsheet.totals_later', true) = 'on' THEN RETURN NULL; END IF;
     UPDATE runs_run SET counted_trials = counted.trials
     FROM (SELECT DISTINCT run_id FROM changed) AS changed
     CROSS JOIN LATERAL (
@@ -26,6 +27,7 @@ BEGIN
 END $$;
 CREATE OR REPLACE FUNCTION runs_keep_best() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF current_setting('loadsheet.totals_later', true) = 'on' THEN RETURN NULL; END IF;
     UPDATE runs_run SET best_rps = best.rps
     FROM (SELECT DISTINCT run_id FROM changed) AS changed
     CROSS JOIN LATERAL (

@@ -8,7 +8,8 @@ import uuid
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.db.models import ForeignKey, OneToOneField
+from django.db import connection
+from django.db.models import ForeignKey, Max, OneToOneField
 from django.test import Client
 
 from backend.accounts.models import Act, AuditEvent, Membership, Token, User, Workspace
@@ -18,11 +19,12 @@ from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota import recount, stored_bytes
 from backend.ingest.storage import storage
 from backend.ingest.verification import verify
-from backend.runs.models import Run
+from backend.runs.models import Cell, Run, Trial
 from backend.sharing.models import ResultSet
 from backend.sharing.moved_ids import moved_text
 from backend.testing.rows import let_a_minute_pass
 from backend.testing.uploads import make_tenant
+from backend.transfer import importing
 from backend.transfer.importing import import_archive
 from backend.transfer.tables import CONTENTS, LEFT_OUT, TABLES
 from backend.transfer.tests.rich import (
@@ -102,6 +104,31 @@ def sorted_lists(value):
     if isinstance(value, list):
         return sorted((sorted_lists(entry) for entry in value), key=json.dumps)
     return value
+
+
+def writes_of_runs():
+    """How many rows of runs this transaction has changed."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE relname = 'runs_run'")
+        return cursor.fetchone()[0]
+
+
+def test_the_totals_of_runs_are_counted_once_at_the_end(scene, archive, monkeypatch):
+    """Not after each statement: of a large archive, each has trials of hundreds of runs."""
+    monkeypatch.setattr(importing, "ROWS_AT_ONCE", 1)
+    before = writes_of_runs()
+    workspace = import_archive(archive, slug="copied").workspace
+    runs = Run.with_trash.filter(workspace=workspace)
+    assert writes_of_runs() - before == len(runs) > 1
+    for run in runs:
+        counted = Trial.objects.filter(run=run, warmup=False).count()
+        best = Cell.objects.filter(run=run).aggregate(best=Max("throughput_rps"))["best"]
+        assert (run.counted_trials, run.best_rps) == (counted, best)
+    # What comes later is counted at once.
+    run = next(run for run in runs if run.counted_trials)
+    Trial.objects.filter(run=run).delete()
+    run.refresh_from_db()
+    assert run.counted_trials == 0
 
 
 def namespace_of(workspace):
