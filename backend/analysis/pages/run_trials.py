@@ -6,7 +6,6 @@ than everything else that an answer about the run needs.
 
 from __future__ import annotations
 
-import json
 import shlex
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
-from msgspec import Struct
+from msgspec import Struct, json
 
 from backend.runs.among import among
 from backend.runs.models import Cell, Series, Trial
@@ -113,7 +112,7 @@ class _Remembered(dict[str, Any]):
         self._read = read
 
     def __missing__(self, text: str) -> Any:
-        self[text] = self._read(json.loads(text))
+        self[text] = self._read(json.decode(text))
         return self[text]
 
 
