@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
+from backend.alerts.models import AlertRule
 from backend.links import link_to
 from backend.sharing.models import SavedView
 from backend.sharing.saved_views import MAX_NAME, change_view, delete_view, save_view, views_in
@@ -82,6 +83,11 @@ def edit(request: HttpRequest, view: SavedView) -> None:
 @_changing
 def delete(request: HttpRequest, view: SavedView) -> None:
     """Forget the view. Nothing that was measured is deleted."""
+    has_rules = AlertRule.objects.filter(view=view.pk).exists()
     delete_view(view)
-    fields = {"name": view.name, "query": view.query, "is_default": view.is_default}
-    request.session[_deleted_in(view.workspace.slug)] = fields
+    request.session[_deleted_in(view.workspace.slug)] = {
+        "name": view.name,
+        "query": view.query,
+        "is_default": view.is_default,
+        "has_rules": has_rules,
+    }

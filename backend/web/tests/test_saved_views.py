@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from backend.accounts.models import Role
+from backend.alerts.models import AlertRule, RuleKind
 from backend.sharing.models import SavedView
 from backend.testing.scenes import make_measured_run, make_saved_view
 from backend.web.tests.pages import html_of
@@ -73,6 +74,18 @@ def test_a_view_is_deleted_after_a_question_and_the_deletion_can_be_undone(membe
     )
     # Only once: after that somebody may have saved another view of that name.
     assert "Undo" not in html_of(member.get(VIEWS))
+
+
+@pytest.mark.parametrize("has_rule", [True, False])
+def test_the_offer_to_undo_says_what_it_does_not_bring_back(member, scene, has_rule):
+    view = make_saved_view(scene.own.workspace)
+    if has_rule:
+        kind = RuleKind.REGRESSION
+        AlertRule.objects.create(
+            workspace=scene.own.workspace, name="slower", kind=kind, view=view, threshold=5.0
+        )
+    html = html_of(member.post(f"{VIEWS}/{view.pk}/delete", follow=True))
+    assert ("Undo does not start its alert rules again." in html) == has_rule
 
 
 def test_a_viewer_opens_views_and_is_offered_no_form(scene):
