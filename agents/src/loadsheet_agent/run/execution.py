@@ -53,9 +53,7 @@ def execute(
         started_at = utc_now()
         try:
             for name, content in command.inputs.items():
-                (folder / name).write_bytes(content)
-                if user is not None:
-                    os.chown(folder / name, user.uid, user.gid)
+                _give(folder / name, content, user)
             call = program.run(command.argv, command.stdout, limit_s)
             finished_at = utc_now()
             error = call.error
@@ -97,6 +95,12 @@ class _Call:
     cpu_s: float | None
     error: str | None
     stderr: str
+
+
+def _give(path: Path, content: bytes, user: ToolUser | None) -> None:
+    path.write_bytes(content)
+    if user is not None:
+        os.chown(path, user.uid, user.gid)
 
 
 class _Places(NamedTuple):
