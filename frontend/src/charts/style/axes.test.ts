@@ -36,6 +36,22 @@ describe("an axis of names", () => {
   });
 });
 
+describe("an axis of loads", () => {
+  const bounds = (loads: readonly number[]): readonly unknown[] => {
+    const data = figures({
+      x: { field: "connections", label: "Connections", kind: "number", values: [...loads] },
+    });
+    const x = sweepChart(data, options({ logX: false })).options?.scales?.x;
+    return [x?.min, x?.max];
+  };
+
+  it("has a single load in the middle", () => {
+    expect(bounds([64])).toEqual([0, 128]);
+    expect(bounds([0])).toEqual([0, 1]);
+    expect(bounds([1, 100])).toEqual([0, 103]);
+  });
+});
+
 describe("a logarithmic axis", () => {
   it("has three labels or more, however narrow the values lie", () => {
     expect(logLabels(1_100, 1_150)).toEqual([1_100, 1_120, 1_140, 1_160]);

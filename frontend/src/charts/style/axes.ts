@@ -81,6 +81,8 @@ export function spacedLoads(
 
 function loadBounds(least: number, most: number, { logX, zoomed }: XOptions): object {
   if (logX) return { min: least / 1.12, max: most * 1.12 };
+  // A single load stands in the middle, with room for its values on both sides.
+  if (least === most && !zoomed) return { min: 0, max: 2 * most || 1 };
   return zoomed ? aroundRange(least, most) : { min: Math.min(0, least), max: most * 1.03 };
 }
 
