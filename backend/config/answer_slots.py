@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
+from rest_framework.response import Response
 
 from backend.analysis.loading.viewer_slots import giving_slots_back
 
@@ -23,4 +24,19 @@ class GiveSlotsBack:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         with giving_slots_back():
-            return self.get_response(request)
+            response = self.get_response(request)
+            if isinstance(response, Response):
+                drop_what_it_was_made_of(response)
+            return response
+
+
+def drop_what_it_was_made_of(response: Response) -> None:
+    """Cut the circles in which Django REST framework holds a response, its view and its request.
+
+    A circle stays until the garbage collector comes to the oldest objects, after dozens of large
+    answers: of a run of 5,000 trials, each left its data and 14 MB of JSON.
+    """
+    context = response.renderer_context
+    context["view"].request = context["view"].response = None
+    context.clear()
+    response.data = None
