@@ -16,7 +16,7 @@ class RunElsewhere(Conflict):
 
 
 class TooManyTrials(Conflict):
-    """With these trials the run would have more than it may have; nothing was written."""
+    """These trials would bring the run above the limit; nothing was written."""
 
     def __init__(self) -> None:
         super().__init__(f"A run has at most {MAX_TRIALS:,} trials.")
