@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import copy
 import ctypes
-import errno
 import resource
 import signal
 import socket
@@ -24,14 +22,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.http import parse_cookie
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
 from waitress.task import WSGITask
-from waitress.utilities import Error, RequestEntityTooLarge
 
 from backend.accounts.throttle import address_of
 from backend.config.body_gate import (
@@ -40,9 +35,9 @@ from backend.config.body_gate import (
     Gate,
     Reservation,
     Reservations,
-    largest_body,
 )
-from backend.ingest.limits import FILES
+from backend.config.request_parser import RequestParser
+from backend.ingest.limits import ANONYMOUS_BYTES, FILES, HEADER_BYTES
 
 # Slow work of all kinds may hold eighteen: twelve for files (backend/ingest/slots.py), six for
 # large answers (backend/analysis/loading/viewer_slots.py). Two always answer everything else.
@@ -50,10 +45,6 @@ THREADS = 20
 # Of one process: slow clients wait here. Each has a file descriptor and, for a large body, a file.
 CONNECTIONS = 1000
 BACKLOG = 1024
-HEADER_BYTES = 64 << 10
-# What a request without credentials may bring, and what is kept of a body in memory: a sign-in form
-# fits many times.
-ANONYMOUS_BODY_BYTES = 64 << 10
 IDLE_S = 60
 STOP_S = 30
 # The number of this option in malloc.h of glibc, and the arenas of a process.
@@ -68,88 +59,6 @@ LINGER_S = 2.0
 # Of an answer that a slow reader has not taken: in memory up to the first, then in a file.
 ANSWER_MEMORY_BYTES = 1 << 20
 ANSWER_BYTES = 256 << 20
-
-
-class RequestParser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads no body that will be refused: the application then answers by the header alone."""
-
-    adj: Adjustments
-    content_length: int
-    expect_continue: bool
-    error: Error | None
-    # Of a large body that may be read only once `Gate` has decided.
-    is_held = False
-    is_body_left = False
-    refusal: BodyRefusal | None = None
-    reservation: Reservation | None = None
-    _expects_continue = False
-
-    def parse_header(self, header_plus: bytes) -> None:
-        super().parse_header(header_plus)
-        has_credentials = _has_credentials(self.headers)
-        limit = largest_body() if has_credentials else ANONYMOUS_BODY_BYTES
-        # A body in chunks tells no length; the limit holds while it is read.
-        self.adj = copy.copy(self.adj)
-        self.adj.max_request_body_size = limit + 1
-        if self.content_length > limit:
-            self._leave_body()
-        elif has_credentials and self.announced_bytes > ANONYMOUS_BODY_BYTES:
-            self.is_held = True
-            self._expects_continue, self.expect_continue = self.expect_continue, False
-
-    @property
-    def announced_bytes(self) -> int:
-        """What the body may have at most."""
-        return largest_body() if self.chunked else self.content_length
-
-    def admit(self, reservation: Reservation) -> None:
-        """Read the body."""
-        self.is_held = False
-        self.reservation = reservation
-        self.expect_continue = self._expects_continue
-
-    def refuse(self, refusal: BodyRefusal) -> None:
-        """Leave the body, or the rest of it, unread; the application says why."""
-        self.is_held = False
-        self.refusal = refusal
-        self.close()
-        self._leave_body()
-        self.completed = True
-
-    def _leave_body(self) -> None:
-        self.is_body_left = True
-        self.body_rcv = None
-        self.content_length = 0
-        self.expect_continue = False
-        # The body that is on its way would be read as the next request.
-        self.headers["CONNECTION"] = "close"
-
-    def received(self, data: bytes) -> int:
-        try:
-            read: int = super().received(data)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            self.refuse(BodyRefusal.FULL)
-            return len(data)
-        if isinstance(self.error, RequestEntityTooLarge):
-            self.error = None
-            has_credentials = _has_credentials(self.headers)
-            self.refuse(BodyRefusal.LARGE if has_credentials else BodyRefusal.ANONYMOUS)
-            return len(data)
-        return read
-
-    def close(self) -> None:
-        """Let go of the body, and of the room for it."""
-        super().close()
-        if self.reservation is not None:
-            self.reservation.release()
-
-
-def _has_credentials(headers: Mapping[str, str]) -> bool:
-    if "AUTHORIZATION" in headers:
-        return True
-    return settings.SESSION_COOKIE_NAME in parse_cookie(headers.get("COOKIE", ""))
 
 
 class Task(WSGITask):  # type: ignore[misc]
@@ -287,7 +196,8 @@ def make_server(
         "backlog": BACKLOG,
         "channel_timeout": IDLE_S,
         "max_request_header_size": HEADER_BYTES,
-        "inbuf_overflow": ANONYMOUS_BODY_BYTES,
+        # What is kept of a body in memory: a sign-in form fits many times.
+        "inbuf_overflow": ANONYMOUS_BYTES,
         "outbuf_overflow": ANSWER_MEMORY_BYTES,
         "outbuf_high_watermark": ANSWER_BYTES,
         "ident": "",

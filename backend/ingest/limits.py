@@ -17,6 +17,9 @@ from backend.ingest.plain_json import (
 )
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, MAX_TRIALS, TOKEN_HOSTS
 
+# The first lines of a request: its address and its header fields.
+HEADER_BYTES = 64 << 10
+HEADER_FIELD_BYTES = 1_000
 # A request without a valid token or session.
 ANONYMOUS_BYTES = 64 << 10
 # A form without files, and what stands beside the files of an upload.
@@ -86,6 +89,8 @@ _FIXED = (
     Limit("parts", MAX_PARTS, "parts", "of one artefact", 400),
     Limit("form_bytes", FORM_BYTES, "bytes", "the fields beside the files of an upload", 413),
     Limit("form_fields", FORM_FIELDS, "fields", "beside the files of an upload", 400),
+    Limit("header_bytes", HEADER_BYTES, "bytes", "the address and the header of a request", 431),
+    Limit("header_field_bytes", HEADER_FIELD_BYTES, "bytes", "Accept and Content-Type", 400),
     Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
     Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body, but for observations", 413),
     Limit("observation_bytes", OBSERVATION_BYTES, "bytes", "an observation", 413),

@@ -17,6 +17,7 @@ DEFECTS = {
         (API + "test_hostile_bytes.py", "test_only_small_plain_text_is_cleaned_in_the_web_process"),
         (API + "test_hostile_bytes.py", "test_only_a_small_envelope_is_cleaned_in_the_web_process"),
         (API + "test_hostile_bytes.py", "test_a_megabyte_of_open_lists_is_received"),
+        (CONFIG + "test_request_parser.py", "test_no_header_takes_long"),
     ],
     "2 A run of 5,000 trials had more parameters than a statement takes, and was tried for ever": [
         (INGEST + "test_large_runs.py", "test_an_upload_of_five_thousand_trials_is_recorded_whole"),

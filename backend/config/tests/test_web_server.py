@@ -13,9 +13,10 @@ from unittest.mock import MagicMock
 import pytest
 from django.conf import settings
 
-from backend.config import web_server
+from backend.config import request_parser, web_server
 from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
-from backend.config.web_server import ANONYMOUS_BODY_BYTES, ARENAS, listen, make_server
+from backend.config.web_server import ARENAS, listen, make_server
+from backend.ingest.limits import ANONYMOUS_BYTES
 
 PATIENCE_S = 60
 TOKEN = "Authorization: Bearer good"
@@ -115,6 +116,14 @@ def test_clients_slower_than_all_threads_together_delay_nobody(site, connect):
     assert "/slow-body" not in {path for path, _, _ in site.requests}
 
 
+def test_a_header_that_is_refused_is_answered_with_the_limit(site, connect):
+    text = answer(connect(head("/x", "Accept: " + "a" * 1001, "Connection: close")))
+    assert text.startswith(b"HTTP/1.1 400 Bad Request")
+    assert b"The header Accept has 1,001 bytes; at most 1,000 are accepted" in text
+    assert site.requests == []
+    assert quick(connect).endswith(b"done")
+
+
 def takes_connections(site):
     try:
         socket.create_connection(("127.0.0.1", site.port), timeout=PATIENCE_S).close()
@@ -152,7 +161,7 @@ def test_a_stop_ends_while_slow_clients_are_half_way(site, connect):
 
 class TestBodies:
     def test_of_strangers_are_left_unread_when_they_are_large(self, site, connect):
-        size = ANONYMOUS_BODY_BYTES + 1
+        size = ANONYMOUS_BYTES + 1
         connection = connect(head("/x", f"Content-Length: {size}", method="POST"))
 
         # Answered by the header alone, then closed: the body would be read as a request.
@@ -166,11 +175,11 @@ class TestBodies:
     def test_in_chunks_are_left_when_they_are_large(
         self, site, connect, monkeypatch, fields, refusal
     ):
-        monkeypatch.setattr(web_server, "largest_body", lambda: 2 * ANONYMOUS_BODY_BYTES)
+        monkeypatch.setattr(request_parser, "largest_body", lambda: 2 * ANONYMOUS_BYTES)
         connection = connect(head("/x", *fields, "Transfer-Encoding: chunked", method="POST"))
         chunk = b"1000\r\n" + b"x" * 4096 + b"\r\n"
         with contextlib.suppress(ConnectionError):
-            for _ in range(3 * ANONYMOUS_BODY_BYTES // 4096):
+            for _ in range(3 * ANONYMOUS_BYTES // 4096):
                 connection.sendall(chunk)
 
         assert b"200 OK" in answer(connection)
@@ -179,7 +188,7 @@ class TestBodies:
         assert site.server.reservations.total == 0
 
     @pytest.mark.parametrize("credentials", [TOKEN, SESSION])
-    @pytest.mark.parametrize("size", [2 * ANONYMOUS_BODY_BYTES, 1 << 20])
+    @pytest.mark.parametrize("size", [2 * ANONYMOUS_BYTES, 1 << 20])
     def test_of_known_senders_are_read_whole(self, site, connect, credentials, size):
         fields = (credentials, f"Content-Length: {size}", "Connection: close")
         connection = connect(head("/x", *fields, method="POST") + b"x" * size)
@@ -199,7 +208,7 @@ class TestBodies:
         assert site.requests == [("/x", "409600", 409600)]
 
     def test_are_asked_for_once_the_sender_is_known(self, site, connect):
-        size = 2 * ANONYMOUS_BODY_BYTES
+        size = 2 * ANONYMOUS_BYTES
         fields = (f"Content-Length: {size}", "Expect: 100-continue", "Connection: close")
         connection = connect(head("/x", TOKEN, *fields, method="POST"))
 
