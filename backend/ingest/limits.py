@@ -15,7 +15,14 @@ from backend.ingest.plain_json import (
     JSON_LEVELS,
     JSON_OBJECT_MEMBERS,
 )
-from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, MAX_TRIALS, TOKEN_HOSTS
+from backend.runs.names import (
+    MAX_CORRECTIONS,
+    MAX_LABELS,
+    MAX_NAME,
+    MAX_NOTES,
+    MAX_TRIALS,
+    TOKEN_HOSTS,
+)
 
 # The first lines of a request: its address and its header fields.
 HEADER_BYTES = 64 << 10
@@ -107,6 +114,13 @@ _FIXED = (
         "trials",
         "of one run, counted when an upload is read: beyond them it fails with this reason",
         202,
+    ),
+    Limit(
+        "run_corrections",
+        MAX_CORRECTIONS,
+        "corrections",
+        "of one run, undone ones included",
+        400,
     ),
     Limit("labels", LABELS, "labels", "of one run", 400),
     Limit("map_members", MAP_MEMBERS, "members", "facts, headers, a configuration", 400),

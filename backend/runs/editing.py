@@ -23,7 +23,14 @@ from backend.runs.corrections import (
     standing_corrections,
 )
 from backend.runs.models import Correction, FormerName, Run, Series, Trial
-from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES, clean_name, is_unknown
+from backend.runs.names import (
+    MAX_CORRECTIONS,
+    MAX_LABELS,
+    MAX_NAME,
+    MAX_NOTES,
+    clean_name,
+    is_unknown,
+)
 from backend.runs.registry import MODELS, current_name, lock_names
 from backend.runs.regrouping import regroup, write_columns
 from backend.runs.text_checks import check_texts
@@ -88,10 +95,8 @@ def correct(
         for field, value in cleaned.items()
         if (before := _values_now(run, field, trials)) != [value]
     ]
-    # One at a time: they are ordered by when they were made.
-    for correction in made:
-        correction.save()
     if made:
+        _save(run, made)
         _apply(run, made)
     return made
 
@@ -119,6 +124,19 @@ def _lock(run_id: UUID) -> Run:
     if run is None:
         raise NotFound(f"There is no run {run_id} any more.")
     return run
+
+
+def _save(run: Run, made: Sequence[Correction]) -> None:
+    count = Correction.objects.filter(run=run).count()
+    if count + len(made) > MAX_CORRECTIONS:
+        raise CorrectionRefused(
+            made[0].field,
+            f"This run has {count:,} corrections, undone ones included; at most "
+            f"{MAX_CORRECTIONS:,} are kept. Upload its output again with what is right.",
+        )
+    # One at a time: they are ordered by when they were made.
+    for correction in made:
+        correction.save()
 
 
 def _apply(run: Run, changed: Sequence[Correction]) -> None:

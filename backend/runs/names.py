@@ -8,6 +8,8 @@ MAX_NOTES = 10_000
 # Of one run: its page takes memory and time for each. The 1,000 files of an archive of TechEmpower
 # have about 8,000.
 MAX_TRIALS = 10_000
+# Of one run: its page and its JSON list them all, each with the trials and texts that it changed.
+MAX_CORRECTIONS = 500
 # How many hosts the agents of one token may name.
 TOKEN_HOSTS = 100
 

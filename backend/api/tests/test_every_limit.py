@@ -29,6 +29,8 @@ pytestmark = pytest.mark.django_db
 URL = "/api/v1/uploads"
 # What it bounds is counted when an upload is read: test_large_runs.py and test_early_trials.py.
 OF_READING = {"run_trials"}
+# runs/tests/test_editing.py.
+OF_A_RUN = {"run_corrections"}
 # Before the application sees the request: config/tests/test_request_parser.py.
 OF_THE_WEB_SERVER = {"header_bytes", "header_field_bytes"}
 OF_A_WORKSPACE = {"workspace_bytes", "workspace_uploads_per_day", "workspace_members"}
@@ -223,7 +225,7 @@ USED_UP = {"search_cpu_s": CpuUsedUp(), "search_memory_mib": MemoryUsedUp()}
 
 
 def test_each_limit_has_what_goes_beyond_it():
-    elsewhere = OF_A_WORKSPACE | OF_READING | OF_THE_WEB_SERVER
+    elsewhere = OF_A_WORKSPACE | OF_A_RUN | OF_READING | OF_THE_WEB_SERVER
     assert {row.name for row in limits.limits()} == set(BEYOND) | elsewhere
 
 

@@ -14,6 +14,7 @@ from backend.ingest.models import Upload
 from backend.ingest.reading import envelope_of
 from backend.ingest.reprocess import reprocess
 from backend.ingest.worker import process
+from backend.runs import editing
 from backend.runs.catalogue import host_page, server_page, workload_page
 from backend.runs.editing import CorrectionRefused, correct, undo_correction
 from backend.runs.models import Cell, Correction, Host, Run, Series, Server, Trial, Workload
@@ -97,6 +98,23 @@ def test_the_history_says_who_set_what_from_what(lab, saved):
         ("server", [before], "caddy", lab.user),
         ("version", [None], "1.27.1", lab.user),
     ]
+
+
+def test_a_run_keeps_so_many_corrections_and_refuses_more(lab, saved, monkeypatch):
+    """Each answer about the run lists them, so their number must have an end."""
+    monkeypatch.setattr(editing, "MAX_CORRECTIONS", 3)
+    for notes in ("first", "second"):
+        (made,) = correct(saved.pk, {"notes": notes}, author=lab.user)
+        undo_correction(saved.pk, made.pk, by=lab.user)
+    expected = "This run has 2 corrections, undone ones included; at most 3 are kept."
+    with pytest.raises(CorrectionRefused, match=expected):
+        correct(saved.pk, {"notes": "third", "labels": {"a": "b"}}, author=lab.user)
+    correct(saved.pk, {"notes": "third"}, author=lab.user)
+    assert correct(saved.pk, {"notes": "third"}, author=lab.user) == []
+    with pytest.raises(CorrectionRefused, match="This run has 3 corrections"):
+        correct(saved.pk, {"notes": "fourth"}, author=lab.user)
+    saved.refresh_from_db()
+    assert (saved.notes, saved.labels) == ("third", {})
 
 
 def test_undoing_gives_back_what_was_read(lab, planned):
