@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.errors import TooMany
+from backend.fleet.forgetting import forget_beyond
 from backend.fleet.models import Agent, Progress
 from backend.runs.names import TOKEN_HOSTS
 
@@ -20,6 +21,8 @@ from backend.runs.names import TOKEN_HOSTS
 GRACE = timedelta(seconds=30)
 # Older progress is of no use to anybody and is deleted.
 KEPT = timedelta(days=30)
+# Of one workspace: beyond them, those that were heard longest ago are deleted.
+MOST_HEARD = 10_000
 # A host that was silent for longer makes room for a new one, where a token has too many.
 HOST_KEPT = timedelta(days=1)
 
@@ -107,4 +110,6 @@ def _store_progress(agent: Agent, heartbeat: Heartbeat) -> None:
         run=heartbeat.run, workspace_id=agent.workspace_id, defaults=fields
     )
     if is_new:
-        Progress.objects.filter(workspace=agent.workspace_id, heard_at__lt=now - KEPT).delete()
+        own = Progress.objects.filter(workspace=agent.workspace_id)
+        own.filter(heard_at__lt=now - KEPT).delete()
+        forget_beyond(own.order_by("-heard_at"), MOST_HEARD)

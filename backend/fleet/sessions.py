@@ -11,12 +11,17 @@ from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.errors import Conflict
+from backend.fleet.forgetting import forget_beyond
 from backend.fleet.models import Session, SessionMember
 
 # From "all are ready" to the start: every agent must have asked once more by then.
 LEAD = timedelta(seconds=1.5)
 # An agent that was silent for longer is not waiting any more.
 ABSENT = timedelta(seconds=30)
+# Each execution of a plan has a session of its own, so old ones are of no use to anybody.
+KEPT = timedelta(days=30)
+# Of one workspace: beyond them, the oldest are deleted.
+MOST_SESSIONS = 1_000
 
 
 class JoinRefused(Conflict):
@@ -52,11 +57,13 @@ def join_session(token: Token, request: JoinRequest) -> SessionStatus:
 
     Raises JoinRefused.
     """
-    Session.objects.get_or_create(
+    _, is_new = Session.objects.get_or_create(
         workspace_id=token.workspace_id,
         name=request.name,
         defaults={"parts": request.parts, "plan_sha256": request.plan_sha256, "seed": request.seed},
     )
+    if is_new:
+        _forget_old(token)
     # The lock takes the agents of a session one after the other, so that none is counted twice.
     session = Session.objects.select_for_update().get(
         workspace_id=token.workspace_id, name=request.name
@@ -77,6 +84,12 @@ def join_session(token: Token, request: JoinRequest) -> SessionStatus:
         seed=session.seed,
         starts_at=session.starts_at if is_started else None,
     )
+
+
+def _forget_old(token: Token) -> None:
+    own = Session.objects.filter(workspace=token.workspace_id)
+    own.filter(created_at__lt=timezone.now() - KEPT).delete()
+    forget_beyond(own.order_by("-created_at"), MOST_SESSIONS)
 
 
 def _refuse_mismatch(session: Session, request: JoinRequest) -> None:

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from backend.accounts import tokens
 from backend.accounts.models import Token
+from backend.fleet import heartbeats
 from backend.fleet.heartbeats import (
     GRACE,
     HOST_KEPT,
@@ -99,6 +100,26 @@ def test_what_was_said_long_ago_is_forgotten(tenant):
     Progress.objects.update(heard_at=timezone.now() - KEPT - timedelta(minutes=1))
     say(tenant, running())
     assert not Progress.objects.filter(run=old.run).exists()
+
+
+def test_of_ever_new_runs_the_last_are_kept(tenant, monkeypatch):
+    """A token may report 60,000 of them a minute."""
+    monkeypatch.setattr(heartbeats, "MOST_HEARD", 3)
+    runs = [uuid.uuid4() for _ in range(5)]
+    other = make_tenant("other")
+    say(other, running(runs[0]))
+    for run in runs:
+        say(tenant, running(run))
+    say(tenant, running(runs[2]))
+    assert set(kept(tenant)) == set(runs[2:])
+    say(tenant, running(runs[0]))
+    assert set(kept(tenant)) == {runs[0], runs[2], runs[4]}
+    assert kept(other) == [runs[0]]
+
+
+def kept(tenant):
+    rows = Progress.objects.filter(workspace=tenant.workspace)
+    return list(rows.values_list("run", flat=True))
 
 
 def test_the_roster_lists_the_hosts_of_every_valid_token(tenant):

@@ -7,8 +7,9 @@ from django.db import connection
 from django.utils import timezone
 
 from backend.accounts.models import Token
+from backend.fleet import sessions
 from backend.fleet.models import Session, SessionMember
-from backend.fleet.sessions import ABSENT, LEAD, JoinRefused, JoinRequest, join_session
+from backend.fleet.sessions import ABSENT, KEPT, LEAD, JoinRefused, JoinRequest, join_session
 from backend.testing.uploads import make_tenant
 
 RUNS = [uuid.UUID(int=number) for number in range(1, 9)]
@@ -41,6 +42,23 @@ def test_the_next_trial_waits_for_all_again(token):
         assert join_session(token, join_request(0, step)).starts_at is None
         assert join_session(token, join_request(1, step)).starts_at is not None
     assert Session.objects.get().step == 2
+
+
+def test_of_ever_new_sessions_the_last_are_kept(token, monkeypatch):
+    """A token may make 60,000 of them a minute, and none was ever deleted."""
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 2)
+    for number, name in enumerate("abcd"):
+        join_session(token, join_request(number, name=name))
+    join_session(token, join_request(2, name="c"))
+    assert set(Session.objects.values_list("name", flat=True)) == {"c", "d"}
+    assert set(SessionMember.objects.values_list("run", flat=True)) == set(RUNS[2:4])
+
+
+def test_a_session_of_long_ago_is_forgotten(token):
+    join_session(token, join_request(0, name="old"))
+    Session.objects.update(created_at=timezone.now() - KEPT - timedelta(minutes=1))
+    join_session(token, join_request(1, name="new"))
+    assert [session.name for session in Session.objects.all()] == ["new"]
 
 
 def test_the_first_one_orders_the_trials(token):
