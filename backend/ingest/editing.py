@@ -45,12 +45,14 @@ def undo_edit(run: Run, correction_id: UUID, *, by: User | None) -> bool:
 
 @contextmanager
 def _computed_again(run: Run) -> Iterator[None]:
+    before = hosts_of(run)
     with transaction.atomic():
         yield
         # A host that a correction took away may have been observed.
         apply_observations(run.pk)
         refresh_noise(run.pk)
-        refresh_hosts(hosts_of(run))
+        # It has estimated the hosts that the run has now.
+        refresh_hosts(before - hosts_of(Run.with_trash.get(pk=run.pk)))
 
 
 def merge_names(

@@ -51,7 +51,7 @@ def copy_rows(model: type[Row], rows: Iterable[Row]) -> None:
     ):
         for row in waiting:
             values = ((getattr(row, name), is_json) for name, is_json in columns)
-            copy.write_row([_as_json(value) if is_json else value for value, is_json in values])
+            copy.write_row([as_json(value) if is_json else value for value, is_json in values])
 
 
 def _is_given(field: Field[Any, Any], row: Model) -> bool:
@@ -59,7 +59,8 @@ def _is_given(field: Field[Any, Any], row: Model) -> bool:
     return not (is_left or isinstance(field, AutoField))
 
 
-def _as_json(value: object) -> str | None:
+def as_json(value: object) -> str | None:
+    """JSON as PostgreSQL takes it; None for None, which is no value there."""
     if value is None:
         return None
     try:

@@ -5,7 +5,6 @@ It starts from what was read (runs/as_read.py), so it gives what recording the r
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +15,11 @@ from django.db import connection
 from django.db.models import Count
 
 from backend.runs.as_read import identity_fields, read_run, read_trial, run_as_read, trial_as_read
-from backend.runs.bulk import insert_rows
+from backend.runs.bulk import as_json, copy_rows
 from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
 from backend.runs.checks import CHECKS, CheckInput, check_trial
 from backend.runs.corrections import (
+    TRIAL_FIELDS,
     as_time,
     correct_run,
     correct_trial,
@@ -126,26 +126,33 @@ def _regroup_trials(runs: Sequence[Run], corrections: _OfRuns) -> None:
     give_cells(trials, "server", "workload", "server_host", "client_host")
     for trial in trials:
         trial.run = by_id[trial.run_id]
-    reads = [read_trial(trial) for trial in trials]
-    before = {trial.pk: _stored_columns(trial) for trial in trials}
-    all_series = _series_of(trials, reads, corrections)
-    for trial, read, series in zip(trials, reads, all_series, strict=True):
-        trial.as_read = trial_as_read(read, series)
-        trial.checks = _checks_by_name(trial, series)
-    _regroup_cells(trials, all_series)
-    _save_changed([trial for trial in trials if _stored_columns(trial) != before[trial.pk]])
-    Cell.objects.filter(run__in=runs, trials=None).delete()
+    before = [_stored_columns(trial) for trial in trials]
+    outcomes = _outcomes_of(trials, corrections)
+    _give_checks(trials, outcomes)
+    for trial, outcome in zip(trials, outcomes, strict=True):
+        trial.as_read = outcome.as_read
+    _regroup_cells(trials, [outcome.series for outcome in outcomes])
+    pairs = zip(trials, before, strict=True)
+    _save_changed([trial for trial, columns in pairs if _stored_columns(trial) != columns])
+    with connection.cursor() as cursor:
+        cursor.execute(_REMOVE_EMPTY, [list(by_id)])
 
 
-def _stored_columns(trial: Trial) -> tuple[UUID, bytes]:
-    return trial.cell_id, canonical_json([trial.as_read, trial.checks])
+def _stored_columns(trial: Trial) -> tuple[object, ...]:
+    return trial.cell_id, trial.as_read, trial.checks
 
 
+# Trials share what was read of them, which may be large: each text is sent once.
 _SAVE = """
-UPDATE runs_trial SET cell_id = changed.cell, as_read = changed.as_read, checks = changed.checks
-FROM unnest(%s::uuid[], %s::uuid[], %s::jsonb[], %s::jsonb[])
-    AS changed (id, cell, as_read, checks)
+UPDATE runs_trial SET cell_id = changed.cell, as_read = kinds.as_read, checks = changed.checks
+FROM jsonb_to_recordset(%s::jsonb) AS changed (id uuid, cell uuid, kind int, checks jsonb)
+JOIN jsonb_to_recordset(%s::jsonb) AS kinds (kind int, as_read jsonb) USING (kind)
 WHERE runs_trial.id = changed.id
+"""
+# Nothing but trials refers to a cell.
+_REMOVE_EMPTY = """
+DELETE FROM runs_cell WHERE run_id = ANY(%s)
+AND NOT EXISTS (SELECT FROM runs_trial WHERE runs_trial.cell_id = runs_cell.id)
 """
 
 
@@ -153,14 +160,62 @@ def _save_changed(trials: Sequence[Trial]) -> None:
     """In one statement: `bulk_update` takes far longer."""
     if not trials:
         return
-    columns: list[Any] = [
-        [trial.pk for trial in trials],
-        [trial.cell_id for trial in trials],
-        [None if trial.as_read is None else json.dumps(trial.as_read) for trial in trials],
-        [json.dumps(trial.checks) for trial in trials],
+    kinds: dict[int, dict[str, Any]] = {}
+    for trial in trials:
+        kinds.setdefault(id(trial.as_read), {"kind": len(kinds), "as_read": trial.as_read})
+    changed = [
+        {
+            "id": str(trial.pk),
+            "cell": str(trial.cell_id),
+            "kind": kinds[id(trial.as_read)]["kind"],
+            "checks": trial.checks,
+        }
+        for trial in trials
     ]
     with connection.cursor() as cursor:
-        cursor.execute(_SAVE, columns)
+        cursor.execute(_SAVE, [as_json(changed), as_json(list(kinds.values()))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What trials become that have one series and were read and corrected alike."""
+
+    series: Series
+    as_read: dict[str, Any] | None
+
+
+def _outcomes_of(trials: Sequence[Trial], corrections: _OfRuns) -> Sequence[_Outcome]:
+    """Of each trial; computed once for all that are alike, which mostly are thousands."""
+    by_run = {run_id: _of_trials(corrections[run_id]) for run_id in {t.run_id for t in trials}}
+    keys = [_likeness(trial, by_run[trial.run_id]) for trial in trials]
+    # One of each kind.
+    examples = dict(zip(keys, trials, strict=True))
+    reads = [read_trial(trial) for trial in examples.values()]
+    all_series = _series_of(list(examples.values()), reads, corrections)
+    outcomes = {
+        key: _Outcome(series, trial_as_read(read, series))
+        for key, read, series in zip(examples, reads, all_series, strict=True)
+    }
+    return [outcomes[key] for key in keys]
+
+
+# Of each correction of trials: their ordinals, or None for all.
+_Chosen = Sequence[frozenset[int] | None]
+
+
+def _of_trials(corrections: Sequence[Correction]) -> _Chosen:
+    return [
+        None if correction.ordinals is None else frozenset(correction.ordinals)
+        for correction in corrections
+        if correction.field in TRIAL_FIELDS
+    ]
+
+
+def _likeness(trial: Trial, chosen: _Chosen) -> tuple[object, ...]:
+    """Equal for trials of a run that become the same."""
+    which = tuple(ordinals is None or trial.ordinal in ordinals for ordinals in chosen)
+    as_read = None if trial.as_read is None else canonical_json(trial.as_read)
+    return (trial.run_id, trial.cell.series_id, as_read, which)
 
 
 def _series_of(
@@ -209,7 +264,7 @@ def _regroup_cells(trials: Sequence[Trial], all_series: Sequence[Series]) -> Non
     changed = [group for group in groups.values() if not group.is_stored(sizes)]
     for group in changed:
         merge_cell(group.cell, group.trials)
-    insert_rows(Cell, [group.cell for group in changed])
+    copy_rows(Cell, [group.cell for group in changed])
     for group in changed:
         for trial in group.trials:
             trial.cell = group.cell
@@ -229,8 +284,21 @@ class _Group:
         return not others and is_same_load and sizes[first] == len(self.trials)
 
 
+def _give_checks(trials: Sequence[Trial], outcomes: Sequence[_Outcome]) -> None:
+    """The stored findings of each trial, with those of `NAME_CHECKS` for its current names."""
+    named: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    for trial, outcome in zip(trials, outcomes, strict=True):
+        key = (trial.run_id, outcome.series.pk, trial.server_tail)
+        if key not in named:
+            named[key] = _checks_by_name(trial, outcome.series)
+        kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]
+        trial.checks = sorted(
+            kept + named[key], key=lambda finding: _PLACES.get(finding["id"], -1)
+        )
+
+
 def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:
-    """The stored findings of a trial, with those of `NAME_CHECKS` for its current names."""
+    """The findings of `NAME_CHECKS`."""
     server = identity_fields(series.server)
     named = check_trial(
         CheckInput(
@@ -240,6 +308,4 @@ def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:
         ),
         only=NAME_CHECKS,
     )
-    kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]
-    fired = [finding.as_dict() for finding in named]
-    return sorted(kept + fired, key=lambda finding: _PLACES.get(finding["id"], -1))
+    return [finding.as_dict() for finding in named]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.formats.model import ParsedTrial, ReadTrial
-from backend.ingest.editing import merge_names, undo_merged_names
+from backend.ingest.editing import edit_run, merge_names, undo_edit, undo_merged_names
 from backend.ingest.removal import remove_run
 from backend.ingest.worker import process
 from backend.noise.models import HostNoise, SelfComparison
@@ -204,6 +204,14 @@ def test_an_observed_host_takes_the_comparison_over(lab):
     refresh_noise(run.pk)
     assert noise_of().comparisons == 0
     assert noise_of("server-1").comparisons == 1
+
+
+def test_a_corrected_host_takes_the_comparison_over(lab):
+    run = Run.objects.get(pk=record(lab, self_trials(10_100)).pk)
+    (made,) = edit_run(run, {"server_host": "bench-9"}, author=None)
+    assert (noise_of().comparisons, noise_of("bench-9").comparisons) == (0, 1)
+    undo_edit(Run.objects.get(pk=run.pk), made.pk, by=None)
+    assert (noise_of().comparisons, noise_of("bench-9").comparisons) == (1, 0)
 
 
 def test_a_reader_gets_the_noise_of_their_own_workspaces(lab):

@@ -14,7 +14,7 @@ from backend.ingest.models import Upload
 from backend.ingest.reading import envelope_of
 from backend.ingest.reprocess import reprocess
 from backend.ingest.worker import process
-from backend.runs import editing
+from backend.runs import editing, regrouping
 from backend.runs.catalogue import host_page, server_page, workload_page
 from backend.runs.editing import CorrectionRefused, correct, undo_correction
 from backend.runs.models import Cell, Correction, Host, Run, Series, Server, Trial, Workload
@@ -231,6 +231,26 @@ def test_labels_notes_and_dates_leave_the_trials_unread(lab, planned):
             undo_correction(planned.pk, correction.pk, by=lab.user)
     assert len(corrections) == len(values)
     assert not [query["sql"] for query in made if "runs_trial" in query["sql"]]
+
+
+def test_a_correction_is_computed_once_for_trials_that_are_alike(lab, monkeypatch):
+    run = read(lab, *[WRK + "\n" * at for at in range(12)], envelope=make_envelope(12))
+    before, read_trial, reads = rows_of(run), regrouping.read_trial, []
+
+    def counted(trial):
+        reads.append(trial)
+        return read_trial(trial)
+
+    monkeypatch.setattr(regrouping, "read_trial", counted)
+    made = correct(run.pk, {"server": "caddy"}, author=lab.user)
+    assert len(reads) == 1
+    made += correct(run.pk, {"server": "nginx"}, ordinals=[1, 2], author=lab.user)
+    assert len(reads) == 3
+    names = [name.partition(" ")[0] for name in servers_in(run)]
+    assert names == ["caddy", "nginx", "nginx", *["caddy"] * 9]
+    for correction in made:
+        undo_correction(run.pk, correction.pk, by=lab.user)
+    assert rows_of(run) == before
 
 
 def test_what_trials_share_is_read_once_for_all_of_them(lab):
