@@ -11,15 +11,15 @@ from django.db import transaction
 
 from backend.accounts.models import User, Workspace
 from backend.noise.record import (
-    compared_runs,
+    hosts_named,
     hosts_of,
-    hosts_with,
     refresh_hosts,
     refresh_noise,
     refresh_noise_of_runs,
+    runs_with,
 )
 from backend.runs.editing import correct, undo_correction
-from backend.runs.merging import merge, undo_merge
+from backend.runs.merging import MAX_RUNS, merge, undo_merge
 from backend.runs.models import Correction, FormerName, Merge, Run
 from backend.runs.observations import apply_observations
 from backend.runs.registry import current_name, lock_names
@@ -55,33 +55,30 @@ def _computed_again(run: Run) -> Iterator[None]:
         refresh_hosts(before - hosts_of(Run.with_trash.get(pk=run.pk)))
 
 
+@transaction.atomic
 def merge_names(
     workspace: Workspace, kind: FormerName.Kind, source: str, target: str, author: User | None
 ) -> Merge:
-    """As `backend.runs.merging.merge`."""
-    with _noise_again(workspace, kind, source, target):
-        return merge(workspace, kind, source, target, author)
+    """As `backend.runs.merging.merge`, and estimates the noise of their hosts again."""
+    lock_names(workspace, exclusive=True)
+    # A name of more runs is refused.
+    run_ids = list(runs_with(workspace.pk, kind, [source])[:MAX_RUNS])
+    merged = merge(workspace, kind, source, target, author)
+    refresh_noise_of_runs(run_ids)
+    return merged
 
 
+@transaction.atomic
 def undo_merged_names(merged: Merge, *, by: User | None) -> bool:
-    """As `backend.runs.merging.undo_merge`."""
-    kind = FormerName.Kind(merged.kind)
-    with _noise_again(merged.workspace, kind, merged.source, merged.target):
-        return undo_merge(merged, by=by)
-
-
-@contextmanager
-def _noise_again(
-    workspace: Workspace, kind: FormerName.Kind, source: str, target: str
-) -> Iterator[None]:
-    """Estimate the noise of hosts again, after series and hosts were replaced inside."""
-    with transaction.atomic():
-        lock_names(workspace, exclusive=True)
-        run_ids = compared_runs(workspace.pk)
-        # The target of a merge that is undone may have another name by now.
-        names = {source, target, current_name([workspace.pk], kind, source)}
-        host_ids = hosts_with(workspace.pk, kind, names)
-        yield
-        refresh_noise_of_runs(run_ids)
-        # Runs of two series now vary as those of one, on hosts without A/A comparisons too.
-        refresh_hosts(host_ids | hosts_with(workspace.pk, kind, names))
+    """As `backend.runs.merging.undo_merge`, and estimates the noise of their hosts again."""
+    workspace, kind = merged.workspace, FormerName.Kind(merged.kind)
+    lock_names(workspace, exclusive=True)
+    # The target may have another name by now. Its hosts lose the runs that go back.
+    names = [merged.target, current_name([workspace.pk], kind, merged.source)]
+    losing = hosts_named(workspace.pk, names) if kind == FormerName.Kind.HOST else []
+    is_undone = undo_merge(merged, by=by)
+    if is_undone:
+        given_back = [merged.source, *merged.former_names["led"]]
+        refresh_noise_of_runs(list(runs_with(workspace.pk, kind, given_back)))
+        refresh_hosts(losing)
+    return is_undone

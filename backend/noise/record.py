@@ -27,6 +27,7 @@ from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS
 NEWEST_RUNS = 30
 NEWEST_COMPARISONS = 100
 SIDES = ("A", "B")
+_RUN_COLUMNS = ("server_host", "client_host", "started_at", "recorded_at", "trashed_at")
 
 
 def refresh_noise(run_id: UUID) -> None:
@@ -39,30 +40,30 @@ def refresh_noise_of_runs(run_ids: Collection[UUID]) -> None:
 
     A run that is still open is not counted yet, and a run in the trash not any more.
     """
-    runs = list(Run.with_trash.filter(pk__in=run_ids, is_open=False).order_by("pk"))
+    rows = Run.with_trash.filter(pk__in=run_ids, is_open=False).order_by("pk")
+    runs = list(rows.only(*_RUN_COLUMNS))
     SelfComparison.objects.filter(run__in=runs).delete()
     insert_rows(SelfComparison, _self_comparisons([run for run in runs if run.trashed_at is None]))
     refresh_hosts(host for run in runs for host in hosts_of(run))
 
 
-def compared_runs(workspace_id: UUID) -> Sequence[UUID]:
-    """The runs of a workspace that have A/A comparisons."""
-    rows = SelfComparison.objects.filter(run__workspace=workspace_id).order_by()
-    return list(rows.values_list("run", flat=True).distinct())
-
-
-def hosts_with(
+def runs_with(
     workspace_id: UUID, kind: FormerName.Kind, names: Collection[str]
-) -> frozenset[UUID]:
-    """The hosts whose noise runs with a server, host or workload of these names may tell of."""
+) -> QuerySet[Run, UUID]:
+    """The ids of the runs with a server, host or workload of these names."""
     if kind == FormerName.Kind.HOST:
         of_run = Q(server_host__name__in=names) | Q(client_host__name__in=names)
     else:
         cells = Cell.objects.filter(**{f"series__{kind}__name__in": names})
         of_run = Q(pk__in=cells.values("run"))
-    runs = Run.objects.filter(of_run, workspace=workspace_id).order_by()
-    pairs = runs.values_list("server_host", "client_host").distinct()
-    return frozenset(host for pair in pairs for host in pair if host is not None)
+    runs = Run.with_trash.filter(of_run, workspace=workspace_id).order_by()
+    return runs.values_list("pk", flat=True)
+
+
+def hosts_named(workspace_id: UUID, names: Collection[str]) -> Sequence[UUID]:
+    """The hosts of these names."""
+    rows = Host.objects.filter(workspace=workspace_id, name__in=names)
+    return list(rows.values_list("pk", flat=True))
 
 
 def hosts_of(run: Run) -> frozenset[UUID]:

@@ -7,15 +7,16 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.formats.model import ParsedTrial, ReadTrial
+from backend.ingest import editing
 from backend.ingest.editing import edit_run, merge_names, undo_edit, undo_merged_names
 from backend.ingest.removal import remove_run
 from backend.ingest.worker import process
 from backend.noise.models import HostNoise, SelfComparison
 from backend.noise.reading import latest_comparisons, noise_of_hosts
-from backend.noise.record import refresh_noise
+from backend.noise.record import refresh_noise, refresh_noise_of_runs
 from backend.noise.sentences import floor_sentence, run_sentence
 from backend.runs.measured import TrialRecord
-from backend.runs.models import FormerName, Host, Run
+from backend.runs.models import Cell, FormerName, Host, Run
 from backend.runs.observations import observe
 from backend.runs.record import RunInput, record_early, record_run
 from backend.runs.renaming import rename
@@ -161,6 +162,28 @@ def test_merging_and_undoing_it_count_the_runs_of_both_names_anew(lab, kind):
         rename(lab, kind, "b", "c", None)
     undo_merged_names(merged, by=None)
     assert noise_of(shown).run_sd is None
+
+
+@pytest.mark.parametrize("kind", [Kind.SERVER, Kind.WORKLOAD])
+def test_merging_and_undoing_it_look_at_no_runs_of_other_names(lab, kind, monkeypatch):
+    for name in ("a", "b", "c"):
+        trials = self_trials(10_100)
+        for trial in trials:
+            trial[kind] = {**trial[kind], "name": name}
+        record(lab, trials)
+    own = set(Run.objects.filter(cells__in=Cell.objects.filter(**{f"series__{kind}__name": "a"})))
+    looked_at = []
+
+    def watched(run_ids):
+        looked_at.append(set(run_ids))
+        refresh_noise_of_runs(run_ids)
+
+    monkeypatch.setattr(editing, "refresh_noise_of_runs", watched)
+    merged = merge_names(lab, kind, "a", "b", None)
+    assert noise_of().comparisons == 3
+    undo_merged_names(merged, by=None)
+    assert noise_of().comparisons == 3
+    assert looked_at == [{run.pk for run in own}] * 2
 
 
 def test_other_servers_and_loads_are_not_compared(lab):
