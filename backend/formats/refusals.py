@@ -13,6 +13,7 @@ from backend.formats.text import REPORT_BYTES, Document
 FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
 
 
+SEND_ALONE = "Send the report alone, without what else the file has."
 # What a database keeps of a number of connections. All other counts: as `LIMIT`.
 MOST_CONNECTIONS = 2**31 - 1
 _COUNTS = ("threads", "requested_requests", "requests_completed", "requests_ok", "bytes_received")
@@ -78,19 +79,28 @@ def fault_in(fault: Exception) -> str:
 
 def broken_document(document: Document, *, tool: str, title: str, expected: str) -> FormatError:
     """The refusal of JSON that ends too early, cannot be read or stands in a long file."""
-    if document.is_of_long_file:
-        return FormatError(
-            f"The {title} is in a file of more than {REPORT_BYTES >> 20} MiB, which is not read.",
-            tool=tool,
-            line=document.line,
-            expected=f"a report of at most {REPORT_BYTES >> 20} MiB",
-        )
+    if document.long_file:
+        return in_long_file(document.long_file, tool=tool, title=title, line=document.line)
     return FormatError(
         f"The {title} is cut off or damaged.",
         tool=tool,
         line=document.fault_line,
         found=document.fault,
         expected=expected,
+    )
+
+
+def in_long_file(
+    size: str, *, tool: str, title: str, line: int, what_to_do: str = SEND_ALONE
+) -> FormatError:
+    """The refusal of a report in a file of which only the head is looked at."""
+    return FormatError(
+        f"The {title} is in a file of more than {REPORT_BYTES >> 20} MiB, which is not read. "
+        f"{what_to_do}",
+        tool=tool,
+        line=line,
+        found=size,
+        expected=f"a report of at most {REPORT_BYTES >> 20} MiB",
     )
 
 

@@ -68,8 +68,8 @@ class Document:
     # Why it is None, and where: a line of the input.
     fault: str = ""
     fault_line: int = 0
-    # Whether it is None because only the head of a long file was looked at.
-    is_of_long_file: bool = False
+    # The size of the long file of which only the head was looked at, where it is None for that.
+    long_file: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,25 @@ class Source:
     artefact: RawArtefact
 
     @cached_property
-    def _looked_at(self) -> tuple[bool, bytes]:
-        """Whether this is a log, and the bytes that are looked at as text."""
+    def _looked_at(self) -> tuple[str, bytes]:
+        """The size of a log in words, else nothing, and the bytes that are looked at as text."""
         with self.artefact.open() as stream:
-            if _is_long(stream):
-                return True, read_up_to(stream, HEAD_BYTES)
+            size = _size_of(stream)
+            if size is not None and size > REPORT_BYTES:
+                return f"{size:,} bytes", read_up_to(stream, HEAD_BYTES)
             start = read_up_to(stream, REPORT_BYTES + 1)
-        is_log = len(start) > REPORT_BYTES
-        return is_log, start[:HEAD_BYTES] if is_log else start
+        if len(start) > REPORT_BYTES:
+            return f"more than {REPORT_BYTES:,} bytes when unpacked", start[:HEAD_BYTES]
+        return "", start
 
     @property
     def is_log(self) -> bool:
         """Whether this is too long for a report."""
+        return bool(self.size_of_log)
+
+    @property
+    def size_of_log(self) -> str:
+        """How long this is, in words, where it is too long for a report."""
         return self._looked_at[0]
 
     @property
@@ -127,13 +134,13 @@ class Source:
         return b"\0" in self.data[:4096] and not self.data.startswith(UTF16_MARKS)
 
 
-def _is_long(stream: Any) -> bool:
-    """Whether a stream is longer than a report, as far as that can be told without reading it."""
+def _size_of(stream: Any) -> int | None:
+    """The bytes of a stream; None where that cannot be told without reading it."""
     if not stream.seekable():
-        return False
+        return None
     size: int = stream.seek(0, SEEK_END)
     stream.seek(0)
-    return size > REPORT_BYTES
+    return size
 
 
 def read_up_to(stream: Any, count: int) -> bytes:
@@ -163,7 +170,7 @@ def find_documents(source: Source) -> Iterator[Document]:
     if "{" in source.text or "[" in source.text:
         for document in _documents_among(source.lines):
             is_cut = source.is_log and document.value is None
-            yield replace(document, is_of_long_file=True) if is_cut else document
+            yield replace(document, long_file=source.size_of_log) if is_cut else document
 
 
 def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:

@@ -292,9 +292,7 @@ def _give_checks(trials: Sequence[Trial], outcomes: Sequence[_Outcome]) -> None:
         if key not in named:
             named[key] = _checks_by_name(trial, outcome.series)
         kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]
-        trial.checks = sorted(
-            kept + named[key], key=lambda finding: _PLACES.get(finding["id"], -1)
-        )
+        trial.checks = sorted(kept + named[key], key=lambda finding: _PLACES.get(finding["id"], -1))
 
 
 def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:

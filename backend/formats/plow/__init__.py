@@ -20,7 +20,7 @@ from backend.formats.model import Entry, FormatError
 from backend.formats.numbers import json_count, json_counts, json_number
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
-from backend.formats.refusals import read_figures
+from backend.formats.refusals import in_long_file, read_figures
 from backend.formats.text import Document, Line, Source, is_prompt
 from backend.formats.together import read_each
 
@@ -82,7 +82,13 @@ def _with(entry: Entry, asked: Asked) -> Entry:
 
 
 def _runs(source: Source) -> list[Entry]:
-    return _json_runs(source) or _table_runs(source)
+    runs = _json_runs(source) or _table_runs(source)
+    if not runs or not source.is_log:
+        return runs
+    # The result is the last snapshot, and only the head of the file was looked at.
+    what_to_do = "Send the last snapshot alone, with the lines above the first one."
+    size, title = source.size_of_log, "last snapshot of plow"
+    return [in_long_file(size, tool=NAME, title=title, line=1, what_to_do=what_to_do)]
 
 
 def _table_runs(source: Source) -> list[Entry]:

@@ -84,6 +84,8 @@ def test_json_of_a_file_too_long_for_a_report_names_the_limit(indent):
         read(json.dumps(long, indent=indent))
     assert refused.value.tool == "autocannon"
     assert "cut off" not in str(refused.value)
+    assert "Send the report alone" in str(refused.value)
+    assert refused.value.found == f"{len(json.dumps(long, indent=indent)):,} bytes"
 
 
 def test_a_broken_json_beside_a_table_is_an_entry():

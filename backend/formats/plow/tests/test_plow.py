@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.formats import FormatError, RawArtefact, parse
+from backend.formats import FormatError, RawArtefact, parse, text
 
 CAPTURES = Path(__file__).parent / "captures"
 TEXT = (CAPTURES / "c10-n2000-text" / "stdout").read_text()
@@ -46,6 +46,18 @@ def test_output_that_ends_in_a_snapshot_is_refused():
         read(EVERY[: EVERY.rindex("Summary")])
     with pytest.raises(FormatError, match="its last snapshot is missing"):
         read(SNAPSHOTS[:-100])
+
+
+@pytest.mark.parametrize("snapshots", [SNAPSHOTS, EVERY])
+def test_snapshots_in_a_file_too_long_for_a_report_name_limit_and_size(snapshots, monkeypatch):
+    """The result is the last one; only the head of such a file is looked at."""
+    monkeypatch.setattr(text, "REPORT_BYTES", 2 * text.HEAD_BYTES)
+    long = snapshots * (1 + 2 * text.HEAD_BYTES // len(snapshots))
+    with pytest.raises(FormatError, match="Send the last snapshot alone") as refused:
+        read(long)
+    assert refused.value.tool == "plow"
+    assert refused.value.found == f"{len(long.encode()):,} bytes"
+    assert refused.value.expected == "a report of at most 16 MiB"
 
 
 def test_text_cut_before_its_latencies_is_refused_and_behind_them_incomplete():
