@@ -1,9 +1,9 @@
 // Writes src/api/schema.ts, the types of the answers that pages read, from docs/openapi.yaml.
 // `--check` only compares.
-import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { bundle, createConfig } from "@redocly/openapi-core";
 import openapiTS, { astToString } from "openapi-typescript";
+import { keep } from "./generated.mjs";
 
 const DOCUMENT = new URL("../docs/openapi.yaml", import.meta.url);
 const TYPES = new URL("src/api/schema.ts", import.meta.url);
@@ -25,9 +25,5 @@ const tree = await openapiTS(called.bundle.parsed, {
   rootTypes: true,
   rootTypesNoSchemaPrefix: true,
 });
-const types = HEADER + astToString(tree.filter((node) => !LEFT_OUT.includes(node.name?.text)));
-if (!process.argv.includes("--check")) {
-  await writeFile(TYPES, types);
-} else if ((await readFile(TYPES, "utf8").catch(() => "")) !== types) {
-  throw new Error("frontend/src/api/schema.ts is stale: run scripts/fix");
-}
+const kept = tree.filter((node) => !LEFT_OUT.includes(node.name?.text));
+await keep(TYPES, HEADER + astToString(kept));

@@ -4,7 +4,6 @@ import json
 import sys
 from pathlib import Path
 
-from backend.analysis.query.compare_query import VIEWS
 from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks.check import SEVERITIES
 from backend.stats.thresholds import HIGH_ERROR_RATE
@@ -18,7 +17,6 @@ def main() -> None:
         (
             constant("ERROR_CLASSES", ERROR_CLASSES, "Why an attempt failed."),
             constant("SEVERITIES", SEVERITIES, "How bad what a check found is, the worst first."),
-            constant("VIEW_IDS", VIEWS, "The charts of a comparison, as a link names them."),
             constant(
                 "HIGH_ERROR_RATE",
                 HIGH_ERROR_RATE,

@@ -14,10 +14,11 @@ from rest_framework.views import APIView
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
 from backend.analysis.kept_figures import figures_of_json
-from backend.analysis.query.compare_query import VIEWS, CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import Field
 from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
 from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.view_ids import VIEWS
 from backend.api.auth import question_ids, viewer_name
 from backend.api.parameters import names_of_arrays
 from backend.api.schema import documented

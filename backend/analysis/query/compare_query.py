@@ -18,10 +18,10 @@ from urllib.parse import parse_qsl
 from backend.analysis.query.field import UNKNOWN, Syntax, number_text
 from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
 from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.view_ids import VIEWS
 from backend.errors import InvalidInput
 from backend.links import query_string
 
-VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
 LOOPS = ("open", "closed", "unknown")
 MAX_VALUES = 100
 MAX_FIELDS = 500

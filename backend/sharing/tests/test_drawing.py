@@ -11,7 +11,8 @@ import pytest
 from django.core.cache import caches
 
 from backend.analysis.compare.comparison import compare
-from backend.analysis.query.compare_query import VIEWS, CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.view_ids import VIEWS
 from backend.runs.identity import canonical_json
 from backend.runs.models import Server
 from backend.sharing import drawing

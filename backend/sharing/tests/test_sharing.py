@@ -11,7 +11,8 @@ import pytest
 import backend
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible
-from backend.analysis.query.compare_query import VIEWS, CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.view_ids import VIEWS
 from backend.ingest.models import Artefact, Upload
 from backend.runs.models import Trial
 from backend.sharing.edits import edit

@@ -12,7 +12,8 @@ from django.test import Client
 
 from backend.analysis.export.table import Table
 from backend.analysis.kept_figures import read_figures
-from backend.analysis.query.compare_query import VIEWS, CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.view_ids import VIEWS
 from backend.api import trial_files
 from backend.runs.trial_table import COLUMNS, Part
 from backend.sharing import export

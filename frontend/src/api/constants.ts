@@ -6,8 +6,5 @@ export const ERROR_CLASSES = ["connect", "read", "write", "timeout", "status", "
 /** How bad what a check found is, the worst first. */
 export const SEVERITIES = ["error", "warning", "info"] as const;
 
-/** The charts of a comparison, as a link names them. */
-export const VIEW_IDS = ["sweep", "nines", "tradeoff", "errors", "ratios", "trend"] as const;
-
 /** Above this share of failed attempts a point is not ranked. */
 export const HIGH_ERROR_RATE = 0.01 as const;

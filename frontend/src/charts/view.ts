@@ -1,6 +1,5 @@
 // A view of a comparison: everything that the page, the exports and the arrow keys ask about it.
 import type { ChartConfiguration } from "chart.js";
-import type { VIEW_IDS } from "../api/constants";
 import type { Figures, Metric, MetricId, X } from "../api/figures";
 import type { RankedLoad } from "../query/query";
 import type { Kind, Unit } from "../text/format";
@@ -88,7 +87,7 @@ export type TimeAxis = "version" | "date";
 
 export interface View {
   /** Its value in a link: `view=…`. */
-  readonly id: (typeof VIEW_IDS)[number];
+  readonly id: string;
   /** The name on its tab. */
   readonly name: (figures: Figures) => string;
   /** The name above the chart. */

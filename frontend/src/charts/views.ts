@@ -1,4 +1,4 @@
-// The table of views. A new view is one more entry here, and its id in VIEWS of the service.
+// The table of views. A new view is one more entry here: `scripts/fix` gives its id to the service.
 import { type Figures, isCategory, type Metric, type MetricId, metricOf } from "../api/figures";
 import { type RankedLoad, valueIn, withValue } from "../query/query";
 import { short } from "../text/format";
