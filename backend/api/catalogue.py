@@ -21,6 +21,7 @@ from backend.noise.reading import noise_of_hosts
 from backend.noise.sentences import floor_sentence, run_sentence
 from backend.runs import catalogue
 from backend.runs.catalogue import Listed, ListPage
+from backend.runs.server_texts import SERVER_TEXTS
 
 PARAMETERS = [ONLY_WORKSPACE, *PAGING]
 
@@ -38,10 +39,12 @@ class _Tallied(serializers.Serializer[Listed]):
 class VariantSerializer(serializers.Serializer[Any]):
     """One version and configuration of a server. Null is unknown."""
 
-    id = serializers.UUIDField(source="pk")
-    version = serializers.CharField(allow_null=True)
-    runtime = serializers.CharField(allow_null=True)
-    configuration = serializers.DictField()
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {
+            "id": serializers.UUIDField(source="pk"),
+            **{text.name: serializers.CharField(allow_null=True) for text in SERVER_TEXTS},
+            "configuration": serializers.DictField(),
+        }
 
 
 class ServerRowSerializer(_Tallied):

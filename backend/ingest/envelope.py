@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from uuid import UUID
 
 import msgspec
@@ -17,6 +17,7 @@ from msgspec import Meta, Struct
 
 from backend.ingest import limits
 from backend.ingest.envelope_errors import EnvelopeError, error_of
+from backend.runs.server_texts import SERVER_TEXTS
 
 __all__ = [
     "PHASES",
@@ -98,12 +99,21 @@ class Hosts(Section, frozen=True, forbid_unknown_fields=True):
     server: Host | None = None
 
 
-class Server(Section, frozen=True):
-    """The HTTP server that was measured."""
+if TYPE_CHECKING:
+    _ServerTexts = Section
+else:
+    _ServerTexts = msgspec.defstruct(
+        "_ServerTexts",
+        [(text.name, Name | None, None) for text in SERVER_TEXTS],
+        bases=(Section,),
+        frozen=True,
+    )
+
+
+class Server(_ServerTexts, frozen=True):
+    """The HTTP server that was measured; SERVER_TEXTS has its other members."""
 
     name: Name | None = None
-    version: Name | None = None
-    runtime: Name | None = None
     configuration: Fields | None = None
 
 

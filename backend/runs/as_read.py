@@ -10,22 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.runs.corrections import HOST_FIELDS_OF_RUN, as_text
-from backend.runs.models import Host, Run, Series, Server, Trial, Workload
+from backend.runs.models import Run, Series, Trial
 from backend.runs.registry import (
-    HOST_FIELDS,
-    SERVER_FIELDS,
-    WORKLOAD_FIELDS,
     host_identity,
+    identity_fields,
     server_identity,
     workload_identity,
 )
-
-_FIELDS = {Server: SERVER_FIELDS, Host: HOST_FIELDS, Workload: WORKLOAD_FIELDS}
-
-
-def identity_fields(row: Server | Host | Workload) -> dict[str, Any]:
-    """The identity fields of a stored row."""
-    return {name: getattr(row, name) for name in _FIELDS[type(row)]}
 
 
 def trial_as_read(read: Mapping[str, Any], series: Series) -> dict[str, Any] | None:

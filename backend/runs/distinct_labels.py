@@ -8,6 +8,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from backend.runs.models import Server, Workload
+from backend.runs.server_texts import SERVER_TEXTS, ServerText
 
 _Row = TypeVar("_Row", Server, Workload)
 # Gives what one row says of itself where it differs from a row of the same name.
@@ -59,9 +60,13 @@ def _differences(
 def _server_details(namesakes: Sequence[Server]) -> list[_Detail[Server]]:
     settings = sorted({name for server in namesakes for name in server.configuration})
     return [
-        lambda server: server.runtime or "unknown runtime",
+        *(_text_reader(text) for text in SERVER_TEXTS),
         *(_setting_reader(name) for name in settings),
     ]
+
+
+def _text_reader(text: ServerText) -> _Detail[Server]:
+    return lambda server: getattr(server, text.name) or f"unknown {text.noun}"
 
 
 def _setting_reader(name: str) -> _Detail[Server]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from backend.accounts.models import User, Workspace
 from backend.accounts.token_format import holds_token
 from backend.errors import InvalidInput, NotFound
-from backend.runs.as_read import identity_fields, read_run, read_trial
+from backend.runs.as_read import read_run, read_trial
 from backend.runs.corrections import (
     HOST_FIELDS_OF_RUN,
     TRIAL_FIELDS,
@@ -31,7 +31,7 @@ from backend.runs.names import (
     clean_name,
     is_unknown,
 )
-from backend.runs.registry import MODELS, current_name, lock_names
+from backend.runs.registry import MODELS, current_name, identity_fields, lock_names
 from backend.runs.regrouping import regroup, write_columns
 from backend.runs.text_checks import check_texts
 from backend.runs.trial_parts import give_cells

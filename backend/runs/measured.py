@@ -14,6 +14,7 @@ from backend.runs.checks import CheckInput
 from backend.runs.evidence import command_words, evidence_of
 from backend.runs.host_facts import governors, link_bits_s, local_ports
 from backend.runs.models import Run, Trial
+from backend.runs.server_texts import SERVER_TEXTS
 
 Origin = Literal["computed", "reported"]
 # Begins the name of a server that nobody named.
@@ -212,7 +213,7 @@ def _shares(value: Any) -> tuple[float, ...]:
 
 def server_texts(server: Mapping[str, Any], tail: str, run: Run) -> Iterator[str]:
     """Everything that is recorded in words of a server in a trial; `tail` is its last output."""
-    for text in (server.get("version"), server.get("runtime"), tail):
+    for text in (*(server.get(text.name) for text in SERVER_TEXTS), tail):
         if text:
             yield str(text)
     for name, value in (server.get("configuration") or {}).items():

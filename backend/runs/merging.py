@@ -19,7 +19,6 @@ from django.utils import timezone
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
 from backend.errors import InvalidInput
-from backend.runs.as_read import identity_fields
 from backend.runs.bulk import insert_rows
 from backend.runs.cells import join_cells
 from backend.runs.models import (
@@ -37,6 +36,7 @@ from backend.runs.models import (
 from backend.runs.registry import (
     MODELS,
     SeriesIdentity,
+    identity_fields,
     identity_hash,
     lock_names,
     register_host,

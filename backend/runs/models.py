@@ -17,6 +17,7 @@ from backend.accounts.models import User, Workspace
 from backend.runs.amendments import Correction, Dismissal, FormerName, Merge
 from backend.runs.over_time import Observation, TrialTimeline
 from backend.runs.run_indexes import RUN_INDEXES
+from backend.runs.server_texts import SERVER_TEXTS
 from backend.runs.text_index import text_index
 
 __all__ = [
@@ -53,11 +54,12 @@ class Server(Identified):
     """The software under test."""
 
     name = models.CharField(max_length=200)
-    version = models.CharField(max_length=200, null=True)  # noqa: DJ001  null is unknown
-    runtime = models.CharField(max_length=200, null=True)  # noqa: DJ001
     configuration = models.JSONField(default=dict)
     # The colour of this server on every page of the workspace.
     slot = models.PositiveSmallIntegerField(default=0)
+    # Columns of `SERVER_TEXTS`, added below.
+    version: str | None
+    runtime: str | None
 
     class Meta:
         constraints = [
@@ -69,10 +71,15 @@ class Server(Identified):
         return f"{self.name} {self.version or ''}".strip()
 
 
+for _text in SERVER_TEXTS:
+    # Null is unknown.
+    Server.add_to_class(_text.name, models.CharField(max_length=200, null=True))
+
+
 class Host(Identified):
     """A machine, as measured."""
 
-    name = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    name = models.CharField(max_length=200, null=True)  # noqa: DJ001  null is unknown
     cpu_model = models.CharField(max_length=200, null=True)  # noqa: DJ001
     cores = models.PositiveIntegerField(null=True)
     memory_bytes = models.BigIntegerField(null=True)

@@ -21,20 +21,29 @@ from backend.runs.bulk import insert_rows
 from backend.runs.identity import identity_of
 from backend.runs.models import FormerName, Host, Series, Server, Workload
 from backend.runs.names import is_unknown
+from backend.runs.server_texts import SERVER_TEXTS
 
-SERVER_FIELDS = ("name", "version", "runtime", "configuration")
+SERVER_FIELDS = ("name", *(text.name for text in SERVER_TEXTS), "configuration")
 HOST_FIELDS = ("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel")
 WORKLOAD_FIELDS = (
     *("name", "method", "path", "payload_bytes", "keepalive", "tls", "headers"),
     *("body_bytes", "body_sha256"),
 )
-# Added later. Where unknown they are left out of the identity, so that older rows keep theirs.
-LATER_FIELDS = frozenset({"body_bytes", "body_sha256"})
+# Part of the identity also where unknown. A field that was added later is left out where unknown,
+# so that older rows keep their identity.
+_FIRST_FIELDS = frozenset(
+    {
+        *("name", "version", "runtime", "configuration"),
+        *("cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel"),
+        *("method", "path", "payload_bytes", "keepalive", "tls", "headers"),
+    }
+)
 MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
     FormerName.Kind.SERVER: Server,
     FormerName.Kind.HOST: Host,
     FormerName.Kind.WORKLOAD: Workload,
 }
+_FIELDS = {Server: SERVER_FIELDS, Host: HOST_FIELDS, Workload: WORKLOAD_FIELDS}
 Row = TypeVar("Row", Server, Host, Workload)
 HIGHEST_SLOT = 32_000
 # Threads of a process that may wait for names at once. A merge keeps the names of its workspace for
@@ -128,13 +137,18 @@ def workload_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {**_pick(fields, WORKLOAD_FIELDS), "headers": headers}
 
 
+def identity_fields(row: Server | Host | Workload) -> dict[str, Any]:
+    """The identity fields of a stored row."""
+    return {name: getattr(row, name) for name in _FIELDS[type(row)]}
+
+
 def identity_hash(fields: Mapping[str, Any]) -> bytes:
     """SHA-256 of the identity fields of a server, host or workload."""
     return identity_of(
         {
             name: value
             for name, value in fields.items()
-            if value is not None or name not in LATER_FIELDS
+            if value is not None or name in _FIRST_FIELDS
         }
     )
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count
 
-from backend.runs.as_read import identity_fields, read_run, read_trial, run_as_read, trial_as_read
+from backend.runs.as_read import read_run, read_trial, run_as_read, trial_as_read
 from backend.runs.bulk import as_json, copy_rows
 from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
 from backend.runs.checks import CHECKS, CheckInput, check_trial
@@ -30,6 +30,7 @@ from backend.runs.measured import server_texts
 from backend.runs.models import Cell, Correction, Host, Run, Series, Trial
 from backend.runs.registry import (
     SeriesIdentity,
+    identity_fields,
     register_host,
     register_series,
     register_servers,

@@ -18,11 +18,9 @@ from backend.errors import InvalidInput
 from backend.runs.models import FormerName, Merge, Series
 from backend.runs.names import MAX_NAME
 from backend.runs.registry import (
-    HOST_FIELDS,
     MODELS,
-    SERVER_FIELDS,
-    WORKLOAD_FIELDS,
     SeriesIdentity,
+    identity_fields,
     identity_hash,
     lock_names,
 )
@@ -30,7 +28,6 @@ from backend.runs.search import UNKNOWN
 from backend.runs.shown import shown_rows
 
 Kind = FormerName.Kind
-_IDENTITY = {Kind.SERVER: SERVER_FIELDS, Kind.HOST: HOST_FIELDS, Kind.WORKLOAD: WORKLOAD_FIELDS}
 _BATCH = 500
 
 
@@ -104,11 +101,11 @@ def _refuse_taken(workspace: Workspace, kind: FormerName.Kind, former: str, curr
 
 
 def _rename_rows(workspace: Workspace, kind: FormerName.Kind, former: str, current: str) -> None:
-    model, fields = MODELS[kind], _IDENTITY[kind]
+    model = MODELS[kind]
     rows: list[Any] = list(model._default_manager.filter(workspace=workspace, name=former))
     for row in rows:
         row.name = current
-        row.identity = identity_hash({name: getattr(row, name) for name in fields})
+        row.identity = identity_hash(identity_fields(row))
     model._default_manager.bulk_update(rows, ["name", "identity"], batch_size=_BATCH)
     roles = ("server_host", "client_host") if kind == Kind.HOST else (str(kind),)
     affected = Q()

@@ -21,6 +21,7 @@ from django.db.models.functions import Cast, Now
 from backend.runs.cursors import pack_cursor, read_instant_cursor
 from backend.runs.models import Run, Trial
 from backend.runs.search import RunSearch
+from backend.runs.server_texts import SERVER_TEXTS
 from backend.runs.text_search import in_workspaces
 from backend.stats.percentiles import STORED_PERCENTILES
 
@@ -55,8 +56,7 @@ COLUMNS = (
     Column("error", "text", "error"),
     Column("started_at", "instant", "started_at"),
     Column("server", "text", "cell__series__server__name"),
-    Column("version", "text", "cell__series__server__version"),
-    Column("runtime", "text", "cell__series__server__runtime"),
+    *(Column(text.name, "text", f"cell__series__server__{text.name}") for text in SERVER_TEXTS),
     Column("configuration", "text", "cell__series__server__configuration", is_json=True),
     Column("server_host", "text", "cell__series__server_host__name"),
     Column("client_host", "text", "cell__series__client_host__name"),

@@ -126,7 +126,7 @@ def _series(sweep: Sweep, run_places: Mapping[uuid.UUID, int]) -> figures.Series
         server=series.server.name,
         server_slug=slug_of(series.server.name),
         version=series.server.version,
-        runtime=series.server.runtime,
+        runtime=series.server.texts["runtime"],
         configuration=" ".join(series.server.settings) or None,
         workload=series.workload.name,
         workload_slug=slug_of(series.workload.name),

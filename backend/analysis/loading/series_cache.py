@@ -26,6 +26,7 @@ from backend.analysis.query.records import (
     slug_of,
 )
 from backend.runs.models import FormerName, Host, Server, Workload
+from backend.runs.server_texts import SERVER_TEXTS
 from backend.runs.shown import shown_series
 
 MAX_SERIES_KNOWN = 50_000
@@ -204,10 +205,9 @@ def _server(row: Server, names: FormerNames) -> LoadedServer:
     return LoadedServer(
         row.pk,
         row.name,
-        row.version,
-        row.runtime,
         row.slot,
         row.configuration,
+        {text.name: getattr(row, text.name) for text in SERVER_TEXTS},
         names.first(FormerName.Kind.SERVER, row.name),
     )
 

@@ -15,10 +15,9 @@ from backend.runs.checks import Finding
 from backend.runs.measured import throughput_origin
 from backend.runs.models import Host, Run, Trial
 from backend.runs.naming import run_name
+from backend.runs.registry import identity_fields
 from backend.runs.run_states import reasons_not_read, state_of
 from backend.runs.transactions import repeatable_read
-
-_HOST_FIELDS = (*("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel"),)
 
 
 @repeatable_read()
@@ -118,8 +117,7 @@ def _facts(run: Run, role: str) -> dict[str, Any]:
 
 
 def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
-    fields = {name: getattr(host, name) for name in _HOST_FIELDS}
-    return {"id": str(host.pk), "role": role, **fields, "facts": facts}
+    return {"id": str(host.pk), "role": role, **identity_fields(host), "facts": facts}
 
 
 def _describe_trial(

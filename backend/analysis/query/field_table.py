@@ -1,4 +1,5 @@
-"""The table of fields. A new field is one entry here, and a test of what it does.
+"""The table of fields. A new field is one entry here, and a test of what it does; a text that tells
+servers apart is an entry of `SERVER_TEXTS` instead.
 
 From an entry follow the filter, its reading and its counts, the axis, series and panels, the
 names of series, the factor that a comparison is about, the parameters and texts of the API, and
@@ -17,6 +18,7 @@ from backend.analysis.query.field import (
     run_time_text,
 )
 from backend.analysis.query.records import LoadedCell, LoadedHost, LoadedSeries
+from backend.runs.server_texts import SERVER_TEXTS, ServerText
 
 
 def _host_value(host: LoadedHost | None) -> Value:
@@ -64,6 +66,22 @@ def _offered_rate(cell: LoadedCell) -> object:
     return cell.rate_rps
 
 
+def _server_text(text: ServerText) -> Field:
+    return Field(
+        id=text.name,
+        label=text.noun.capitalize(),
+        noun=text.noun,
+        help=f"Only these {text.noun}s",
+        level="series",
+        read=lambda series: series.server.texts[text.name],
+        of="server",
+        along=("server",),
+        rule="test",
+        name_rank=text.name_rank,
+        apart_rank=text.apart_rank,
+    )
+
+
 TABLE: tuple[Field, ...] = (
     Field(
         id="run",
@@ -90,32 +108,7 @@ TABLE: tuple[Field, ...] = (
         name_rank=None,
         apart_rank=None,
     ),
-    Field(
-        id="version",
-        label="Version",
-        noun="version",
-        help="Only these versions",
-        level="series",
-        path="server.version",
-        of="server",
-        along=("server",),
-        rule="test",
-        name_rank=10,
-        apart_rank=10,
-    ),
-    Field(
-        id="runtime",
-        label="Runtime",
-        noun="runtime",
-        help="Only these runtimes",
-        level="series",
-        path="server.runtime",
-        of="server",
-        along=("server",),
-        rule="test",
-        name_rank=20,
-        apart_rank=110,
-    ),
+    *(_server_text(text) for text in SERVER_TEXTS),
     Field(
         id="configuration",
         label="Configuration",

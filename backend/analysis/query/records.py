@@ -46,11 +46,15 @@ class LoadedHost(Loaded, frozen=True):
 class LoadedServer(Loaded, frozen=True):
     id: uuid.UUID
     name: str
-    version: str | None
-    runtime: str | None
     slot: int
     configuration: Mapping[str, Any]
+    # The texts of `runs.server_texts` by their names; None is unknown.
+    texts: Mapping[str, str | None]
     first_name: str | None = None
+
+    @property
+    def version(self) -> str | None:
+        return self.texts["version"]
 
     @property
     def label(self) -> str:

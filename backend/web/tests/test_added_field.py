@@ -1,4 +1,7 @@
-"""A field is one entry of one table: everything that offers fields offers a new one, too."""
+"""A field is one entry of one table, and so is a text that tells servers apart.
+
+Everything that offers fields, or receives and stores what a server is, has a new one, too.
+"""
 
 import json
 import os
@@ -10,8 +13,10 @@ import pytest
 from django.conf import settings as configured
 from django.db import connection
 
+from backend.runs.models import Server
+from backend.runs.registry import register_servers
 from backend.testing.rows import CellSpec, make_run
-from backend.testing.uploads import make_tenant
+from backend.testing.uploads import make_envelope, make_tenant
 
 COMPARE, FACETS = "/api/v1/compare?workspace=lab", "/api/v1/facets?workspace=lab"
 SCHEMA, PAGE = "/api/v1/openapi.json", "/w/lab/compare"
@@ -21,13 +26,16 @@ PATHS = [*(f"{COMPARE}&{question}" for question in ASKED), FACETS, SCHEMA, PAGE]
 FILTER = "Only servers with these numbers of workers"
 
 
-def ask_site_with_field(user):
-    """The answers to PATHS of a site with the field `workers`, by path: status and text."""
+def ask_site_with_field(user, paths, envelopes=()):
+    """The answers of a site with the field `workers` and the text `compiler`, by path.
+
+    Each envelope is uploaded to it first.
+    """
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}@/{database['NAME']}?host={database['HOST']}"
     asked = subprocess.run(
         [sys.executable, "-m", "backend.testing.added_field", str(user.pk)],
-        input="\n".join(PATHS),
+        input=json.dumps({"envelopes": list(envelopes), "paths": paths}),
         cwd=configured.BASE_DIR,
         env={**os.environ, "DATABASE_URL": url},
         capture_output=True,
@@ -35,7 +43,7 @@ def ask_site_with_field(user):
         check=False,
     )
     assert asked.returncode == 0, asked.stderr
-    return json.loads(asked.stdout)
+    return Answers(json.loads(asked.stdout))
 
 
 class Answers:
@@ -60,7 +68,7 @@ def test_a_field_of_the_table_is_offered_everywhere():
         for load in (8, 64)
     ]
     make_run(tenant.workspace, *cells)
-    answers = Answers(ask_site_with_field(tenant.user))
+    answers = ask_site_with_field(tenant.user, PATHS)
     check_filter(answers)
     check_axis(answers)
     check_series(answers)
@@ -123,3 +131,36 @@ def check_page(answers):
     delivered = json.loads(table.group(1))
     for use in ("filters", "axes", "grouping"):
         assert ["workers", "worker processes"] in delivered[use], use
+
+
+SERVERS, TRIALS = "/api/v1/servers?workspace=lab", "/api/v1/trials.csv?workspace=lab"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_text_of_servers_is_received_stored_and_compared():
+    tenant = make_tenant("lab")
+    envelopes = [make_envelope(1), make_envelope(1)]
+    for envelope, compiler in zip(envelopes, ("gcc 14", "clang 19"), strict=True):
+        envelope["trials"][0]["server"]["compiler"] = compiler
+    unchanged = make_envelope(1)
+    questions = ("compiler=gcc 14", "series=compiler", "compiler=icc")
+    paths = [*(f"{COMPARE}&{question}" for question in questions), FACETS, SCHEMA, PAGE, SERVERS]
+    answers = ask_site_with_field(tenant.user, [*paths, TRIALS], [*envelopes, unchanged])
+
+    (series,) = answers.figures("compiler=gcc 14")["series"]
+    assert series["label"] == "hello 1.0"
+    labels = {series["label"] for series in answers.figures("series=compiler")["series"]}
+    assert labels == {"hello", "hello gcc 14", "hello clang 19"}
+    assert answers.figures("compiler=icc", 400)["allowed"] == "clang 19, gcc 14"
+    counted = {field["id"]: field for field in json.loads(answers.text(FACETS))["fields"]}
+    assert {value["value"] for value in counted["compiler"]["values"]} >= {"gcc 14", "clang 19"}
+    parameters = json.loads(answers.text(SCHEMA))["paths"]["/api/v1/compare"]["get"]["parameters"]
+    described = {each["name"]: each.get("description") for each in parameters}
+    assert described["compiler"] == "Only these compilers"
+    assert '["compiler", "compiler"]' in answers.text(PAGE)
+    (server,) = json.loads(answers.text(SERVERS))["servers"]
+    assert {variant["compiler"] for variant in server["variants"]} == {"gcc 14", "clang 19", None}
+    assert "compiler" in answers.text(TRIALS).partition("\n")[0].split(",")
+    # A server without the text is the server that it was before the text came.
+    register_servers(tenant.workspace, [unchanged["trials"][0]["server"]])
+    assert Server.objects.count() == 3

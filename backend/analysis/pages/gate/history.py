@@ -131,15 +131,20 @@ def _newest_run(sweep: Sweep) -> float:
     return max(happened_at(run).timestamp() for run in runs)
 
 
+def _texts(cell: LoadedCell) -> Hashable:
+    """What tells its server apart from others of the name, but for the version."""
+    return tuple(text for name, text in cell.server.texts.items() if name != "version")
+
+
 # What a series of the baseline shares with that of the candidate: as much as possible. The version
 # is what a build changes.
 _SHARED: tuple[Callable[[LoadedCell], Hashable], ...] = (
     lambda cell: (
         cell.server.settings,
-        cell.server.runtime,
+        _texts(cell),
         *((host and host.id) for host in (cell.series.server_host, cell.series.client_host)),
     ),
-    lambda cell: (cell.server.settings, cell.server.runtime),
+    lambda cell: (cell.server.settings, _texts(cell)),
     lambda cell: cell.server.settings,
 )
 

@@ -1,0 +1,28 @@
+"""The table of texts that tell servers of one name apart. A new one is one entry here.
+
+From an entry follow the member of the envelope, the column of servers (`manage.py makemigrations`
+writes its migration), the identity of servers, the field of comparisons, the column of the table of
+trials, and the variants of a server in the API.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerText:
+    """A text such as the version. `name`: its key everywhere. `noun`: its name in a sentence."""
+
+    name: str
+    noun: str
+    # Its place among the fields that name a series, and among those that tell series of one name
+    # apart: by default after the runtime.
+    name_rank: int = 25
+    apart_rank: int = 115
+
+
+SERVER_TEXTS: tuple[ServerText, ...] = (
+    ServerText(name="version", noun="version", name_rank=10, apart_rank=10),
+    ServerText(name="runtime", noun="runtime", name_rank=20, apart_rank=110),
+)
