@@ -15,6 +15,7 @@ from loadsheet_agent.commands.options import (
     add_tool_path,
 )
 from loadsheet_agent.exits import MEANINGS
+from loadsheet_agent.plan.server_texts import SERVER_TEXTS
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -241,7 +242,9 @@ def _add_upload(commands: Commands) -> None:
     about = upload.add_argument_group("the trial that was measured (all files are then one trial)")
     about.add_argument("--server", metavar="NAME")
     about.add_argument("--server-version", metavar="VERSION")
-    about.add_argument("--runtime", metavar="TEXT", help='such as "CPython 3.12"')
+    for name, text in SERVER_TEXTS.items():
+        flag = "--" + name.replace("_", "-")
+        about.add_argument(flag, metavar="TEXT", help=f'such as "{text.example}"')
     about.add_argument("--config", metavar="KEY=VALUE", action="append", default=[])
     about.add_argument("--host", metavar="NAME", help="machine the server ran on")
     about.add_argument("--workload", metavar="NAME")

@@ -15,6 +15,7 @@ from loadsheet_agent.commands.output import say
 from loadsheet_agent.commands.pairs import read_pairs
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.plan.server_texts import SERVER_TEXTS
 from loadsheet_agent.upload.envelope import file_envelope
 from loadsheet_agent.upload.packed import redact
 from loadsheet_agent.upload.redaction import Redactor
@@ -62,7 +63,7 @@ def _describe_trial(arguments: Namespace) -> dict[str, Any]:
     server = {
         "name": arguments.server,
         "version": arguments.server_version,
-        "runtime": arguments.runtime,
+        **{name: getattr(arguments, name) for name in SERVER_TEXTS},
         "configuration": read_pairs(arguments.config, "--config"),
     }
     workload = {

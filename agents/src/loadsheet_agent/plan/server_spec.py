@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Optional
+from dataclasses import dataclass, make_dataclass, replace
+from typing import TYPE_CHECKING, Any, Optional
 
 from loadsheet_agent.plan.keys import (
     Arguments,
@@ -22,6 +22,7 @@ from loadsheet_agent.plan.keys import (
     Texts,
     key,
 )
+from loadsheet_agent.plan.server_texts import SERVER_TEXTS
 from loadsheet_agent.plan.toml_table import Subtable, Tables
 from loadsheet_agent.plan.workload_spec import PATH_LIMIT, WorkloadSpec
 
@@ -177,8 +178,24 @@ class ServerLoadSpec:
     )
 
 
+# The keys of a server that SERVER_TEXTS has.
+if TYPE_CHECKING:
+
+    class _ServerTexts: ...
+
+else:
+    _ServerTexts = make_dataclass(
+        "_ServerTexts",
+        [
+            (name, Optional[str], key(Text(), text.description, default=None))
+            for name, text in SERVER_TEXTS.items()
+        ],
+        frozen=True,
+    )
+
+
 @dataclass(frozen=True)
-class ServerSpec(ProgramSpec):
+class ServerSpec(_ServerTexts, ProgramSpec):
     """One server: started by the plan, or running already."""
 
     name: str = key(
@@ -216,11 +233,6 @@ class ServerSpec(ProgramSpec):
         Arguments(),
         "Command that prints the version, once the server is installed. "
         "A list of arguments; no shell reads it.",
-        default=None,
-    )
-    runtime: str | None = key(
-        Text(),
-        "What the server runs on; {version} and {python_version} are filled in.",
         default=None,
     )
     configuration: Mapping[str, Any] = key(
@@ -266,6 +278,11 @@ class ServerSpec(ProgramSpec):
     )
     # A or B, where the plan has this server twice; never part of what the server is.
     side: str | None = None
+
+    @property
+    def texts(self) -> dict[str, str | None]:
+        """The values of SERVER_TEXTS by name."""
+        return {name: getattr(self, name) for name in SERVER_TEXTS}
 
     @property
     def key(self) -> ServerKey:

@@ -26,7 +26,8 @@ class ServerFacts:
     """The server as it was during the trial; None where unknown."""
 
     version: str | None
-    runtime: str | None
+    # Of `plan.server_texts`, by name.
+    texts: Mapping[str, str | None]
     tls: bool
     payload_bytes: int | None
     # Which start of a server in this run; None where the plan did not start it.
@@ -189,7 +190,7 @@ def _trial_document(ordinal: int, trial: Trial, redactor: Redactor) -> dict[str,
         "server": {
             "name": step.server.name,
             "version": trial.server.version,
-            "runtime": trial.server.runtime,
+            **trial.server.texts,
             "configuration": step.server.recorded_configuration,
         },
         "workload": _workload_document(step.workload, trial.server),

@@ -220,7 +220,7 @@ class Runner:
             step=step,
             server=ServerFacts(
                 version=server.version,
-                runtime=server.runtime,
+                texts=server.texts,
                 tls=server.url.startswith("https:"),
                 payload_bytes=answer.body_bytes if answer else step.workload.payload_bytes,
                 start=server.start,

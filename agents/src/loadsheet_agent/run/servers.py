@@ -40,7 +40,10 @@ class ManagedServer:
         if spec.version_command:
             self.version = _ask_version(program.fill_all(spec.version_command), program)
         program.words = {**program.words, "version": self.version or "unknown"}
-        self.runtime = spec.runtime and placeholders.fill(spec.runtime, program.words)
+        self.texts = {
+            name: text and placeholders.fill(text, program.words)
+            for name, text in spec.texts.items()
+        }
         self.url = placeholders.fill(spec.url, program.words).rstrip("/")
         self._probe = Probe(self.url, spec.verify_tls)
         self._answers: dict[str, Answer | None] = {}
