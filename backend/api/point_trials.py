@@ -45,8 +45,8 @@ class PointTrialSerializer(serializers.Serializer[Trial]):
     url = serializers.SerializerMethodField(help_text="The page of the trial")
 
     def get_started_at(self, trial: Trial) -> str | None:
-        moment = trial.started_at or trial.run.started_at
-        return None if moment is None else moment.isoformat()
+        started_at = trial.started_at or trial.run.started_at
+        return None if started_at is None else started_at.isoformat()
 
     def get_p99_us(self, trial: Trial) -> float | None:
         value: float | None = trial.percentiles_us.get("99")

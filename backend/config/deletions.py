@@ -145,8 +145,8 @@ def keep_deleted(events: Iterable[AuditEvent]) -> None:
 def _unknown(events: Iterable[AuditEvent]) -> list[AuditEvent]:
     """The events that the database does not have, oldest first."""
     by_id = {event.pk: event for event in events}
-    known = set(AuditEvent.objects.filter(pk__in=by_id).values_list("pk", flat=True))
-    return sorted((by_id[pk] for pk in by_id.keys() - known), key=lambda event: event.at)
+    stored = set(AuditEvent.objects.filter(pk__in=by_id).values_list("pk", flat=True))
+    return sorted((by_id[pk] for pk in by_id.keys() - stored), key=lambda event: event.at)
 
 
 @transaction.atomic

@@ -89,8 +89,8 @@ def _reasons() -> Iterator[None]:
     except httpcore.TimeoutException:
         raise NotSent(f"The receiver did not answer within {TOTAL_S:.0f} s.") from None
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError, ValueError) as error:
-        words = " ".join(str(error).split())[:REASON_LENGTH]
-        raise NotSent(f"The receiver could not be reached: {words or type(error).__name__}.") from (
+        text = " ".join(str(error).split())[:REASON_LENGTH]
+        raise NotSent(f"The receiver could not be reached: {text or type(error).__name__}.") from (
             None
         )
 
@@ -101,8 +101,8 @@ def _reason(answer: _Answer) -> str:
             f"The receiver answered {answer.status} and leads to {answer.location or 'nowhere'}. "
             "Redirects are not followed: enter the final address."
         )
-    said = f": {answer.text}" if answer.text else "."
-    return f"The receiver answered {answer.status}{said}"
+    detail = f": {answer.text}" if answer.text else "."
+    return f"The receiver answered {answer.status}{detail}"
 
 
 def _plain(data: bytes) -> str:

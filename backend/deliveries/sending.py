@@ -49,5 +49,5 @@ def _send_mail(delivery: Delivery) -> None:
     try:
         mail.send()
     except (SMTPException, OSError) as error:
-        words = " ".join(str(error).split())[:200]
-        raise NotSent(f"The mail server did not take the mail: {words}.") from None
+        message = " ".join(str(error).split())[:200]
+        raise NotSent(f"The mail server did not take the mail: {message}.") from None

@@ -146,8 +146,8 @@ def record_batch(readings: Sequence[tuple[Member, Reading]]) -> int:
     written then.
     """
     with transaction.atomic():
-        standing = _lock_standing([member.held for member, _ in readings])
-        kept = [pair for pair in readings if pair[0].held.upload_id in standing]
+        held_ids = _lock_held([member.held for member, _ in readings])
+        kept = [pair for pair in readings if pair[0].held.upload_id in held_ids]
         if not kept:
             return 0
         runs = [NewRun(run_input_of(member.upload), reading.records) for member, reading in kept]
@@ -161,7 +161,7 @@ def record_batch(readings: Sequence[tuple[Member, Reading]]) -> int:
         return len(kept)
 
 
-def _lock_standing(claims: Sequence[Claim]) -> set[UUID]:
+def _lock_held(claims: Sequence[Claim]) -> set[UUID]:
     """The uploads whose claims still hold, locked for the rest of the transaction."""
     with connection.cursor() as cursor:
         cursor.execute(

@@ -116,7 +116,7 @@ class Cleaner:
         except ParserFailed as failed:
             raise _refusal_of(failed, limits, is_preview=quick is not None) from None
         if "refused" in answer:
-            raise _refusal_told(answer, limits, is_preview=quick is not None)
+            raise _refusal_in(answer, limits, is_preview=quick is not None)
         return answer
 
     def _answer(self, request: dict[str, Any], limits: Limits, attempt: int = 1) -> dict[str, Any]:
@@ -133,8 +133,8 @@ class Cleaner:
             self._child.close()
 
 
-def _refusal_told(answer: dict[str, Any], limits: Limits, *, is_preview: bool) -> CannotClean:
-    """The refusal that the child itself told."""
+def _refusal_in(answer: dict[str, Any], limits: Limits, *, is_preview: bool) -> CannotClean:
+    """The refusal that the child answered."""
     if is_preview and answer["has_too_many_bytes"]:
         limit = f"{limits.decompressed_bytes:,} bytes, {OF_A_PREVIEW}"
         return TooLargeToClean(f"The file unpacks to more than {limit}.")

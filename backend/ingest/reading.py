@@ -236,10 +236,10 @@ def read_plain(
 def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRecord:
     """A result of a file without a plan: what its output says, and what the sender said of it."""
     url = _split(trial.parsed.url or "")
-    said = {**trial.parsed.server, **_with_values(known_members(envelope.server))}
+    described = {**trial.parsed.server, **_with_values(known_members(envelope.server))}
     return TrialRecord(
         ordinal=ordinal,
-        server=_server_of(said, read_product(trial.parsed.server_software), url.netloc),
+        server=_server_of(described, read_product(trial.parsed.server_software), url.netloc),
         workload={
             "name": (url.path or "unknown workload")[:200],
             "path": url.path[:2000] or None,
@@ -255,21 +255,23 @@ def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRec
     )
 
 
-def _server_of(said: Mapping[str, Any], product: Product | None, address: str) -> Mapping[str, Any]:
-    """What was `said` of the server. Where that is no name, its answers name it.
+def _server_of(
+    described: Mapping[str, Any], product: Product | None, address: str
+) -> Mapping[str, Any]:
+    """The server as `described`. Where that is no name, its answers name it.
 
     Servers of one name at several addresses may be different ones, such as two behind one proxy. So
     the address stays a part of a server that nobody named.
     """
-    if "name" in said:
-        is_same = product is not None and product.name.casefold() == said["name"].casefold()
-        return {"version": product.version, **said} if product and is_same else said
+    if "name" in described:
+        is_same = product is not None and product.name.casefold() == described["name"].casefold()
+        return {"version": product.version, **described} if product and is_same else described
     if product is None:
         name = f"{UNKNOWN_SERVER} at {address}" if address else UNKNOWN_SERVER
-        return {"name": name[:200], **said}
+        return {"name": name[:200], **described}
     settings = {"address": address[:200]} if address else {}
-    configuration = {**settings, NAMED_BY: "its answers", **(said.get("configuration") or {})}
-    return {**product._asdict(), **said, "configuration": configuration}
+    configuration = {**settings, NAMED_BY: "its answers", **(described.get("configuration") or {})}
+    return {**product._asdict(), **described, "configuration": configuration}
 
 
 def _split(url: str) -> SplitResult:

@@ -225,7 +225,7 @@ class Sandbox:
         if "fatal" in answer:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
-            raise _failure_told(answer["fatal"], limits)
+            raise _failure_in(answer["fatal"], limits)
         if "away" in answer:
             raise StorageAway(answer["away"])
         return answer
@@ -361,7 +361,7 @@ def current_limits() -> Limits:
     )
 
 
-def _failure_told(kind: str, limits: Limits) -> ParserFailed:
+def _failure_in(kind: str, limits: Limits) -> ParserFailed:
     """The failure that the child itself told."""
     if kind == "out_of_memory":
         limit = as_mib(limits.memory_bytes)

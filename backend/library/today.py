@@ -185,7 +185,7 @@ def _highest(figures: Sequence[Figure]) -> Figure | None:
 
 def _twins(old: Sequence[Figure], current: Sequence[Figure]) -> tuple[Figure, Figure] | None:
     """An old and the current version at the highest load that both have."""
-    pairs = [(one, other) for one in old for other in current if one.load == other.load]
+    pairs = [(a, b) for a in old for b in current if a.load == b.load]
     return pairs[-1] if pairs else None
 
 
@@ -255,8 +255,8 @@ def _key(server: Mapping[str, Any], workload: Mapping[str, Any]) -> Key:
     worker = settings.get("worker") or settings.get("worker_class")
     resource = settings.get("resource")
     printed = "as printed" if settings.get("answers_before_reading") == "yes" else None
-    words = (server["name"], worker, resource, printed)
-    return ", ".join(word for word in words if word), str(workload.get("name") or "")
+    parts = (server["name"], worker, resource, printed)
+    return ", ".join(part for part in parts if part), str(workload.get("name") or "")
 
 
 def _planned_load(load: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ FREE_TEXTS = frozenset({Field.LABELS, Field.NOTES})
 _TIMES = ("started_at", "finished_at")
 
 
-def standing_corrections(run_id: UUID) -> Sequence[Correction]:
+def active_corrections(run_id: UUID) -> Sequence[Correction]:
     """The corrections of a run that were not undone, the earliest first."""
     return standing_corrections_of_runs([run_id])[run_id]
 
@@ -35,7 +35,7 @@ def standing_corrections(run_id: UUID) -> Sequence[Correction]:
 def standing_corrections_of_runs(
     run_ids: Collection[UUID],
 ) -> Mapping[UUID, Sequence[Correction]]:
-    """By run, as `standing_corrections`; a run without any has none."""
+    """By run, as `active_corrections`; a run without any has none."""
     corrections: dict[UUID, list[Correction]] = defaultdict(list)
     for correction in Correction.objects.filter(run__in=run_ids, undone_at=None):
         corrections[correction.run_id].append(correction)

@@ -19,8 +19,8 @@ from backend.runs.corrections import (
     HOST_FIELDS_OF_RUN,
     TRIAL_FIELDS,
     Field,
+    active_corrections,
     as_text,
-    standing_corrections,
 )
 from backend.runs.models import Correction, FormerName, Run, Series, Trial
 from backend.runs.names import (
@@ -105,10 +105,10 @@ def correct(
 def undo_correction(run_id: UUID, correction_id: UUID, *, by: User | None) -> bool:
     """Undo a correction of the run; whether there was one that was not undone yet."""
     run = _lock(run_id)
-    standing = Correction.objects.filter(run=run, pk=correction_id, undone_at=None)
-    undone = list(standing)
+    active = Correction.objects.filter(run=run, pk=correction_id, undone_at=None)
+    undone = list(active)
     if undone:
-        standing.update(undone_at=timezone.now(), undone_by=by)
+        active.update(undone_at=timezone.now(), undone_by=by)
         _apply(run, undone)
     return bool(undone)
 
@@ -141,7 +141,7 @@ def _save(run: Run, made: Sequence[Correction]) -> None:
 
 def _apply(run: Run, changed: Sequence[Correction]) -> None:
     """Write what follows from the corrections that were made or undone."""
-    corrections = standing_corrections(run.pk)
+    corrections = active_corrections(run.pk)
     if all(correction.field in _FIELDS_OF_RUN_ALONE for correction in changed):
         # Its trials may be thousands, and uploads of the workspace wait meanwhile.
         write_columns(run, corrections)
@@ -226,10 +226,10 @@ def _is_compatible(read: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
     """Whether no fact but the name is known of both and differs."""
     names = (read.keys() & row.keys()) - {"name"}
     pairs = ((read[name], row[name]) for name in names)
-    return all(fact == other for fact, other in pairs if _is_told(fact) and _is_told(other))
+    return all(fact == other for fact, other in pairs if _is_recorded(fact) and _is_recorded(other))
 
 
-def _is_told(fact: object) -> bool:
+def _is_recorded(fact: object) -> bool:
     return fact is not None and fact != {}
 
 

@@ -102,8 +102,8 @@ def undo_merge(merged: Merge, *, by: User | None) -> bool:
     """
     workspace = merged.workspace
     lock_names(workspace, exclusive=True)
-    standing = Merge.objects.filter(pk=merged.pk, undone_at=None)
-    if not standing.update(undone_at=timezone.now(), undone_by=by):
+    active = Merge.objects.filter(pk=merged.pk, undone_at=None)
+    if not active.update(undone_at=timezone.now(), undone_by=by):
         return False
     kind = Kind(merged.kind)
     _give_back_names(merged)
@@ -142,14 +142,14 @@ def _record(act: Act, merged: Merge) -> None:
 def merges_into(workspace: Workspace, kind: FormerName.Kind, name: str) -> Sequence[Merge]:
     """The merges that stand, of names that lead to `name` now, the latest first."""
     leading = FormerName.objects.filter(workspace=workspace, kind=kind, current=name)
-    standing = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
-    return list(standing.filter(source__in=leading.values("former")).select_related("author"))
+    active = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
+    return list(active.filter(source__in=leading.values("former")).select_related("author"))
 
 
 def successor_of(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> UUID | None:
     """The row that replaced the row with this id in a merge; None where there was none."""
-    standing = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
-    merged = standing.filter(rows__contains=[{"id": str(id_)}]).first()
+    active = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
+    merged = active.filter(rows__contains=[{"id": str(id_)}]).first()
     entries = [] if merged is None else merged.rows
     return next((UUID(entry["into"]) for entry in entries if entry["id"] == str(id_)), None)
 
@@ -164,8 +164,8 @@ def _named(workspace: Workspace, kind: FormerName.Kind, name: str) -> list[Row]:
 def _refuse_many(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> None:
     if kind == Kind.HOST:
         of_rows = Q(server_host__in=rows) | Q(client_host__in=rows)
-        found = Run.with_trash.filter(of_rows).order_by()
-        runs, trials = found.count(), Trial.objects.filter(run__in=found).count()
+        runs_of_rows = Run.with_trash.filter(of_rows).order_by()
+        runs, trials = runs_of_rows.count(), Trial.objects.filter(run__in=runs_of_rows).count()
     else:
         cells = Cell.objects.filter(**{f"series__{kind}__in": rows})
         runs = cells.order_by().values("run").distinct().count()

@@ -24,7 +24,7 @@ from django.db.models import Max, Min, QuerySet
 from backend.accounts.models import Workspace
 from backend.errors import Conflict
 from backend.runs.bulk import MAX_ROWS
-from backend.runs.corrections import standing_corrections
+from backend.runs.corrections import active_corrections
 from backend.runs.models import Cell, Correction, Observation, Run, Trial
 from backend.runs.refusals import RunElsewhere
 from backend.runs.registry import SeriesIdentity, lock_names, register_host, register_series
@@ -141,7 +141,7 @@ def apply_observations(run_id: uuid.UUID, *, new: Observation | None = None) -> 
 
 def _is_corrected(run: Run) -> bool:
     """Whether a member said which server host the run has, or that it is unknown."""
-    return any(each.field == Correction.Field.SERVER_HOST for each in standing_corrections(run.pk))
+    return any(each.field == Correction.Field.SERVER_HOST for each in active_corrections(run.pk))
 
 
 def _set_server_host(run: Run, observation: Observation) -> None:

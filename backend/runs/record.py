@@ -23,10 +23,10 @@ from backend.runs.bulk import copy_rows, insert_rows
 from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
 from backend.runs.checks import CheckInput, check_trial
 from backend.runs.corrections import (
+    active_corrections,
     correct_input,
     correct_record,
     read_of_run,
-    standing_corrections,
 )
 from backend.runs.evidence import printed_facts
 from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
@@ -92,7 +92,7 @@ def record_run(
     and TooManyTrials.
     """
     lock_names(run_input.workspace)
-    corrections = standing_corrections(run_input.id)
+    corrections = active_corrections(run_input.id)
     run = run_row(run_input, corrections)
     if not _lock(run):
         run.save(force_insert=True)
@@ -121,7 +121,7 @@ def record_early(
     `record_run`. Raises RunElsewhere and TooManyTrials.
     """
     lock_names(run_input.workspace)
-    corrections = standing_corrections(run_input.id)
+    corrections = active_corrections(run_input.id)
     run = run_row(run_input, corrections, is_open=True)
     # Two first uploads at the same time: one of them makes the run.
     insert_rows(Run, [run], ignore_conflicts=True)
@@ -146,7 +146,7 @@ def rerecord_run(
     because results computed from a cell may be cached by its id. Raises Run.DoesNotExist.
     """
     lock_names(run_input.workspace)
-    corrections = standing_corrections(run_input.id)
+    corrections = active_corrections(run_input.id)
     run = run_row(run_input, corrections)
     if not _lock(run):
         raise Run.DoesNotExist(str(run.pk))

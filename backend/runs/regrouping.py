@@ -47,7 +47,7 @@ _PLACES = {id_: place for place, id_ in enumerate(CHECKS)}
 RUNS_AT_ONCE, TRIALS_AT_ONCE = 50, 10_000
 _HOST_ROLES = ("server_host", "client_host")
 _RUN_COLUMNS = (*_HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
-# The standing corrections of each run, the earliest first.
+# The active corrections of each run, the earliest first.
 _OfRuns = Mapping[UUID, Sequence[Correction]]
 _TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read", "checks", "server_tail")
 

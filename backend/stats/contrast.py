@@ -71,11 +71,11 @@ def next_run(first: Units, second: Units, noises: tuple[Noise, Noise]) -> Contra
     between = history.variance * len(first.runs)
     of_new = between / len(second.runs)
     rest = Noise(max(trials.variance - of_new, 0.0), trials.freedom, trials.pooled)
-    known = Noise(history.variance + of_new, history.freedom, history.pooled)
+    expected = Noise(history.variance + of_new, history.freedom, history.pooled)
     return Contrast(
         value=second.centre - first.centre,
-        parts=(known, rest),
-        variance=known.variance + rest.variance,
+        parts=(expected, rest),
+        variance=expected.variance + rest.variance,
         rounding=first.rounding + second.rounding,
         run_sd=sqrt(between),
     )

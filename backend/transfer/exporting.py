@@ -133,7 +133,7 @@ def _work_on(export: Export) -> None:
         _write(export)
     except (OutputGone, NoRoomForArchive, StorageAway, Error) as passing:
         log.warning("export_interrupted", extra={"export": str(export.pk), "reason": str(passing)})
-        _give_back(export, _told(passing))
+        _give_back(export, _message_of(passing))
     except TakenOver:
         log.info("export_taken_over", extra={"export": str(export.pk)})
     except NotWritten as refused:
@@ -143,7 +143,7 @@ def _work_on(export: Export) -> None:
         _fail(export, f"A fault of Loadsheet stopped it ({type(fault).__name__}).")
 
 
-def _told(passing: OutputGone | NoRoomForArchive | StorageAway | Error) -> str:
+def _message_of(passing: OutputGone | NoRoomForArchive | StorageAway | Error) -> str:
     """What members read. The messages of others name addresses; they are in the log."""
     if isinstance(passing, OutputGone | NoRoomForArchive):
         return str(passing)
@@ -191,7 +191,7 @@ class _Heartbeat:
 
     def __init__(self, export: Export) -> None:
         self._export = export
-        self._told_at = -float("inf")
+        self._reported_at = -float("inf")
         self._was_held = False
         self.progress = Progress()
 
@@ -213,9 +213,9 @@ class _Heartbeat:
         Raises TakenOver, and NoRoomForArchive: how large an archive gets is known only when it is
         written.
         """
-        if time.monotonic() - self._told_at < BEAT_S:
+        if time.monotonic() - self._reported_at < BEAT_S:
             return
-        self._told_at = time.monotonic()
+        self._reported_at = time.monotonic()
         if is_short():
             raise NoRoomForArchive
         with self._connection.cursor() as cursor:

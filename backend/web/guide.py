@@ -74,10 +74,10 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tokens = markdown.parse(path.read_text())
     title = path.stem
-    for token, words in pairwise(tokens):
+    for token, content in pairwise(tokens):
         if token.type == "heading_open":
-            token.attrSet("id", slugify(words.content))
-            title = words.content if token.tag == "h1" else title
+            token.attrSet("id", slugify(content.content))
+            title = content.content if token.tag == "h1" else title
     html = markdown.renderer.render(tokens, markdown.options, {})
     cleaned = nh3.clean(
         html,

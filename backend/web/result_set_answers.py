@@ -126,4 +126,4 @@ def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
 
 def why_no_answer(error: Exception) -> str:
     """What is missing. Names nothing else of the workspace: readers of a link may not know it."""
-    return error.said if isinstance(error, UnknownValue) else str(error)
+    return error.without_choices if isinstance(error, UnknownValue) else str(error)

@@ -78,10 +78,10 @@ def newer_text(request: HttpRequest, result_set: ResultSet) -> str:
 def _newer_texts(request: HttpRequest, result_sets: Sequence[ResultSet]) -> dict[UUID, str]:
     """By primary key, what `newer_text` says of those that have something to say."""
     readable = visible.workspaces(request)
-    told = [
+    shown = [
         each for each in result_sets if not each.is_gone and may_tell_newer_runs(each, readable)
     ]
-    counts = count_newer_runs(told)
+    counts = count_newer_runs(shown)
     return {pk: _newer_count(count) for pk, count in counts.items() if count}
 
 
@@ -174,11 +174,11 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         **_study_answers(result_set, is_member=is_member),
         "newer": newer_text(request, result_set),
         "corrected": _corrected(result_set) if is_member else "",
-        "newer_one": _told(result_set, result_set.superseded_by, is_member=is_member),
+        "newer_one": _if_nameable(result_set, result_set.superseded_by, is_member=is_member),
         "older_ones": [
             older
             for older in result_set.supersedes.all()
-            if _told(result_set, older, is_member=is_member)
+            if _if_nameable(result_set, older, is_member=is_member)
         ],
         "is_member": is_member,
         "readers": _readers(result_set) if is_member else "",
@@ -201,11 +201,11 @@ def _study_answers(result_set: ResultSet, *, is_member: bool) -> dict[str, Any]:
         return {}
     rows = ResultSet.objects.filter(workspace=result_set.workspace).exclude(pk=result_set.pk)
     today = rows.filter(link=result_set_id(today_name(study.name))).first()
-    told = _told(result_set, today, is_member=is_member)
+    current = _if_nameable(result_set, today, is_member=is_member)
     return {
         "study": study,
         "study_today": today_summary(study),
-        "study_today_url": "" if told is None or told.is_gone else told.path,
+        "study_today_url": "" if current is None or current.is_gone else current.path,
     }
 
 
@@ -227,7 +227,7 @@ def _banner_title(reading: Reading) -> str:
     return "" if is_finding else title
 
 
-def _told(page: ResultSet, other: ResultSet | None, *, is_member: bool) -> ResultSet | None:
+def _if_nameable(page: ResultSet, other: ResultSet | None, *, is_member: bool) -> ResultSet | None:
     """The other result set, where the readers of this page may know its address."""
     return other if other is not None and (is_member or page.may_name(other)) else None
 

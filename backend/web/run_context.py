@@ -55,7 +55,7 @@ def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dic
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": view["rereadings"],
         "corrections": corrections,
-        "standing_corrections": sum(not each.get("undone_at") for each in corrections),
+        "active_corrections": sum(not each.get("undone_at") for each in corrections),
         "has_resources": any(trial["resources"] for trial in trials),
         "summary": listed.object_list,
         "summary_pages": listed if listed.has_other_pages() else None,

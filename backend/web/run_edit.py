@@ -21,7 +21,7 @@ from backend.errors import Conflict
 from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.limits import ENVELOPE_TRIALS
 from backend.links import run_link
-from backend.runs.corrections import TRIAL_FIELDS, standing_corrections
+from backend.runs.corrections import TRIAL_FIELDS, active_corrections
 from backend.runs.editing import CorrectionRefused
 from backend.runs.models import Correction, Host, Run, Server, Trial, Workload
 from backend.runs.names import MAX_NAME, MAX_NOTES
@@ -219,8 +219,8 @@ def _corrected(run: Run) -> dict[str, str]:
     """By field, how many corrections of it stand and the id of the newest: it differs once one is
     made or undone.
     """
-    standing = standing_corrections(run.pk)
-    of_field = {str(name): [each.pk for each in standing if each.field == name] for name in Field}
+    made = active_corrections(run.pk)
+    of_field = {str(name): [each.pk for each in made if each.field == name] for name in Field}
     return {name: f"{len(ids)}:{ids[-1]}" if ids else "" for name, ids in of_field.items()}
 
 

@@ -149,10 +149,10 @@ def _refused_across(differences: Differences) -> list[Factor]:
 
 def _confounded(differences: Differences) -> tuple[str, ...]:
     """What differs together. What the axis explains cannot be mistaken for another difference."""
-    words = differences.unexplained
+    names = differences.unexplained
     if differences.along_axis:
-        words = (differences.axis.label.lower(), *words)
-    return words if len(words) > 1 else ()
+        names = (differences.axis.label.lower(), *names)
+    return names if len(names) > 1 else ()
 
 
 def _caveats(differences: Differences, confounded: Collection[str]) -> list[Factor]:

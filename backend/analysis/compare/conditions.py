@@ -64,13 +64,13 @@ def _payloads(cells: Iterable[LoadedCell]) -> str:
             declared.append(cell.workload.payload_bytes)
         elif (size := measured_response_size(cell)) is not None:
             received.append(size)
-    known = _declared_text(declared) if declared else ""
+    text = _declared_text(declared) if declared else ""
     if not received:
-        return known
+        return text
     each = f"{size_text(*_extremes(received))} per response"
-    if not known:
+    if not text:
         return f"payload unknown, {each}"
-    return f"{known}, and {each} where the payload is unknown"
+    return f"{text}, and {each} where the payload is unknown"
 
 
 def _declared_text(sizes: Sequence[int]) -> str:
@@ -99,8 +99,8 @@ def _is_one_size(least: float, most: float) -> bool:
 def _keepalives(cells: Iterable[LoadedCell]) -> str:
     """What is known of all; where it is unknown of some, the line says so."""
     settings = {keepalive_of(cell) for cell in cells}
-    words = {True: "keep-alive", False: "no keep-alive"}
-    text = " and ".join(word for setting, word in words.items() if setting in settings)
+    names = {True: "keep-alive", False: "no keep-alive"}
+    text = " and ".join(name for setting, name in names.items() if setting in settings)
     return f"{text} (unknown for some servers)" if text and None in settings else text
 
 

@@ -65,8 +65,8 @@ def _printed(name: str, cell: LoadedCell) -> object:
     values = {trial.printed[name] for trial in cell.trials if name in trial.printed}
     if len(values) == 1:
         return values.pop()
-    words = {True: "yes", False: "no"}
-    return " and ".join(sorted(str(words.get(value, value)) for value in values)) or None
+    texts = {True: "yes", False: "no"}
+    return " and ".join(sorted(str(texts.get(value, value)) for value in values)) or None
 
 
 def _printed_names(cells: Iterable[LoadedCell]) -> set[str]:

@@ -46,16 +46,16 @@ class Overall:
 
     def answer(self) -> Answer:
         trust = judge_trust(self.comparability, self.decision)
-        told = self.recommendation or self.headline
-        if trust.level == "noisy" and not told.is_open:
-            told = told.prefixed(TOO_NOISY)
+        shown = self.recommendation or self.headline
+        if trust.level == "noisy" and not shown.is_open:
+            shown = shown.prefixed(TOO_NOISY)
         aside = UNSET if self.aside is None else self.aside
-        return Answer(sentence=told.sentence, margin=self._margin(told), aside=aside, trust=trust)
+        return Answer(sentence=shown.sentence, margin=self._margin(shown), aside=aside, trust=trust)
 
-    def _margin(self, told: Headline) -> str | None:
+    def _margin(self, headline: Headline) -> str | None:
         """The margin, which stands on a line of its own: a reason there begins as sentences do."""
         reasons = self.comparability.because
-        margin = told.margin
+        margin = headline.margin
         if margin and reasons and reasons[0].panel is None and margin.startswith(reasons[0].text):
             return margin[:1].upper() + margin[1:]
         return margin

@@ -126,9 +126,9 @@ def _rows_without_figures(figures: Figures, columns: Sequence[str]) -> Iterator[
     for (series, x), values in _not_read_by_point(figures).items():
         if (series, x) in shown:
             continue
-        known = {_OF_SERIES["label"]: labels[series], _place(figures): x}
-        known |= zip(_NOT_READ, values, strict=True)
-        yield [known.get(column) for column in columns]
+        cells = {_OF_SERIES["label"]: labels[series], _place(figures): x}
+        cells |= zip(_NOT_READ, values, strict=True)
+        yield [cells.get(column) for column in columns]
 
 
 def _tradeoff(figures: Figures) -> Found:

@@ -164,11 +164,11 @@ def _centre(
 
 
 def _places(each: Values, indices: Sequence[int]) -> tuple[int, ...]:
-    """The positions in `each` of these of its values that are known."""
+    """The positions in `each` of these of its values that are positions."""
     if not indices:
         return ()
-    known = [at for at, value in enumerate(each) if value is not None]
-    return tuple([known[index] for index in indices])
+    positions = [at for at, value in enumerate(each) if value is not None]
+    return tuple([positions[index] for index in indices])
 
 
 def _bounds(centre: Centre) -> tuple[float, float] | tuple[None, None]:

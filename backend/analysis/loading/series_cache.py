@@ -29,7 +29,7 @@ from backend.runs.models import FormerName, Host, Server, Workload
 from backend.runs.server_texts import SERVER_TEXTS
 from backend.runs.shown import shown_series
 
-MAX_SERIES_KNOWN = 50_000
+MAX_LOADED_SERIES = 50_000
 MAX_KEPT = 32
 
 
@@ -68,7 +68,7 @@ class Catalogue:
         self._spellings: dict[str, list[frozenset[str]]] = {}
         self._texts: dict[str, list[tuple[str, ...]]] = {}
         self._positions: dict[str, dict[str, list[int]]] = {}
-        self._known: dict[str, frozenset[str]] = {}
+        self._all_spellings: dict[str, frozenset[str]] = {}
         self._called: dict[str, dict[str, set[str]]] = {}
 
     def spellings(self, field: Field) -> list[frozenset[str]]:
@@ -79,9 +79,9 @@ class Catalogue:
 
     def has(self, field: Field, spelling: str) -> bool:
         """Whether any series has a value of the field that is spelled so in links."""
-        if field.id not in self._known:
-            self._known[field.id] = frozenset().union(*self.spellings(field))
-        return spelling in self._known[field.id]
+        if field.id not in self._all_spellings:
+            self._all_spellings[field.id] = frozenset().union(*self.spellings(field))
+        return spelling in self._all_spellings[field.id]
 
     def called(self, field: Field, spelling: str) -> Set[str]:
         """The value with this text or, if there is none, the values with this slug."""
@@ -195,7 +195,7 @@ def _load(workspace_id: uuid.UUID) -> Catalogue:
             loop=loop,
         )
         for pk, server, workload, server_host, client_host, tool, tool_version, loop in columns[
-            :MAX_SERIES_KNOWN
+            :MAX_LOADED_SERIES
         ]
     )
     return Catalogue(series, names)

@@ -38,17 +38,17 @@ MAX_LABELLED = 1_000
 class UnknownValue(QueryError):
     """A value that nothing recorded has. `known`: those that something has.
 
-    `said`: the same without these, for readers who may not know what else there is.
+    `without_choices`: the message without these, for readers who may not know what else there is.
     """
 
     def __init__(self, field: str, got: str, choices: Collection[str]) -> None:
         super().__init__(field, got, _listed(choices))
-        self.said = f"{field}: no trial has {quoted(got)}."
+        self.without_choices = f"{field}: no trial has {quoted(got)}."
         # The query by current names, set by `asking`; `got` is one of its values.
         self.query: CompareQuery | None = None
         close = _close(got, choices)
         hint = f" Did you mean {close}?" if close else ""
-        self.args = (f"{self.said} Recorded: {self.allowed}.{hint}",)
+        self.args = (f"{self.without_choices} Recorded: {self.allowed}.{hint}",)
 
     @property
     def rest(self) -> CompareQuery | None:
@@ -129,7 +129,7 @@ def _require_spelled(
             raise UnknownValue(name, value, texts - {UNKNOWN})
 
 
-def _require_moment(at: str, read: Callable[[OfRun], str | None], theirs: QuerySet[Run]) -> None:
+def _require_time(at: str, read: Callable[[OfRun], str | None], theirs: QuerySet[Run]) -> None:
     rows = list(theirs.only("started_at", "recorded_at", "labels")[: MAX_LABELLED + 1])
     texts = {text for run in rows if (text := read(run)) is not None}
     # Among more runs than these it may yet be.
@@ -141,7 +141,7 @@ def require_labels(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> N
     """Raises UnknownValue for a label that no run has, and a place of runs where none is."""
     theirs = Run.objects.filter(workspace_id__in=workspace_ids)
     if query.at is not None and (read := FIELDS[query.x].read_run):
-        _require_moment(query.at, read, theirs)
+        _require_time(query.at, read, theirs)
     for label in query.wanted("label"):
         if not theirs.filter(with_label(label)).exists() and theirs.exists():
             rows = theirs.exclude(labels={}).values_list("labels", flat=True)[:MAX_LABELLED]

@@ -130,8 +130,8 @@ def _own_cpu_s(trial: CheckInput) -> float | None:
     parts = [trial.client_cpu_s, trial.services_cpu_s]
     if trial.same_host:
         parts.append(trial.server_cpu_s)
-    known = [part for part in parts if part is not None]
-    return sum(known) if trial.same_host is not None and len(known) == len(parts) else None
+    measured = [part for part in parts if part is not None]
+    return sum(measured) if trial.same_host is not None and len(measured) == len(parts) else None
 
 
 def _find_steal(trial: CheckInput) -> str | None:

@@ -63,16 +63,16 @@ export function isCategory(figures: Figures): boolean {
   return kind === "category" || values.some((value) => typeof value === "string");
 }
 
-const known = new WeakMap<Figures, readonly Metric[]>();
+const knownByFigures = new WeakMap<Figures, readonly Metric[]>();
 
 /** Metrics with a value somewhere: the others would make empty columns and charts. */
 export function knownMetrics(figures: Figures): readonly Metric[] {
-  const kept = known.get(figures);
+  const kept = knownByFigures.get(figures);
   if (kept) return kept;
   const metrics = figures.metrics.filter((metric) =>
     everyValue(figures, metric.id).some((value) => value !== null),
   );
-  known.set(figures, metrics);
+  knownByFigures.set(figures, metrics);
   return metrics;
 }
 

@@ -39,8 +39,8 @@ function byBestFigure(figures: Figures): readonly string[] {
   const best = new Map(
     series.map(({ id, points }) => {
       const values = points.map((point) => measureOf(point, metric)?.value ?? null);
-      const known = values.filter((value) => value !== null).map((value) => sign * value);
-      return [id, Math.max(...known)];
+      const measured = values.filter((value) => value !== null).map((value) => sign * value);
+      return [id, Math.max(...measured)];
     }),
   );
   const bestOf = (id: string): number => best.get(id) ?? Number.NEGATIVE_INFINITY;

@@ -77,10 +77,10 @@ function loadSelect(figures: Figures, query: string, go: Go): HTMLElement | null
   const ranked = panelsOrWhole(figures).find((panel) => panel.ranking)?.ranking?.x;
   const chosen = valueIn(query, "at") ?? String(ranked ?? "");
   const offered = values.map(String);
-  const known = offered.includes(chosen) ? offered : ["", ...offered];
+  const choices = offered.includes(chosen) ? offered : ["", ...offered];
   const shown = (text: string): string =>
     text && !isCategory(figures) ? grouped(Number(text)) : short(text || "–", 32);
-  const options = known.map((text) => [text, shown(text)] as const);
+  const options = choices.map((text) => [text, shown(text)] as const);
   const name = axis === "connections" || axis === "rate" ? "Load" : label;
   return select(name, "at", options, chosen, (at) => go(withValue(query, "at", at || null)));
 }

@@ -194,8 +194,8 @@ function footLines(
     room -= taken;
   }
   const measure = (text: string): number => ctx.measureText(text).width;
-  const sentences = [...view.withheld, view.means].flatMap((one) =>
-    wrapped(one, width, 2, measure),
+  const sentences = [...view.withheld, view.means].flatMap((sentence) =>
+    wrapped(sentence, width, 2, measure),
   );
   return [...lines, ...sentences.map((line) => [[line]])];
 }

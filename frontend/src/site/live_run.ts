@@ -19,8 +19,8 @@ export function trialText(trial: Current): string {
         ? ""
         : plural(trial.connections, "connection")
       : `${single("rate", trial.rate_rps)} offered`;
-  const words = { warmup: "warm-up", search: "search", confirm: "confirmation", measure: "" };
-  const phase = words[trial.phase] || (trial.repeat === null ? "" : `repeat ${trial.repeat}`);
+  const phases = { warmup: "warm-up", search: "search", confirm: "confirmation", measure: "" };
+  const phase = phases[trial.phase] || (trial.repeat === null ? "" : `repeat ${trial.repeat}`);
   return [trial.server, trial.workload, load, phase].filter(Boolean).join(" · ");
 }
 

@@ -42,8 +42,8 @@ export function trustText(figures: Figures): string {
   const rest = reasons.length + more - MOST_IN_LINE;
   const texts = reasons.slice(0, MOST_IN_LINE).map(({ text }) => short(text, 200));
   const lead = `${LEVELS[level].mark} ${levelText(figures)}`;
-  const told = [...texts, ...(rest > 0 ? [`And ${rest} more.`] : [])].join(" ");
-  return told ? `${lead}: ${told}` : lead;
+  const line = [...texts, ...(rest > 0 ? [`And ${rest} more.`] : [])].join(" ");
+  return line ? `${lead}: ${line}` : lead;
 }
 
 /** What speaks against an answer: each thing once. */
@@ -75,12 +75,12 @@ export function evidenceOf(figures: Figures): Evidence {
   const reasons = figures.answer?.trust.reasons ?? [];
   const conditions = reasons.filter((reason) => (reason.check ?? null) === null);
   const byId = new Map(checks.map((check) => [check.id, check]));
-  const told = reasons.flatMap((reason) => {
+  const shown = reasons.flatMap((reason) => {
     const check = reason.check == null ? reason : byId.get(reason.check);
     return check ? [check] : [];
   });
   return {
-    inOrder: [...new Set([...told, ...bySeverity(checks)])],
+    inOrder: [...new Set([...shown, ...bySeverity(checks)])],
     conditions,
     checks,
     dismissed: figures.checks.filter(isDismissed),

@@ -201,11 +201,11 @@ def _compared(
         )
         return
     for level, output in zip(levels, outputs):
-        told = level.get("totalRequests")
-        if told != output.total:
+        total = level.get("totalRequests")
+        if total != output.total:
             yield (
                 f"{framework}, {test}, {output.kind.lower()} {output.level}: {SUMMARY} has "
-                f"{told} requests, the raw file has {output.total}."
+                f"{total} requests, the raw file has {output.total}."
             )
 
 

@@ -138,8 +138,8 @@ class Sampler:
 def cpu_seconds(trees: Sequence[Tree]) -> float | None:
     """CPU time of all trees since they started; None where one of them is unknown."""
     seconds = [tree.usage(fresh=True).cpu_s for tree in trees]
-    known = [each for each in seconds if each is not None]
-    return sum(known) if len(known) == len(seconds) else None
+    measured = [each for each in seconds if each is not None]
+    return sum(measured) if len(measured) == len(seconds) else None
 
 
 def time_wait_sockets() -> int | None:

@@ -129,8 +129,8 @@ def _counted(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> str:
             continue
         ratio = pair.ratios[place, METRIC]
         by_verdict[_COUNTED[ratio.verdict]].append(f"{pair.label} {ratio_text(ratio)}")
-    words = [*_COUNTED.values(), "without a shared load point"]
-    counts = [_count(word, by_verdict[word]) for word in words if by_verdict[word]]
+    outcomes = [*_COUNTED.values(), "without a shared load point"]
+    counts = [_count(outcome, by_verdict[outcome]) for outcome in outcomes if by_verdict[outcome]]
     return (
         f"{names[1]} against {names[0]}, each at its highest shared load: of {len(pairs)} series, "
         f"{'; '.join(counts)}"

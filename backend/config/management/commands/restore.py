@@ -88,7 +88,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Restored in {time.monotonic() - started:.1f} s.")
 
     def _recover(self, backups: Path, into: Path, to: str | None) -> None:
-        base = recover(backups, into, to=_moment(to) if to else None)
+        base = recover(backups, into, to=_time_of(to) if to else None)
         if (backups / "artefacts").is_dir():
             shutil.copytree(backups / "artefacts", into / "artefacts", dirs_exist_ok=True)
         if (backups / FOLDER).is_dir():
@@ -169,10 +169,10 @@ def _require_stopped() -> None:
         )
 
 
-def _moment(text: str) -> datetime:
+def _time_of(text: str) -> datetime:
     """The time; without a zone it is UTC. Raises CommandError."""
     try:
-        moment = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise CommandError(f"--to is {text!r}, expected a time as 2026-01-31T12:00:00Z.") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
