@@ -25,6 +25,7 @@ from backend.accounts.models import Workspace
 from backend.errors import Conflict
 from backend.runs.bulk import MAX_ROWS
 from backend.runs.corrections import active_corrections
+from backend.runs.host_facts import client_offset_s
 from backend.runs.models import Cell, Correction, Observation, Run, Trial
 from backend.runs.refusals import RunElsewhere
 from backend.runs.registry import SeriesIdentity, lock_names, register_host, register_series
@@ -291,13 +292,9 @@ def _filled(measured: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[st
 
 
 def _client_offset_s(run: Run) -> float | None:
-    """The service's clock minus the client's clock; trials are timed by the client's clock."""
-    client = run.facts.get("client") if isinstance(run.facts, dict) else None
-    clock = client.get("clock") if isinstance(client, dict) else None
-    offset_s = clock.get("offset_s") if isinstance(clock, dict) else None
-    if not isinstance(offset_s, int | float) or abs(offset_s) > MOST_OFFSET_S:
-        return None
-    return float(offset_s)
+    """As far as it is believed; trials are timed by the client's clock."""
+    offset_s = client_offset_s(run)
+    return None if offset_s is None or abs(offset_s) > MOST_OFFSET_S else offset_s
 
 
 def resource_use(samples: Sequence[Sample], first_s: float, last_s: float) -> dict[str, Any]:

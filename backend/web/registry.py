@@ -16,6 +16,7 @@ from backend.analysis.loading.series_cache import load_host
 from backend.links import compare_link, link_to, query_string
 from backend.runs import catalogue
 from backend.runs.catalogue import Tally
+from backend.runs.host_facts import facts_of
 from backend.runs.listing import run_page
 from backend.runs.merging import merges_into, successor_of
 from backend.runs.models import FormerName, Host, Run, Server, Workload
@@ -302,8 +303,6 @@ def _runs(workspace: Workspace, **fields: str) -> dict[str, Any]:
 
 def _recorded_facts(run: Run | None, host: Host) -> list[tuple[str, Any]]:
     """Facts of the machine in its latest run, beyond its identity."""
-    if run is None or not isinstance(run.facts, dict):
+    if run is None:
         return []
-    role = "server" if run.server_host_id == host.pk else "client"
-    facts = run.facts.get(role) or {}
-    return shown_facts(facts)
+    return shown_facts(facts_of(run, "server" if run.server_host_id == host.pk else "client"))

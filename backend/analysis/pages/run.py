@@ -12,6 +12,7 @@ from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.pages.run_trials import ShownCell, ShownTrial, read_shown_trials
 from backend.analysis.query.timestamps import instant
 from backend.runs.checks import Finding
+from backend.runs.host_facts import facts_of
 from backend.runs.measured import throughput_origin
 from backend.runs.models import Host, Run, Trial
 from backend.runs.naming import run_name
@@ -105,18 +106,13 @@ def describe_hosts(run: Run) -> list[dict[str, Any]]:
     server, client = run.server_host, run.client_host
     if server is not None and server == client:
         # The client's says more: of the load tool, the clock and the score.
-        both = {**_facts(run, "client"), **_facts(run, "server")}
+        both = {**facts_of(run, "client"), **facts_of(run, "server")}
         return [_host(server, "client and server", both)]
     pairs = (("server", server), ("client", client))
-    return [_host(host, role, _facts(run, role)) for role, host in pairs if host is not None]
+    return [_host(host, role, facts_of(run, role)) for role, host in pairs if host is not None]
 
 
-def _facts(run: Run, role: str) -> dict[str, Any]:
-    facts = run.facts.get(role) if isinstance(run.facts, dict) else None
-    return facts if isinstance(facts, dict) else {}
-
-
-def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
+def _host(host: Host, role: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": str(host.pk), "role": role, **identity_fields(host), "facts": facts}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from backend.runs.attempts import attempts
+from backend.runs.host_facts import client_offset_s
 from backend.runs.models import Run, Trial, TrialTimeline
 from backend.stats import Histogram
 
@@ -82,7 +83,7 @@ def describe_session(workspace_id: UUID, name: str) -> MeasuredSession | None:
     if not runs:
         return None
     parts = max(int(run.session.get("parts") or len(runs)) for run in runs)
-    offsets = {run.pk: _offset_s(run) for run in runs}
+    offsets = {run.pk: client_offset_s(run) for run in runs}
     hosts = {run.pk: _host_name(run) for run in runs}
     trials = tuple(
         _put_together(trials, offsets, hosts, parts) for trials in _trials_by_ordinal(runs)
@@ -104,13 +105,6 @@ def _trials_by_ordinal(runs: Sequence[Run]) -> list[list[Trial]]:
     for trial in rows.defer("parsed", "cell__histogram", "cell__curve"):
         by_ordinal[trial.ordinal].append(trial)
     return [by_ordinal[ordinal] for ordinal in sorted(by_ordinal)]
-
-
-def _offset_s(run: Run) -> float | None:
-    """What to add to the clock of the run's host to get the service's time."""
-    clock = (run.facts.get("client") or {}).get("clock") if isinstance(run.facts, dict) else None
-    offset_s = clock.get("offset_s") if isinstance(clock, dict) else None
-    return float(offset_s) if isinstance(offset_s, int | float) else None
 
 
 def _put_together(

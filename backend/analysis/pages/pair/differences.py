@@ -16,6 +16,7 @@ from backend.analysis.query.field import Rule, run_labels_text, text_of
 from backend.analysis.query.fields import RUN_PARTS
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell
+from backend.runs.host_facts import facts_of
 from backend.runs.models import Run, Trial
 
 MEANINGS: dict[Rule, str] = {
@@ -173,9 +174,8 @@ def _fact(name: str, value: object) -> object:
 
 
 def _facts(run: Run, role: str) -> Mapping[str, Any]:
-    facts = run.facts.get(role) if isinstance(run.facts, dict) else None
-    known = facts if isinstance(facts, dict) else {}
-    return {name: value for name, value in known.items() if name not in _NOT_FACTS}
+    facts = facts_of(run, role)
+    return {name: value for name, value in facts.items() if name not in _NOT_FACTS}
 
 
 def _row(topic: Topic, name: str, a: object, b: object) -> PairDifference:
