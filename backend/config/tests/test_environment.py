@@ -6,7 +6,9 @@ import sys
 
 import pytest
 from django.conf import settings
+from django.core import management
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import BaseCommand
 
 import manage
 from backend.config import environment as env
@@ -100,6 +102,21 @@ def test_files_can_be_parsed_without_any_settings(tmp_path):
 
     assert done.returncode == 1
     assert "junk.txt: We don't recognise this file" in done.stderr
+
+
+def test_a_command_checks_no_code(monkeypatch):
+    monkeypatch.setattr(BaseCommand, "requires_system_checks", "__all__")
+    checks = []
+    monkeypatch.setattr(
+        management,
+        "execute_from_command_line",
+        lambda _: checks.append(list(BaseCommand.requires_system_checks)),
+    )
+    monkeypatch.setattr(sys, "argv", ["manage.py", "quota"])
+
+    manage.main()
+
+    assert checks == [[]]
 
 
 def test_a_terminal_finds_the_secrets_and_the_database_of_a_running_start(tmp_path):
