@@ -164,7 +164,7 @@ class Hello(BaseHTTPRequestHandler):
     def do_GET(self):
         if hung.is_set():
             time.sleep(60)
-        if self.headers["User-Agent"].startswith("Python-urllib"):
+        if self.headers["User-Agent"].startswith("fake-wrk"):
             hung.set()
         self.send_response(200)
         self.send_header("Content-Length", "13")
