@@ -80,6 +80,7 @@ def test_environment(
         "DATABASE_POOLER": "transaction" if poolers else "none",
         "REDIS_URL": valkey.url,
         "DATA_DIR": str(data / "files"),
+        "SITE_TEMPLATE": str(data / "site-template"),
         "CHROMIUM": browser or "",
         # Without a token every test asks from the same address.
         "REQUESTS_PER_MINUTE": "1000000",

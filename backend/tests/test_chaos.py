@@ -15,6 +15,7 @@ from backend.testing.chaos.clocks import SITE, WORKER, make_clocks
 from backend.testing.chaos.faults import CLOCKS, FLUSH, KILLED, SUPERVISOR, Strike, draw_strikes
 from backend.testing.chaos.senders import Ledger, make_measurement
 from backend.testing.supervised import PATIENCE_S
+from backend.testing.template_cluster import copy_cluster
 
 UPLOADS, SEED = 80, 1
 # Half a minute on two idle cores. The limit ends a test that hangs, on any machine.
@@ -33,7 +34,13 @@ def test_uploads_survive_the_death_of_every_process():
         for number, fault in enumerate(FAULTS)
     ]
     plan = Plan(
-        SEED, UPLOADS, strikes=strikes, variables=VARIABLES, limit_s=TIME_LIMIT_S, backlog=20
+        SEED,
+        UPLOADS,
+        strikes=strikes,
+        variables=VARIABLES,
+        limit_s=TIME_LIMIT_S,
+        backlog=20,
+        prepare=copy_cluster,
     )
     report = run_campaign(plan)
     lines = "\n".join(as_lines(plan, report))

@@ -21,6 +21,7 @@ from backend.config.backups import BASE, DUMP, backups_in
 from backend.config.embedded import Postgres
 from backend.config.restore_drill import sum_tables
 from backend.config.wal_archive import archive_settings
+from backend.testing.template_cluster import copy_cluster
 
 pytestmark = pytest.mark.processes
 PATIENCE_S = 60
@@ -38,10 +39,10 @@ class Site:
         self.log = folder / "postgres.log"
 
     def start(self):
+        copy_cluster(self.data)
         self.postgres.start(self.log)
         (self.data / "artefacts").mkdir(exist_ok=True)
         (self.data / "secrets.json").write_text(SECRETS)
-        self.manage("migrate", "--verbosity=0")
 
     def manage(self, *arguments, status=0):
         """What manage.py prints on both streams."""

@@ -23,6 +23,7 @@ from backend.testing.supervised import (
     small_disk,
     still_running,
 )
+from backend.testing.template_cluster import copy_cluster
 
 pytestmark = pytest.mark.processes
 CHILDREN = ("web", "worker", "beat", "postgres", "valkey")
@@ -112,6 +113,7 @@ def disk(folder):
 
 def test_a_full_disk_ends_no_site_and_keeps_none_from_starting(disk):
     own = {"LEAST_FREE_BYTES": str(64 << 20)}
+    copy_cluster(disk)
     first = SupervisedSite(disk, free_port(), own)
     try:
         first.wait()
@@ -146,6 +148,7 @@ def test_a_full_disk_ends_no_site_and_keeps_none_from_starting(disk):
 
 def test_a_killed_supervisor_takes_its_children_along_and_starts_again(folder):
     port = free_port()
+    copy_cluster(folder / "data")
     first = SupervisedSite(folder / "data", port)
     first.wait()
     children = psutil.Process(first.process.pid).children(recursive=True)

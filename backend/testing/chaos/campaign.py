@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import psutil
 
@@ -52,6 +53,8 @@ class Plan:
 
     # Takes a line about the progress now and then.
     say: Callable[[str], object] = lambda _: None
+    # Takes the data folder of the site before it starts.
+    prepare: Callable[[Path], object] = lambda _: None
 
     def drawn(self) -> list[Strike]:
         """The strikes that were given, or those of the seed."""
@@ -93,7 +96,9 @@ def run_campaign(plan: Plan) -> Report:
             **(clocks.variables if clocks else {}),
             **plan.variables,
         }
-        site = SupervisedSite((disk or folder) / "data", free_port(), variables)
+        data = (disk or folder) / "data"
+        plan.prepare(data)
+        site = SupervisedSite(data, free_port(), variables)
         try:
             site.wait()
             campaign = Campaign(plan, site, began)
