@@ -16,8 +16,8 @@ from backend.testing.pooler import Pooler
 UNIT = "not (browser or chaos or processes or database)"
 ROOT = Path(__file__).resolve().parent.parent
 CORES = os.cpu_count() or 1
-# One more than cores: many tests wait for processes. Each has a database.
-PROCESSES = min(CORES + 1, 8)
+# Two more than cores: many tests wait for processes. Each has a database.
+PROCESSES = min(CORES + 2, 8)
 # Pure tests wait for nothing, and each process collects all tests before it begins.
 UNIT_PROCESSES = min(CORES, 8)
 # What the tests write ends with them. Tests of what survives a kill start servers of their own.

@@ -3,6 +3,8 @@
 Several processes import the same modules at the same time. In a new checkout each would rewrite the
 asserts of all: so each begins with a share of them, and reads what the others wrote. What was
 collected stays until the end, so the collector of garbage need not look at it again and again.
+
+Tests that start processes come first. Some take minutes: at the end one of them would run alone.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = "backend"
+LONG = ("chaos", "processes")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -29,6 +32,16 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     finally:
         gc.freeze()
         gc.enable()
+
+
+# After pytest-django, which puts those that need no database last.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=is_short)
+
+
+def is_short(item: pytest.Item) -> bool:
+    return not any(map(item.get_closest_marker, LONG))
 
 
 def import_share(root: Path) -> None:

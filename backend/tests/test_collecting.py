@@ -3,7 +3,12 @@
 import gc
 from pathlib import Path
 
-from backend.testing.collecting import import_share, modules_below, share_of
+from backend.testing.collecting import (
+    import_share,
+    modules_below,
+    pytest_collection_modifyitems,
+    share_of,
+)
 
 MODULES = ["a", "b", "c", "d", "e"]
 
@@ -33,6 +38,20 @@ def test_a_module_that_cannot_be_imported_stops_no_process(monkeypatch, tmp_path
     (tmp_path / "backend" / "test_of_a_typing_error.py").write_text("import nothing at all")
     share_of_worker(monkeypatch, "gw0")
     import_share(tmp_path)
+
+
+class Item:
+    def __init__(self, *markers):
+        self.markers = markers
+
+    def get_closest_marker(self, name):
+        return name if name in self.markers else None
+
+
+def test_what_starts_processes_comes_first_in_its_order():
+    items = [Item("database"), Item("processes"), Item("browser"), Item("database", "chaos")]
+    pytest_collection_modifyitems(items)
+    assert [item.markers[-1] for item in items] == ["processes", "chaos", "database", "browser"]
 
 
 def test_what_was_collected_is_no_longer_looked_at():
