@@ -88,7 +88,7 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
     folder = tmp_path_factory.mktemp("artefacts")
     with django_db_blocker.unblock(), kept_for_a_module(folder):
         made = make_scene()
-        yield made, ids_of(made), folder
+        yield made, ids_of(made), folder, make_visitors(made)
 
 
 @pytest.fixture(autouse=True)
@@ -110,8 +110,7 @@ def ids(world, db):
     return dict(world[1])
 
 
-@pytest.fixture
-def visitors(scene):
+def make_visitors(scene):
     people = {"stranger": scene.foreign.user, "viewer": scene.viewer, "owner": scene.own.user}
     clients = {name: Client() for name in ["anonymous", *people]}
     for name, person in people.items():
@@ -119,6 +118,16 @@ def visitors(scene):
     clients["token"] = Client(headers=scene.own.headers)
     clients["foreign_token"] = Client(headers=scene.foreign.headers)
     return clients
+
+
+@pytest.fixture
+def visitors(world, db):
+    """They signed in once: each test begins with their cookies, and their sessions are rows."""
+    clients = world[3]
+    cookies = copy.deepcopy({name: client.cookies for name, client in clients.items()})
+    yield clients
+    for name, client in clients.items():
+        client.cookies = cookies[name]
 
 
 def ask(client, row, ids):
