@@ -25,7 +25,7 @@ from backend.testing.uploads import make_tenant
 
 ROOT = Path(django_settings.BASE_DIR)
 AUTOCANNON = ROOT / "frontend" / "node_modules" / ".bin" / "autocannon"
-SERVERS, WORKLOADS, POINTS, REPEATS = 3, 2, 3, 3
+SERVERS, WORKLOADS, POINTS, REPEATS = 3, 2, 2, 3
 LIMIT_S = 600
 LOADS = [2**power for power in range(POINTS)]
 MEASURED = SERVERS * WORKLOADS * POINTS * REPEATS
