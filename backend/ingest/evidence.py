@@ -20,6 +20,8 @@ RAW, RAW_FOR_PROGRAMS = "artefact-raw", "artefact"
 # Of an artefact and its upload: an object of each row would cost more than the statement.
 _COLUMNS = ("id", "name", "size_bytes", "sha256", "upload__raw_removed_at", "upload__raw_kept_days")
 
+_REREADING = ("read_at", "from_version", "to_version", "changes", "refused", "stopped")
+
 Linker = Callable[[UUID | str], str]
 
 
@@ -113,17 +115,8 @@ def _listed(row: Sequence[Any], page_of: Linker, raw_of: Linker) -> dict[str, An
 
 def rereadings_of(run_id: UUID) -> list[dict[str, Any]]:
     """When the run's files were read again, and what that changed; the latest first."""
-    return [
-        {
-            "read_at": row.read_at.isoformat(),
-            "from_version": row.from_version,
-            "to_version": row.to_version,
-            "changes": row.changes,
-            "refused": row.refused,
-            "stopped": row.stopped,
-        }
-        for row in Rereading.objects.filter(_of_run(run_id))
-    ]
+    rows = Rereading.objects.filter(_of_run(run_id)).values(*_REREADING)
+    return [{**row, "read_at": row["read_at"].isoformat()} for row in rows]
 
 
 def without_names(rereading: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Coalesce
 
 from backend.runs.among import among
 from backend.runs.models import Run, Trial
@@ -24,6 +25,8 @@ STATES = tuple(STATE_WORDS)
 # An upload that has a run was read; its reason then says which results were not. The package
 # `ingest` has the uploads and imports this one, so they are reached by the name of the relation.
 _IS_PARTIAL = Q(upload__reason__gt="")
+# Which results could not be read and why, a line for each; of a run that was read whole, nothing.
+REASON_NOT_READ = Coalesce("upload__reason", Value(""), output_field=TextField())
 # At the beginning of a reason, whichever version wrote it.
 _COUNTS = re.compile(r"\d+ of \d+")
 # No line of a reason is alike: it has the name of a file, a colon and the reason.
@@ -58,13 +61,6 @@ def partial_runs(run_ids: Iterable[UUID]) -> set[UUID]:
     """Those of these runs of whose uploads a part could not be read."""
     rows = Run.with_trash.filter(_IS_PARTIAL, among("pk", run_ids)).order_by()
     return set(rows.values_list("pk", flat=True))
-
-
-def reasons_not_read(run_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """By run, which results of its upload could not be read and why, a line for each; runs that
-    were read whole are left out."""
-    rows = Run.with_trash.filter(_IS_PARTIAL, pk__in=list(run_ids)).order_by()
-    return dict(rows.values_list("pk", "upload__reason"))
 
 
 def count_not_read(lines: Sequence[str]) -> list[str]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from django.db.models import Count, F, QuerySet, Window
+from django.db.models import BooleanField, Count, F, Func, QuerySet, Value, Window
 from django.db.models.functions import RowNumber
 
 from backend.analysis.pages.run_trials import ShownTrial
@@ -55,9 +55,12 @@ def find_repeated_outputs(
     """By the id of a trial: what to say of other trials that have its output, if there are any."""
     same_output = _with_same_output(trials, workspace_id)
     findings = {}
-    for trial in (trial for trial in trials if not trial.warmup):
-        finding = _finding(trial, same_output[bytes(trial.output_sha256 or b"")])
-        if finding is not None:
+    # Mostly there are none.
+    for trial in trials if same_output else ():
+        output = same_output.get(bytes(trial.output_sha256 or b""))
+        if output is None or trial.warmup:
+            continue
+        if (finding := _finding(trial, output)) is not None:
             findings[trial.pk] = finding
     return findings
 
@@ -70,7 +73,7 @@ def _with_same_output(
     if not outputs:
         return by_output
     counted = Trial.of_kept_runs.filter(
-        output_sha256__in=outputs, run__workspace=workspace_id, warmup=False
+        _is_any_of(outputs), run__workspace=workspace_id, warmup=False
     )
     # Mostly no output is there twice: then no trial is read.
     by_count = counted.order_by().values("output_sha256").annotate(count=Count("*"))
@@ -82,6 +85,18 @@ def _with_same_output(
             output.count += count
         output.by_name[name].first.append(place)
     return by_output
+
+
+def _is_any_of(outputs: Iterable[bytes]) -> Func:
+    """As `among`, as one text: to write an array of 800 values of bytes takes milliseconds."""
+    array = ",".join(rf'"\\x{output.hex()}"' for output in outputs)
+    return Func(
+        F("output_sha256"),
+        Value(f"{{{array}}}"),
+        template="%(expressions)s::bytea[])",
+        arg_joiner=" = ANY(",
+        output_field=BooleanField(),
+    )
 
 
 def _first_two(trials: QuerySet[Trial]) -> list[tuple[_Place, Name, bytes, int]]:

@@ -17,7 +17,7 @@ from backend.runs.measured import throughput_origin
 from backend.runs.models import Host, Run, Trial
 from backend.runs.naming import run_name
 from backend.runs.registry import identity_fields
-from backend.runs.run_states import reasons_not_read, state_of
+from backend.runs.run_states import REASON_NOT_READ, state_of
 from backend.runs.transactions import repeatable_read
 
 
@@ -25,6 +25,7 @@ from backend.runs.transactions import repeatable_read
 def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
     """The run with its trials in order; raises NotVisible for one that is not the reader's."""
     rows = Run.objects.select_related("workspace", "server_host", "client_host")
+    rows = rows.annotate(not_read=REASON_NOT_READ)
     run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
     if run is None:
         raise NotVisible(f"There is no run {run_id}, or it is not shared with you.")
@@ -36,7 +37,8 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
         "started_at": instant(run.started_at),
         "finished_at": instant(run.finished_at),
         "recorded_at": instant(run.recorded_at),
-        **_describe_state(run, trials),
+        "state": _state(run, trials),
+        "not_read": run.not_read.splitlines(),
         "interrupted": run.interrupted,
         "open": run.is_open,
         "trials_planned": run.trials_planned,
@@ -57,15 +59,13 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
     }
 
 
-def _describe_state(run: Run, trials: Sequence[ShownTrial]) -> dict[str, Any]:
-    not_read = reasons_not_read([run.pk]).get(run.pk, "")
-    state = state_of(
+def _state(run: Any, trials: Sequence[ShownTrial]) -> str:
+    return state_of(
         is_open=run.is_open,
         is_interrupted=run.interrupted,
         has_failed=any(trial.error for trial in trials),
-        is_partial=bool(not_read),
+        is_partial=bool(run.not_read),
     )
-    return {"state": state, "not_read": not_read.splitlines()}
 
 
 @repeatable_read()
@@ -134,8 +134,8 @@ def _describe_trial(
             trial.throughput_rps, trial.requests_completed, trial.elapsed_s
         ),
         "reported_rps": trial.reported_rps,
-        "p50_us": trial.percentiles_us.get("50"),
-        "p99_us": trial.percentiles_us.get("99"),
+        "p50_us": trial.p50_us,
+        "p99_us": trial.p99_us,
         "latency_step_us": trial.latency_resolution_us,
         "origin": trial.percentiles_origin,
         "error_rate": trial.error_rate,

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet, TextField
+from django.db.models import Func, QuerySet, TextField
 from django.db.models.functions import Cast
 from msgspec import Struct, json
 
 from backend.runs.among import among
-from backend.runs.models import Cell, Series, Trial
+from backend.runs.models import Cell, Trial
 
 
 class ShownSeries(Struct, frozen=True, gc=False):
@@ -67,7 +67,8 @@ class ShownTrial(Struct, frozen=True, gc=False):
     incomplete: bool
     error: str
     output_sha256: bytes | None
-    percentiles_us: Mapping[str, Any]
+    p50_us: float | None
+    p99_us: float | None
     errors: Mapping[str, Any]
     checks: Sequence[dict[str, str]]
     resources: Mapping[str, Any]
@@ -76,22 +77,29 @@ class ShownTrial(Struct, frozen=True, gc=False):
     command: str
 
 
-_JSON = ("percentiles_us", "errors", "checks", "resources", "load", "command")
-_PLAIN = ShownTrial.__struct_fields__[3 : -len(_JSON)]
+def _percentile(name: str) -> Func:
+    """Of the stored percentiles, these alone are shown: the others are most of a trial's JSON."""
+    template = f"(%(expressions)s -> '{name}')::text"
+    return Func("percentiles_us", template=template, output_field=TextField())
+
+
+_JSON = ("errors", "checks", "resources", "load", "command")
+_TEXTS = (_percentile("50"), _percentile("99"), *(Cast(name, TextField()) for name in _JSON))
+_PLAIN = ShownTrial.__struct_fields__[3 : -len(_TEXTS)]
 _SERIES = (
-    *("pk", "server__name", "server__version", "server__slot", "workload__name"),
-    *("tool", "tool_version", "loop"),
+    *("series__server__name", "series__server__version", "series__server__slot"),
+    *("series__workload__name", "series__tool", "series__tool_version", "series__loop"),
 )
 
 
 def read_shown_trials(trials: QuerySet[Trial]) -> list[ShownTrial]:
     """The trials in order."""
-    pk, cell, *texts = (Cast(name, TextField()) for name in ("pk", "cell", *_JSON))
-    rows = list(trials.order_by("ordinal").values_list(pk, "run_id", cell, *_PLAIN, *texts))
+    pk, cell = (Cast(name, TextField()) for name in ("pk", "cell"))
+    rows = list(trials.order_by("ordinal").values_list(pk, "run_id", cell, *_PLAIN, *_TEXTS))
     cells = _cells({cell_id for _, _, cell_id, *_ in rows})
     values = _Remembered(lambda value: value)
     commands = _Remembered(lambda command: shlex.join(map(str, command)))
-    json_at = -len(_JSON)
+    json_at = -len(_TEXTS)
     return [
         ShownTrial(
             *(pk, run_id, cells[cell_id], *rest[:json_at]),
@@ -101,14 +109,15 @@ def read_shown_trials(trials: QuerySet[Trial]) -> list[ShownTrial]:
     ]
 
 
-class _Remembered(dict[str, Any]):
+class _Remembered(dict[str | None, Any]):
     """By text of JSON, what `read` makes of its value: the trials of a run have many in common.
+    By None, None.
 
     Equal texts give one object, which nobody may change.
     """
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
-        super().__init__()
+        super().__init__({None: None})
         self._read = read
 
     def __missing__(self, text: str) -> Any:
@@ -117,18 +126,15 @@ class _Remembered(dict[str, Any]):
 
 
 def _cells(ids: Iterable[str]) -> dict[str, ShownCell]:
-    columns = (Cast("pk", TextField()), "series_id", "connections", "rate_rps")
-    rows = list(Cell.objects.filter(among("pk", map(uuid.UUID, ids))).values_list(*columns))
-    series = _series({series_id for _, series_id, *_ in rows})
+    columns = (Cast("pk", TextField()), "connections", "rate_rps", "series_id", *_SERIES)
+    rows = Cell.objects.filter(among("pk", map(uuid.UUID, ids))).values_list(*columns)
     return {
-        pk: ShownCell(pk, series_id, connections, rate_rps, series[series_id])
-        for pk, series_id, connections, rate_rps in rows
-    }
-
-
-def _series(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, ShownSeries]:
-    rows = Series.objects.filter(among("pk", ids)).values_list(*_SERIES)
-    return {
-        pk: ShownSeries(f"{name} {version or ''}".strip(), *others)
-        for pk, name, version, *others in rows
+        pk: ShownCell(
+            pk,
+            series_id,
+            connections,
+            rate_rps,
+            ShownSeries(f"{name} {version or ''}".strip(), *others),
+        )
+        for pk, connections, rate_rps, series_id, name, version, *others in rows
     }
