@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from backend.alerts.models import OPEN_STATES, Alert, AlertState
-from backend.runs.cursors import pack_cursor, read_instant_cursor
+from backend.runs.cursors import page_by_time
 
 # What a list may show: every alert, those that have not ended, or those of one state.
 SHOWN = ("open", "all", *AlertState.values)
@@ -28,14 +28,8 @@ def alert_page(
 ) -> AlertPage:
     """The alerts of these workspaces after the cursor; `shown` is in SHOWN. Raises BadCursor."""
     rows = _chosen(_alerts_in(workspace_ids), shown)
-    if after:
-        seen_at, alert_id = read_instant_cursor(after)
-        rows = rows.filter(Q(seen_at__lt=seen_at) | Q(seen_at=seen_at, pk__lt=alert_id))
-    alerts = list(rows.order_by("-seen_at", "-pk")[: limit + 1])
-    page = alerts[:limit]
-    has_more = len(alerts) > limit
-    cursor = pack_cursor(page[-1].seen_at.isoformat(), str(page[-1].pk)) if has_more else None
-    return AlertPage(page, cursor)
+    page, cursor = page_by_time(rows, "seen_at", after=after, limit=limit)
+    return AlertPage(page, cursor or None)
 
 
 def find_alert(workspace_ids: Iterable[UUID], alert_id: UUID) -> Alert | None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
-
 from backend.deliveries.models import Channel, Delivery
-from backend.runs.cursors import pack_cursor, read_instant_cursor
+from backend.runs.cursors import page_by_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +20,5 @@ class DeliveryPage:
 def delivery_page(channel: Channel, *, after: str = "", limit: int) -> DeliveryPage:
     """The messages after the cursor. Raises BadCursor."""
     rows = Delivery.objects.filter(channel=channel)
-    if after:
-        created_at, delivery_id = read_instant_cursor(after)
-        together = Q(created_at=created_at, pk__lt=delivery_id)
-        rows = rows.filter(Q(created_at__lt=created_at) | together)
-    deliveries = list(rows.order_by("-created_at", "-pk")[: limit + 1])
-    page = deliveries[:limit]
-    has_more = len(deliveries) > limit
-    cursor = pack_cursor(page[-1].created_at.isoformat(), str(page[-1].pk)) if has_more else None
-    return DeliveryPage(page, cursor)
+    page, cursor = page_by_time(rows, "created_at", after=after, limit=limit)
+    return DeliveryPage(page, cursor or None)

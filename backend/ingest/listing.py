@@ -14,7 +14,7 @@ from django.db.models import Count, Q
 from django.db.models.fields.json import KT
 
 from backend.ingest.models import Artefact, State, Upload
-from backend.runs.cursors import pack_cursor, read_instant_cursor
+from backend.runs.cursors import page_by_time
 from backend.runs.listing import names_of_runs
 
 
@@ -24,7 +24,7 @@ class Which(Enum):
     ALL = Q()
     FAILED = Q(state__in=(State.FAILED, State.QUARANTINED))
     # Read, but for some of their results.
-    PARTIAL = Q(state=State.PARSED) & ~Q(reason="")
+    PARTIAL = Q(state=State.PARSED, reason__gt="")
     # Those that are no run, or not yet.
     UNREAD = Q(state__in=[state for state in State if state != State.PARSED])
 
@@ -65,21 +65,14 @@ def upload_page(
 ) -> UploadPage:
     """Uploads of a workspace after the cursor. Raises BadCursor."""
     rows = Upload.objects.filter(workspace=workspace_id, is_in_trash=False)
-    rows = rows.order_by("-received_at", "-pk")
     rows = rows.filter(which.value)
     if since is not None:
         rows = rows.filter(received_at__gte=since)
-    if after:
-        instant, upload_id = read_instant_cursor(after)
-        together = Q(received_at=instant, pk__lt=upload_id)
-        rows = rows.filter(Q(received_at__lt=instant) | together)
     shown = rows.only("id", "state", "reason", "received_at", "run")
     # A part of a run that came in several uploads has no row of its own there.
-    uploads = list(shown.annotate(part_of=KT("envelope__run__id"))[: limit + 1])
-    page = uploads[:limit]
-    has_more = len(uploads) > limit
-    cursor = pack_cursor(page[-1].received_at.isoformat(), str(page[-1].pk)) if has_more else None
-    return UploadPage(_with_files(page), cursor)
+    shown = shown.annotate(part_of=KT("envelope__run__id"))
+    page, cursor = page_by_time(shown, "received_at", after=after, limit=limit)
+    return UploadPage(_with_files(page), cursor or None)
 
 
 def _with_files(uploads: Sequence[Upload]) -> list[ListedUpload]:

@@ -99,6 +99,12 @@ class Upload(models.Model):
                 name="upload_reading",
                 condition=models.Q(state="parsing"),
             ),
+            # Those that a list shows by their state (listing.py); most were read whole.
+            models.Index(
+                fields=["workspace", "-received_at"],
+                name="upload_in_trouble",
+                condition=models.Q(state__in=["failed", "quarantined"]) | models.Q(reason__gt=""),
+            ),
         ]
 
     def __str__(self) -> str:

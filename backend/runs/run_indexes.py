@@ -24,4 +24,10 @@ RUN_INDEXES = [
         name="run_of_session",
     ),
     text_index(Upper(Cast("labels", models.TextField())), name="run_by_text"),
+    # Most runs are neither.
+    models.Index(
+        fields=["workspace", "-recorded_at"],
+        condition=models.Q(is_open=True) | models.Q(interrupted=True),
+        name="run_unfinished",
+    ),
 ]

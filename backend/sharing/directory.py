@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 from backend.accounts.models import Workspace
 from backend.errors import InvalidInput
 from backend.links import link_to
-from backend.runs.cursors import pack_cursor, read_instant_cursor
+from backend.runs.cursors import page_by_time
 from backend.runs.listing import rows_of
 from backend.runs.models import Cell, Run, Series
 from backend.runs.text_search import Searched, runs_measuring
@@ -64,16 +64,8 @@ def directory_page(kind: str, query: str = "", *, after: str = "", limit: int) -
         raise BadSearch(f"kind: got “{kind[:40]}”, expected {' or '.join(KINDS)}.")
     words = _words(query)
     rows = _ROWS_OF[kind](words)
-    if after:
-        created_at, row_id = read_instant_cursor(after)
-        together = Q(created_at=created_at, pk__lt=row_id)
-        rows = rows.filter(Q(created_at__lt=created_at) | together)
-    listed = list(rows.order_by("-created_at", "-pk")[: limit + 1])
-    page = listed[:limit]
-    cursor = None
-    if len(listed) > limit:
-        cursor = pack_cursor(page[-1].created_at.isoformat(), str(page[-1].pk))
-    return DirectoryPage(_LISTED[kind](page), cursor)
+    page, cursor = page_by_time(rows, "created_at", after=after, limit=limit)
+    return DirectoryPage(_LISTED[kind](page), cursor or None)
 
 
 def _words(query: str) -> list[str]:

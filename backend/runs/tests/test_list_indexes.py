@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from backend.runs.listing import run_page
 from backend.runs.models import Run
 from backend.runs.run_order import DIRECTIONS, RunOrder
 from backend.runs.search import RunSearch
+from backend.testing.plans import index_scan
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -36,22 +36,8 @@ def lab():
 
 
 def scan_of_runs(lab, **asked):
-    """The condition with which the page of a list finds its runs, and the index."""
-    with CaptureQueriesContext(connection) as statements:
-        run_page([lab.pk], limit=20, **asked)
-    with connection.cursor() as cursor:
-        cursor.cursor.execute(f"EXPLAIN (FORMAT JSON) {statements.captured_queries[0]['sql']}")
-        (scan,) = scans(cursor.cursor.fetchone()[0][0]["Plan"])
-    return scan.get("Index Name"), scan.get("Index Cond", "")
-
-
-def scans(plan):
-    if plan.get("Relation Name") == "runs_run":
-        # A bitmap of rows comes from the index below it.
-        yield plan.get("Plans", [plan])[0]
-        return
-    for part in plan.get("Plans", ()):
-        yield from scans(part)
+    """The index by which the page of a list finds its runs, and its condition."""
+    return index_scan("runs_run", lambda: run_page([lab.pk], limit=20, **asked))
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -86,3 +72,9 @@ def test_days_are_found_by_an_index(lab, field):
     assert 0 < len(rows) < 100
     runs = Run.objects.filter(pk__in=[row.id for row in rows])
     assert any(run.started_at is None for run in runs)
+
+
+@pytest.mark.parametrize("state", ["running", "interrupted"])
+def test_few_runs_of_a_state_are_found_by_an_index(lab, state):
+    index, _ = scan_of_runs(lab, search=RunSearch(state=state))
+    assert index == "run_unfinished"
