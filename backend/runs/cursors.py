@@ -80,13 +80,15 @@ def read_instant_cursor(cursor: str) -> tuple[datetime, UUID]:
     return read_instant(instant), read_id(id_)
 
 
-def beyond(column: str, value: Value, id_: UUID, sign: Literal["<", ">"]) -> Func:
+def beyond(
+    column: str, value: Value, id_: UUID, sign: Literal["<", ">"], *, id_column: str = "pk"
+) -> Func:
     """The rows behind one that has this value and id, as a condition of both together.
 
     An index of value and id begins at it. Of an OR, an index begins at its end, and a late page
     reads what all earlier pages showed.
     """
-    row, last = _together(F(column), F("pk")), _together(value, Value(id_, UUIDField()))
+    row, last = _together(F(column), F(id_column)), _together(value, Value(id_, UUIDField()))
     return Func(row, last, arg_joiner=sign, template="%(expressions)s", output_field=BooleanField())
 
 

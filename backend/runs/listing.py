@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from backend.runs.among import among
-from backend.runs.models import Run, Trial
+from backend.runs.models import Cell, Run, Trial
 from backend.runs.naming import run_name, trial_count_text
 from backend.runs.read_router import reading_connection
 from backend.runs.run_order import EVERY_CELL, RunOrder, best_throughput_of
@@ -128,8 +128,20 @@ def _first_rows(
         selected = list(order.applied(among_first, "")[:most])
         if len(selected) == most or len(first) < 2 * most:
             return selected
-    selected_rows = search.applied(shown, searched)
-    return list(order.applied(selected_rows, after, search.cells())[:most])
+    if order.sort == "throughput" and (cells := search.cells()):
+        runs = search.without_cells().applied(rows, searched)
+        own = Q(series__workspace__in=workspace_ids, run__in=runs)
+        best = order.best_of_runs(Cell.objects.filter(cells, own), after)
+        return _with_sort_values(shown, dict(best[:most]))
+    return list(order.applied(search.applied(shown, searched), after)[:most])
+
+
+def _with_sort_values(shown: QuerySet[Run], values: Mapping[UUID, float]) -> list[Run]:
+    """The runs that have these values, in their order."""
+    runs = shown.in_bulk(values)
+    for run_id, run in runs.items():
+        run.sort_value = values[run_id]  # type: ignore[attr-defined]  # as an order annotates it
+    return [runs[run_id] for run_id in values if run_id in runs]
 
 
 def run_count(workspace_ids: Iterable[UUID], search: RunSearch = EVERY_RUN) -> int:

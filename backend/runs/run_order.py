@@ -14,15 +14,13 @@ from uuid import UUID
 
 from django.db.models import (
     DateTimeField,
-    Expression,
     F,
     FloatField,
+    Func,
     IntegerField,
     Max,
-    OuterRef,
     Q,
     QuerySet,
-    Subquery,
     Value,
 )
 from django.db.models.functions import Coalesce
@@ -60,22 +58,12 @@ class BadOrder(InvalidInput):
         return {"field": self.field}
 
 
-def _best_throughput(cells: Q) -> Expression:
-    if cells == EVERY_CELL:
-        return Coalesce("best_rps", Value(NO_THROUGHPUT))
-    # The first in an index by run and throughput: to aggregate would read every cell of the run.
-    own = Cell.objects.filter(cells, run=OuterRef("pk"), throughput_rps__isnull=False)
-    best = own.order_by("-throughput_rps").values("throughput_rps")[:1]
-    return Coalesce(Subquery(best, output_field=FloatField()), Value(NO_THROUGHPUT))
-
-
-# What a list can be sorted by, of the cells that count. Each is read from an index of the runs, but
-# the throughput of some cells: it is computed for every run that has any of them.
+# What a list can be sorted by. Each is read from an index of the runs.
 _SORTS: dict[str, Any] = {
-    "received": lambda _cells: F("recorded_at"),
-    "started": lambda _cells: Coalesce("started_at", "recorded_at"),
-    "trials": lambda _cells: F("counted_trials"),
-    "throughput": _best_throughput,
+    "received": F("recorded_at"),
+    "started": Coalesce("started_at", "recorded_at"),
+    "trials": F("counted_trials"),
+    "throughput": Coalesce("best_rps", Value(NO_THROUGHPUT)),
 }
 SORTS = tuple(_SORTS)
 
@@ -108,18 +96,29 @@ class RunOrder:
         pairs = (("sort", self.sort, usual.sort), ("direction", self.direction, usual.direction))
         return {name: value for name, value, otherwise in pairs if value != otherwise}
 
-    def applied(self, rows: QuerySet[Run], after: str, cells: Q = EVERY_CELL) -> QuerySet[Run]:
-        """`rows` in this order, after the cursor. Raises BadCursor.
-
-        `cells`: the load points whose throughput counts.
-        """
-        rows = rows.annotate(sort_value=_SORTS[self.sort](cells))
+    def applied(self, rows: QuerySet[Run], after: str) -> QuerySet[Run]:
+        """`rows` in this order, after the cursor. Raises BadCursor."""
+        rows = rows.annotate(sort_value=_SORTS[self.sort])
         if after:
-            value, run_id = self._read(after)
-            side: Literal["<", ">"] = "<" if self.direction == "desc" else ">"
-            rows = rows.filter(beyond("sort_value", value, run_id, side))
-        sign = "-" if self.direction == "desc" else ""
-        return rows.order_by(f"{sign}sort_value", f"{sign}pk")
+            rows = rows.filter(self._is_behind(after, "pk"))
+        return rows.order_by(*self._directed("sort_value", "pk"))
+
+    def best_of_runs(self, cells: QuerySet[Cell], after: str) -> QuerySet[Any, tuple[UUID, float]]:
+        """The runs of these load points, and the best throughput of them in each, in the order of
+        the throughput, after the cursor. Raises BadCursor."""
+        best = Coalesce(Max("throughput_rps"), Value(NO_THROUGHPUT))
+        rows = cells.order_by().values_list("run_id").annotate(sort_value=best)
+        if after:
+            rows = rows.filter(self._is_behind(after, "run_id"))
+        return rows.order_by(*self._directed("sort_value", "run_id"))
+
+    def _is_behind(self, after: str, id_column: str) -> Func:
+        value, run_id = self._read(after)
+        side: Literal["<", ">"] = "<" if self.direction == "desc" else ">"
+        return beyond("sort_value", value, run_id, side, id_column=id_column)
+
+    def _directed(self, *columns: str) -> list[str]:
+        return [f"{'-' if self.direction == 'desc' else ''}{column}" for column in columns]
 
     def cursor(self, run: Any) -> str:
         """Where the page after `run` begins."""

@@ -121,6 +121,10 @@ class RunSearch:
                 wanted &= Q(**{column: value})
         return wanted
 
+    def without_cells(self) -> Self:
+        """The same search, of any server, workload and tool."""
+        return replace(self, server="", workload="", tool="")
+
     def _with_cells(self, rows: QuerySet[Run]) -> QuerySet[Run]:
         wanted = self.cells()
         return rows.filter(Exists(_cells(wanted))) if wanted else rows

@@ -9,7 +9,7 @@ from backend.runs.listing import run_page
 from backend.runs.models import Run
 from backend.runs.run_order import DIRECTIONS, RunOrder
 from backend.runs.search import RunSearch
-from backend.testing.plans import index_scan
+from backend.testing.plans import first_plan, index_scan, scans_of
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -78,3 +78,11 @@ def test_days_are_found_by_an_index(lab, field):
 def test_few_runs_of_a_state_are_found_by_an_index(lab, state):
     index, _ = scan_of_runs(lab, search=RunSearch(state=state))
     assert index == "run_unfinished"
+
+
+def test_the_throughput_of_a_server_is_read_once_for_all_runs(lab):
+    """Not by a statement within the statement, which looks at the load points of each run."""
+    search, order = RunSearch(server="actix"), RunOrder("throughput")
+    plan = first_plan(lambda: run_page([lab.pk], search=search, order=order))
+    assert len(list(scans_of("runs_cell", plan))) == 1
+    assert "SubPlan" not in str(plan)

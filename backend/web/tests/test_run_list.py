@@ -16,7 +16,7 @@ from backend.ingest.models import State, Upload
 from backend.ingest.worker import process
 from backend.runs.listing import rows_of, run_page
 from backend.runs.models import FormerName, Run, Server, Trial, Workload
-from backend.runs.run_order import SORTS, RunOrder
+from backend.runs.run_order import DIRECTIONS, SORTS, RunOrder
 from backend.runs.search import RunSearch
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
 from backend.testing.uploads import WRK, make_envelope, make_trial, make_upload
@@ -151,6 +151,36 @@ def test_a_search_for_a_server_gives_its_own_throughput_and_order(workspace):
     assert [(run.id, run.throughput_rps) for run in page.runs] == [(alone.pk, 40), (both.pk, 30)]
     whole = run_page([workspace.pk], order=RunOrder("throughput"))
     assert [run.throughput_rps for run in whole.runs] == [900, 40]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_the_throughput_of_a_server_orders_each_page(workspace, direction):
+    """Another server's throughput, another workspace's runs and the trash do not count."""
+    for rate in (30.0, None, 50.0, 30.0, 40.0):
+        make_run(workspace, CellSpec("fast", rates=(900.0,)), CellSpec("slow", rates=(rate,)))
+    make_run(workspace, CellSpec("fast", rates=(900.0,)))
+    make_run(make_workspace("elsewhere"), CellSpec("slow", rates=(35.0,)))
+    trashed = make_run(workspace, CellSpec("slow", rates=(45.0,)))
+    Run.objects.filter(pk=trashed.pk).update(trashed_at=timezone.now())
+    search, order = RunSearch(server="slow"), RunOrder("throughput", direction)
+    after, listed = "", []
+    while after is not None:
+        page = run_page([workspace.pk], search=search, order=order, limit=2, after=after)
+        listed += page.runs
+        after = page.next
+    expected = [50, 40, 30, 30, None]
+    rates = [run.throughput_rps for run in listed]
+    assert rates == (expected if direction == "desc" else expected[::-1])
+    assert len({run.id for run in listed}) == len(expected)
+
+
+def test_the_throughput_of_a_server_is_ordered_among_what_else_is_asked(workspace):
+    for rate, build in ((30.0, "a"), (50.0, "b"), (40.0, "a")):
+        run = make_run(workspace, CellSpec("slow", rates=(rate,)))
+        Run.objects.filter(pk=run.pk).update(labels={"build": build}, is_open=build == "a")
+    for search in (RunSearch(server="slow", q='"a"'), RunSearch(tool="wrk", state="running")):
+        page = run_page([workspace.pk], search=search, order=RunOrder("throughput"))
+        assert [run.throughput_rps for run in page.runs] == [40, 30], search
 
 
 @pytest.mark.parametrize("sort", ["received", "throughput"])
