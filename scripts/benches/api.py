@@ -56,6 +56,8 @@ LISTS = {
     "runs": "/api/v1/runs",
     "runs by throughput": "/api/v1/runs?sort=throughput",
     "runs of a server": "/api/v1/runs?server=server%203",
+    "server by throughput": "/api/v1/runs?server=server%203&sort=throughput",
+    "runs of a state": "/api/v1/runs?state=interrupted",
     "runs of a search": "/api/v1/runs?q=load%202",
     "runs of no word": "/api/v1/runs?q=nothing-like-it",
     "runs of a label": "/api/v1/runs?q=1249",
@@ -64,6 +66,7 @@ LISTS = {
     "hosts": "/api/v1/hosts?limit=1",
     "workloads": "/api/v1/workloads?limit=1",
     "uploads": "/api/v1/uploads",
+    "failed uploads": "/api/v1/uploads?state=failed",
     "result sets": "/api/v1/result-sets",
 }
 

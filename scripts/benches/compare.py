@@ -9,6 +9,7 @@ shared machine: compare within one run.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import time
@@ -194,6 +195,8 @@ class Store:
                     *(key, cell[1], cell[0], ordinal, repeat, False, "[]", 0, "", False),
                     *(10.0, round(rate * 10), round(rate * 10), rate, rate, 0.0),
                     *(ERRORS, "{}", QUANTILES, "computed", "{}", "{}", "[]"),
+                    # No output is there twice, but each is looked for.
+                    hashlib.sha256(key.bytes).digest(),
                 )
 
 
@@ -225,7 +228,7 @@ TRIAL = (
     *("id", "run_id", "cell_id", "ordinal", "repeat", "warmup", "command", "exit_code", "error"),
     *("incomplete", "elapsed_s", "requests_completed", "requests_ok", "throughput_rps"),
     *("goodput_rps", "error_rate", "errors", "tool_errors", "percentiles_us"),
-    *("percentiles_origin", "resources", "parsed", "checks"),
+    *("percentiles_origin", "resources", "parsed", "checks", "output_sha256"),
 )
 
 
