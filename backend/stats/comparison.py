@@ -71,7 +71,7 @@ class Comparison(Struct, frozen=True, gc=False):
 
     `run_sd`: the standard deviation between runs that was added, because the sides do not share
     their runs and have fewer than three; None where nothing was added. `is_assumed`: no history
-    gave it.
+    gave it. `has_two_modes`: the trials of a side fall into two groups; its centre is between them.
     """
 
     value: float
@@ -83,6 +83,7 @@ class Comparison(Struct, frozen=True, gc=False):
     run_sd: float | None = None
     is_assumed: bool = False
     precision: Precision | None = None
+    has_two_modes: bool = False
 
     def inverse(self) -> Comparison:
         """The same two series, the other way round."""
@@ -277,6 +278,7 @@ class Page:
             run_sd=contrast.run_sd,
             is_assumed=contrast.run_sd is not None and self.floor.run_sd is None,
             precision=precision,
+            has_two_modes=first.has_two_modes or second.has_two_modes,
         )
 
 

@@ -40,12 +40,14 @@ class Sample(Struct, frozen=True, dict=True):
     """The trials of one series at one load.
 
     `step`: half a rounding step of the tool, on the log scale. `keeps_all`: no trial may be set
-    aside, because the figure shown is of all requests together.
+    aside, because the figure shown is of all requests together. `has_two_modes`: its trials fall
+    into two groups, and its centre lies between them.
     """
 
     observations: tuple[Observation, ...]
     step: float = 0.0
     keeps_all: bool = False
+    has_two_modes: bool = False
 
     @cached_property
     def units(self) -> Units:
@@ -91,6 +93,7 @@ class Units(Struct, frozen=True, gc=False):
     n: int
     runs: frozenset[Hashable]
     set_aside: tuple[int, ...]
+    has_two_modes: bool = False
 
     @property
     def deviations(self) -> Mapping[Hashable, float] | None:
@@ -167,6 +170,7 @@ def split_units(sample: Sample) -> Units:
         n=n,
         runs=frozenset(by_run),
         set_aside=set_aside,
+        has_two_modes=sample.has_two_modes,
     )
 
 

@@ -41,8 +41,18 @@ def mean_comparison(
     precision = _mean_precision(precisions, rows=rows)
     low, high = value - precision.half_width, value + precision.half_width
     verdict, why = Rule(better, relevant).verdict(low, high)
-    is_assumed = any(each.is_assumed for each in comparisons)
-    return Comparison(value, low, high, verdict, why, scope, run_sd, is_assumed, precision)
+    return Comparison(
+        value=value,
+        low=low,
+        high=high,
+        verdict=verdict,
+        why=why,
+        scope=scope,
+        run_sd=run_sd,
+        is_assumed=any(each.is_assumed for each in comparisons),
+        precision=precision,
+        has_two_modes=any(each.has_two_modes for each in comparisons),
+    )
 
 
 def _mean_precision(precisions: Sequence[Precision], *, rows: int) -> Precision:

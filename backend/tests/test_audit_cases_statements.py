@@ -13,6 +13,7 @@ Settled elsewhere, from the upload to the answer:
 
 import csv
 import io
+import json
 import re
 
 import pytest
@@ -87,6 +88,20 @@ def test_05_the_advice_is_for_each_side_and_has_odds(lab):
     )
     finding = lab.ask()["finding"]
     assert re.search(r"add about \d+ trials to each series, for a 2 in 3 chance", finding)
+
+
+def test_05_a_server_with_two_levels_needs_no_trials(lab):
+    levels = around(9_000, -18, 1, -17, 2, -18.5, 1.5, -17.5, 0.5, 1, -18, 2, -17)
+    lab.upload(
+        {
+            "alpha": print_trials("wrk", levels),
+            "beta": print_trials("wrk", around(8_000, *[0.5, -0.5] * 6)),
+        }
+    )
+    answer = lab.ask()
+    assert answer.fired["two-modes"] == "warning"
+    assert answer["finding"].endswith("find what switches and measure each group by itself")
+    assert not re.search(r"about \d+ trials|[Mm]ore trials", json.dumps(answer["answer"]))
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,15 @@ MANY_TRIALS = 100
 # number falls again as noise grows, because chance differences grow with it.
 NOISY = 5
 QUIETER = "measure on a quieter machine"
+# More trials of two levels only tell better how often each occurs.
+PART_THE_MODES = (
+    "trials fall into two groups, so find what switches and measure each group by itself"
+)
+
+
+def as_sentence(text: str) -> str:
+    """With a capital and a full stop; empty where there is no text."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,8 @@ class Remedy:
 
 def advise(comparison: Comparison, *, relevant: float) -> Remedy | None:
     """How much more to measure, and how often that is enough; None where noise is unknown."""
+    if comparison.has_two_modes:
+        return Remedy(PART_THE_MODES)
     if comparison.run_sd is not None:
         return Remedy(
             "they were not measured in the same run, and runs differ by "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
 from backend.analysis.compare.capacity import LIMITED, limited_text
 from backend.analysis.compare.headline import unknown_limits_text
 from backend.analysis.compare.panels import Panel
@@ -73,24 +74,31 @@ def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> lis
 
 
 def with_one_advice(doubts: Iterable[tuple[Ratio, Reason | None]]) -> list[Reason]:
-    """The doubts with the advice that settles all of them: that of the most trials.
+    """The doubts that ask for more trials with the advice that settles all of them: that of the
+    most trials.
 
     A page that names several numbers of trials leaves it to the reader which one to measure.
     """
     reasons = [(ratio, doubt) for ratio, doubt in doubts if doubt is not None]
-    remedy = _joint_remedy([ratio for ratio, _ in reasons if ratio.advice is not None])
+    remedy = _joint_remedy([ratio for ratio, _ in reasons if _asks_for_trials(ratio)])
     if remedy is None:
         return [doubt for _, doubt in reasons]
     return [
-        doubt if ratio.advice is None else replace(doubt, remedy=remedy) for ratio, doubt in reasons
+        replace(doubt, remedy=remedy) if _asks_for_trials(ratio) else doubt
+        for ratio, doubt in reasons
     ]
+
+
+def _asks_for_trials(ratio: Ratio) -> bool:
+    """Whether its advice is to measure more of the same; an interval that is missing needs that."""
+    return ratio.advice is not None and (ratio.more > 0 or ratio.low is None)
 
 
 def _joint_remedy(ratios: Sequence[Ratio]) -> str | None:
     """The advice of the most trials; None where all ratios have the same, or none."""
     if len({ratio.advice for ratio in ratios}) < 2:
         return None
-    return _as_remedy(max(ratios, key=lambda ratio: ratio.more).advice or "")
+    return as_sentence(max(ratios, key=lambda ratio: ratio.more).advice or "")
 
 
 def _known_ratios(
@@ -136,17 +144,14 @@ def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Rea
         if ratio.why == IF_BASELINE_IS_STEADY:
             text = "is sure only if the baseline is as steady as the others"
             remedy = "Measure more trials to learn how steady it is."
+        remedy = as_sentence(ratio.advice or remedy)
         return Reason(f"the {difference or between} {text}", remedy, Harm.WARNS)
     if ratio.verdict != "inconclusive":
         return None
     text = f"the noise is larger than the {between}"
     if ratio.low is None:
         text = f"there are too few trials to tell {a} from {b}"
-    return Reason(text, _as_remedy(ratio.advice or ratio.why), Harm.HIDES)
-
-
-def _as_remedy(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
+    return Reason(text, as_sentence(ratio.advice or ratio.why), Harm.HIDES)
 
 
 def _limit_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
@@ -171,7 +176,8 @@ def _limit_doubt(row: Row) -> Reason | None:
     if bound is not None and (bound > limit) == (p99.value > limit):
         return None
     text = f"p99 of {row.entrant.label} may be {side} {time_text(limit)}: {limited_text(p99)}"
-    return Reason(text, "Measure more trials at this load.", Harm.HIDES)
+    remedy = PART_THE_MODES if p99.has_two_modes else "measure more trials at this load"
+    return Reason(text, as_sentence(remedy), Harm.HIDES)
 
 
 def _why_undecided(panel: Panel) -> Reason | None:

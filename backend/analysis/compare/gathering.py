@@ -134,7 +134,7 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     filled = groups = fill_groups(planned, count_outputs_once(trials.cells), grouping)
     if len(filled) > MAX_SERIES:
         planned, groups = _best(planned, filled, loaded.query, grouping, dismissals)
-    sweeps = _sweeps(groups, metrics)
+    sweeps = _sweeps(groups, metrics, dismissals)
     return Gathered(
         query=loaded.query,
         grouping=grouping,
@@ -152,11 +152,16 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     )
 
 
-def _sweeps(groups: Sequence[SeriesGroup], metrics: Sequence[str]) -> list[Sweep]:
+def _sweeps(
+    groups: Sequence[SeriesGroup], metrics: Sequence[str], dismissals: Dismissals
+) -> list[Sweep]:
     """The series with the figures of their points."""
     merged = merged_percentiles(cells for group in groups for cells in group.points.values())
     return [
-        Sweep(group, tuple(point_of(x, at, merged, metrics) for x, at in group.points.items()))
+        Sweep(
+            group,
+            tuple(point_of(x, at, merged, metrics, dismissals) for x, at in group.points.items()),
+        )
         for group in groups
     ]
 

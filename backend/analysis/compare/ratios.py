@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p
 
-from backend.analysis.compare.advice import Remedy, advise
+from backend.analysis.compare.advice import PART_THE_MODES, Remedy, advise
 from backend.analysis.compare.replication import scope_text
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
@@ -131,6 +131,8 @@ class Yardstick:
             remedy, why = Remedy(comparison.why), TOO_FEW_TRIALS
         elif comparison.verdict == "inconclusive":
             remedy = advise(comparison, relevant=self.relevant)
+        elif comparison.verdict == "size_uncertain" and comparison.has_two_modes:
+            remedy = Remedy(PART_THE_MODES)
         return Ratio(
             value=value,
             low=None if comparison.low is None else exp(comparison.low),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.analysis import figures
+from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.points import Point, plain_load
@@ -34,6 +35,15 @@ class SaturationRow:
     why: str
     # Whether noise, or a load that only other series were measured at, could hide a rise.
     is_doubtful: bool = False
+    # Whether the trials of a load fall into two groups.
+    has_two_modes: bool = False
+
+    @property
+    def remedy(self) -> str:
+        """What would decide where the saturation point is, in a sentence."""
+        if self.has_two_modes:
+            return as_sentence(PART_THE_MODES)
+        return "Measure more trials at every load, and all series at the same loads."
 
     def to_record(self) -> figures.Knee:
         return figures.Knee(
@@ -64,11 +74,15 @@ def _find_saturation_point(
     own_loads = {load_of(point) for point in sweep.points}
     next_load = _next_load(counted, knee.x)
     foreign_loads = unmeasured([x for x in loads if x not in own_loads], knee.x, next_load)
-    why = explain_saturation(knee, axis, relevant, (next_load, foreign_loads))
+    has_two_modes = any(point.metrics["throughput"].has_two_modes for point in answered)
+    why = explain_saturation(
+        knee, axis, relevant, (next_load, foreign_loads), has_two_modes=has_two_modes
+    )
     if knee.highest is not None:
         why += _left_out_text(len(sweep.points) - len(answered), FAILING)
         why += _left_out_text(len(answered) - len(counted), FEW_TRIALS)
-    return SaturationRow(sweep, knee, why, bool(foreign_loads) or (knee.excess or 0) > relevant)
+    is_doubtful = bool(foreign_loads) or (knee.excess or 0) > relevant
+    return SaturationRow(sweep, knee, why, is_doubtful, has_two_modes)
 
 
 def _counted_loads(points: Sequence[Point]) -> list[Load]:
@@ -91,12 +105,18 @@ def _left_out_text(count: int, reason: str) -> str:
 
 
 def explain_saturation(
-    knee: Knee, axis: str, relevant: float, gap: tuple[float | None, Sequence[float]]
+    knee: Knee,
+    axis: str,
+    relevant: float,
+    gap: tuple[float | None, Sequence[float]],
+    *,
+    has_two_modes: bool,
 ) -> str:
     """The sentence beside a saturation point, or in its place.
 
     `relevant`: the least gain that counts. `gap`: the next load of this sweep above the saturation
-    point, and the loads in between at which only other series were measured.
+    point, and the loads in between at which only other series were measured. `has_two_modes`:
+    whether the trials of a load fall into two groups.
     """
     if knee.highest is None:
         trials = f"at least {LEAST_TRIALS} trials"
@@ -107,10 +127,9 @@ def explain_saturation(
         load = load_text(knee.perhaps or knee.highest, axis)
         return f"Too noisy to say whether throughput rises above {load}"
     parts = [_beyond(knee, relevant), *_gaps(knee.above, knee.x, gap, axis)]
-    if knee.perhaps is not None:
-        parts.append(f"the saturation point may already be {at_load(knee.perhaps, axis)}")
-    if knee.perhaps is not None or (knee.excess or 0) > relevant:
-        parts.append("more trials would make it certain")
+    if (knee.excess or 0) > relevant:
+        more = "more trials would show whether it rises"
+        parts.append(PART_THE_MODES if has_two_modes else more)
     return "; ".join(parts)
 
 
@@ -154,9 +173,8 @@ def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
 
 def saturation_doubts(rows: Sequence[SaturationRow]) -> list[Reason]:
     """The series whose saturation point is open, and what would decide it."""
-    remedy = "Measure more trials at every load, and all series at the same loads."
     return [
-        Reason(f"the saturation point of {row.sweep.group.label} is open", remedy, Harm.HIDES)
+        Reason(f"the saturation point of {row.sweep.group.label} is open", row.remedy, Harm.HIDES)
         for row in rows
         if row.is_doubtful or (row.knee.x is None and row.knee.outcome != "rising")
     ]

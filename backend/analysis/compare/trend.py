@@ -9,6 +9,7 @@ from math import exp, log, log1p
 from statistics import fmean
 
 from backend.analysis import figures
+from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
 from backend.analysis.compare.headline import factor_text, ratio_text
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.grouping import TrendAxis as Axis
@@ -41,6 +42,8 @@ class Track:
     series: str
     label: str
     values: Sequence[tuple[str | float, Sequence[float]]]
+    # Whether the trials of a place fall into two groups.
+    has_two_modes: bool = False
 
     @property
     def known(self) -> int:
@@ -54,7 +57,8 @@ def track_of(sweep: Sweep, metric: str, unranked: Callable[[Point], str | None])
         for point in sweep.points
         if point.x is not None
     ]
-    return Track(sweep.group.id, sweep.group.label, values)
+    has_two_modes = any(point.metrics[metric].has_two_modes for point in sweep.points)
+    return Track(sweep.group.id, sweep.group.label, values, has_two_modes)
 
 
 def list_changes(
@@ -172,9 +176,12 @@ def trend_doubts(
 ) -> list[Reason]:
     """Why the sentence above the trend may not hold."""
     if changes:
-        if max(changes, key=_size).verdict != "size_uncertain":
+        largest = max(changes, key=_size)
+        if largest.verdict != "size_uncertain":
             return []
         remedy = "Measure more trials to learn its size."
+        if any(track.has_two_modes for track in tracks if track.series == largest.series):
+            remedy = as_sentence(PART_THE_MODES)
         return [Reason("the change may be too small to matter", remedy, Harm.WARNS)]
     if max((track.known for track in tracks), default=0) >= LEAST_POSITIONS:
         return []

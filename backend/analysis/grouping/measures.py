@@ -41,6 +41,11 @@ class Measure(Struct, frozen=True, gc=False):
     set_aside: tuple[int, ...] = ()
     sample: Sample | None = None
 
+    @property
+    def has_two_modes(self) -> bool:
+        """Whether its trials fall into two groups."""
+        return self.sample is not None and self.sample.has_two_modes
+
     def to_record(self) -> figures.Measure:
         # Field by field: `record_of` takes seven times as long, and a comparison has thousands.
         return figures.Measure(
@@ -69,7 +74,8 @@ class Trials(Struct, frozen=True, gc=False):
     """The counted trials of a point, and what each of its figures reads of them.
 
     `are_computed`: whether all latencies are computed from the requests. `latency_step_us`: the
-    largest step that the load tool prints latencies in.
+    largest step that the load tool prints latencies in. `has_two_modes`: whether the throughput of
+    a run has two levels.
     """
 
     trials: tuple[LoadedTrial, ...]
@@ -77,9 +83,10 @@ class Trials(Struct, frozen=True, gc=False):
     rounds: tuple[int | None, ...]
     are_computed: bool
     latency_step_us: float | None
+    has_two_modes: bool
 
     @classmethod
-    def of(cls, cells: Sequence[LoadedCell]) -> Trials:
+    def of(cls, cells: Sequence[LoadedCell], *, has_two_modes: bool) -> Trials:
         """The trials of `cells`, in their order."""
         trials = tuple([trial for cell in cells for trial in cell.trials])
         steps = [trial.latency_step_us for trial in trials if trial.latency_step_us]
@@ -90,6 +97,7 @@ class Trials(Struct, frozen=True, gc=False):
             runs=tuple([cell.run.id.int for cell in cells for _ in cell.trials]),
             are_computed={trial.origin for trial in trials} <= {"computed"},
             latency_step_us=max(steps, default=None),
+            has_two_modes=has_two_modes,
         )
 
 
@@ -146,7 +154,9 @@ def _centre(
         for value, run, round_ in zip(each, trials.runs, trials.rounds, strict=True)
         if value is not None
     ]
-    sample = Sample(tuple(observations), step=half_step(values, step))
+    sample = Sample(
+        tuple(observations), step=half_step(values, step), has_two_modes=trials.has_two_modes
+    )
     centre = estimate(sample)
     low, high = _bounds(centre)
     return Measure(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import cast, overload
 
 from msgspec import UNSET, Struct
@@ -14,7 +14,7 @@ from backend.analysis.loading.histogram_cache import Pool, pool_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import LoadedCell, LoadedTrial
-from backend.runs.checks import FEW_TRIALS
+from backend.runs.checks import FEW_TRIALS, TWO_MODES
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE
 
 
@@ -86,13 +86,14 @@ def point_of(
     cells: Sequence[LoadedCell],
     merged: Mapping[Pool, Mapping[str, float | None]],
     wanted: Sequence[str],
+    dismissed: Container[tuple[uuid.UUID, str]] = (),
 ) -> Point:
     """The figures of `cells`, which are of one series and at one place.
 
     `merged`: the percentiles of pools of several cells; where one is not in it, none merge.
-    `wanted`: the ids of the metrics.
+    `wanted`: the ids of the metrics. `dismissed`: runs with the checks that a member dismissed.
     """
-    counted = Trials.of(cells)
+    counted = Trials.of(cells, has_two_modes=_have_two_modes(cells, dismissed))
     trials = counted.trials
     merged_us = cells[0].percentiles_us if len(cells) == 1 else merged.get(pool_of(cells), {})
     metrics = {name: measure_of(METRICS[name], counted, merged_us) for name in wanted}
@@ -107,6 +108,14 @@ def point_of(
         errors=class_shares(trials),
         cell_checks=tuple(sorted(own)),
         checks=tuple(sorted(own.union(repeated, *(trial.checks for trial in trials)))),
+    )
+
+
+def _have_two_modes(
+    cells: Sequence[LoadedCell], dismissed: Container[tuple[uuid.UUID, str]]
+) -> bool:
+    return any(
+        TWO_MODES in cell.checks and (cell.run.id, TWO_MODES) not in dismissed for cell in cells
     )
 
 

@@ -16,6 +16,7 @@ from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
 FEW_TRIALS = "few-trials"
+TWO_MODES = "two-modes"
 # Of the trials' mean: the standard deviation that a quiet machine keeps below.
 HIGH_VARIATION = 0.05
 # How sure `spread` is that the trials vary by more.
@@ -179,7 +180,7 @@ CELL_RULES = (
             "when chance is allowed for (95 % confidence). Small differences between servers "
             "cannot be seen in such noise.",
             remedy="Look for other work on the machines, changing processor speed or a trial "
-            "that went wrong; more trials narrow the interval.",
+            "that went wrong.",
             source="Confidence bound of a standard deviation (χ²); see statistics.md",
         ),
         _find_spread,
@@ -213,7 +214,7 @@ CELL_RULES = (
     ),
     CellRule(
         Check(
-            id="two-modes",
+            id=TWO_MODES,
             severity="warning",
             title="Trials fall into two groups",
             explanation="At least 8 trials have two separate levels of throughput: Hartigan's dip "

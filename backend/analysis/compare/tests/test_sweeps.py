@@ -99,7 +99,7 @@ def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
             "Above this load, no rise was measured, but noise could hide up to",
             "seems to saturate at",
         ),
-        (0.08, "; more trials would make it certain", "seems to saturate"),
+        (0.08, "; more trials would show whether it rises", "seems to saturate"),
     ],
 )
 def test_a_knee_claims_no_more_than_its_noise_allows(spread, why, verb):

@@ -80,7 +80,9 @@ class History:
         first = _last_change([by_run[run] for run in in_order], metric)
         counted = tuple(each for run in in_order[first:] for each in by_run[run])
         step = max(sample.step for sample in samples)
-        return Level(Sample(counted, step=step), len(in_order) - first, first)
+        has_two_modes = any(sample.has_two_modes for sample in samples)
+        level = Sample(counted, step=step, has_two_modes=has_two_modes)
+        return Level(level, len(in_order) - first, first)
 
     def _run_order(self) -> Callable[[Hashable], int]:
         """The place of a run in time, by the key that its trials name it by."""

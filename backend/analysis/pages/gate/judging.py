@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, expm1
 
+from backend.analysis.compare.advice import PART_THE_MODES
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.grouping.points import Point
@@ -201,6 +202,8 @@ def _judge_comparison(contest: Contest, comparison: Comparison, relevant: float)
         verdict, _ = Rule(better, relevant).verdict(comparison.low, comparison.high)
         is_gain = verdict == "improved"
         return Judged(contest, "improved" if is_gain else "unchanged", "", ratio, tells_from)
+    if comparison.has_two_modes:
+        return Judged(contest, "too_noisy", _sentence(PART_THE_MODES), ratio, tells_from)
     advice = trials_needed(comparison, relevant=expm1(requirement.tolerance))
     return Judged(contest, "too_noisy", "", ratio, tells_from, advice)
 

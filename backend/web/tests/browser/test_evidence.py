@@ -1,6 +1,7 @@
 """What the comparison says of doubtful evidence: repeated files, redirects, unreadable outputs."""
 
 import os
+import re
 
 import pytest
 
@@ -103,6 +104,8 @@ def test_a_server_with_two_levels_is_told_and_nothing_is_said_of_its_mean(compar
     text = read_answer(compare_page("two-levels"))
     assert "Too noisy to rank beta 1.0 and alpha 1.0 at 10 connections" in text
     assert "Trials fall into two groups" in text
+    assert "find what switches and measure each group by itself" in text
+    assert not re.search(r"add about \d+ trials|[Mm]ore trials narrow", text)
 
 
 def test_what_two_runs_differ_by_is_not_said_of_their_servers(compare_page, tenant):
