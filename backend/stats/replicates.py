@@ -21,6 +21,8 @@ from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_RUNS, LEAST_STEP, LEAST_TRIALS
 
 CONFIDENCE = 0.95
+# Rounding that is a larger share of an interval's half width is told in its name.
+WIDENED = 0.05
 # What the interval speaks of: any run of the series, the one run, or the two runs measured.
 Scope = Literal["runs", "run", "these runs"]
 
@@ -59,7 +61,8 @@ class Centre(Struct, frozen=True, gc=False):
     """The mean over runs of each run's mean log, with a 95 % interval (None without noise known).
 
     `n` trials count, in `runs` runs; `set_aside` are the indices of disturbed trials, which do not.
-    `variance` is of the centre, with `freedom` degrees.
+    `variance` is of the centre, with `freedom` degrees. `rounding`: what rounding adds to the
+    interval on each side.
     """
 
     value: float
@@ -71,6 +74,12 @@ class Centre(Struct, frozen=True, gc=False):
     set_aside: tuple[int, ...]
     variance: float | None
     freedom: float
+    rounding: float
+
+    @property
+    def is_widened(self) -> bool:
+        """Whether rounding makes the interval so much wider that it covers more than 95 %."""
+        return self.high is not None and self.rounding > WIDENED * (self.high - self.value)
 
 
 class Units(Struct, frozen=True, gc=False):
@@ -144,6 +153,7 @@ def centre_of(units: Units) -> Centre:
         set_aside=units.set_aside,
         variance=variance,
         freedom=units.freedom,
+        rounding=units.rounding,
     )
 
 

@@ -228,7 +228,10 @@ def test_14_equal_rounded_latencies_have_an_interval(lab):
         },
         tool="ab",
     )
-    ratio = lab.ask(metric="p50").row("beta")["ratio"]
+    answer = lab.ask(metric="p50")
+    interval = answer.point("alpha")["metrics"]["p50"]["interval"]
+    assert interval == "95 % interval within this run, widened for rounding"
+    ratio = answer.row("beta")["ratio"]
     assert ratio["low"] < ratio["value"] < ratio["high"]
     assert ratio["verdict"] == "inconclusive"
 

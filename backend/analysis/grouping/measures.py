@@ -198,12 +198,13 @@ def half_step(values: Sequence[float], step: float | None) -> float:
 
 
 def interval_name(centre: Centre) -> str | None:
-    """What an interval covers: other trials of the same run, or other runs."""
+    """What an interval covers: other trials of the same run, or other runs; of rounded figures,
+    in more than 95 %."""
     if centre.low is None:
         return None
-    if centre.scope == "runs":
-        return f"95 % interval over {centre.runs} runs"
-    return f"95 % interval within {'this run' if centre.runs == 1 else f'these {centre.runs} runs'}"
+    within = "this run" if centre.runs == 1 else f"these {centre.runs} runs"
+    name = f"over {centre.runs} runs" if centre.scope == "runs" else f"within {within}"
+    return f"95 % interval {name}{', widened for rounding' if centre.is_widened else ''}"
 
 
 def _with_zeros(
