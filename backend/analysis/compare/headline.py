@@ -221,7 +221,8 @@ def _told_beside(pair: _Pair, headline: Headline, where: tuple[str, str]) -> Hea
     ratio = beside.ratio if pair.is_ahead else beside.ratio.inverse()
     better = pair.a if ratio.verdict == "improved" else pair.b
     sentence = f"{headline.sentence}, but {better_text(beside, better)}"
-    clear = ahead_text(beside.metric, pair.a, pair.b, ratio, place)
+    at = f"{place}, {ratio.scope}" if ratio.scope else place
+    clear = ahead_text(beside.metric, pair.a, pair.b, ratio, at)
     margin = f"{METRICS[metric].label} {headline.margin}. {clear}"
     return Headline(sentence, margin, headline.is_open)
 

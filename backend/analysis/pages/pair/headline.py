@@ -96,12 +96,13 @@ def _no_comparison(comparability: Comparability) -> str:
 def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) -> str:
     a, b = names
     text, limit = ratio_text(ratio), percent(relevant)
+    where = f"{at}, {ratio.scope}" if ratio.scope else at
     if ratio.verdict in ("improved", "regressed"):
-        return ahead_text(METRIC, b, a, ratio, at)
+        return ahead_text(METRIC, b, a, ratio, where)
     if ratio.verdict == "unchanged":
-        return f"{a} and {b} are level {at}: {text}, within the threshold of {limit}"
+        return f"{a} and {b} are level {where}: {text}, within the threshold of {limit}"
     if ratio.verdict == "size_uncertain":
-        clear = ahead_text(METRIC, b, a, ratio, at)
+        clear = ahead_text(METRIC, b, a, ratio, where)
         return f"{clear}, but the difference may be below the threshold of {limit}"
     lack = "not enough trials" if ratio.low is None else "too noisy"
     return f"{lack} to say whether {b} differs from {a} {at} ({text}): {ratio.advice or ratio.why}"
