@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from backend.runs.checks.check import Check, Withholds
-from backend.runs.checks.firing import Counts, read_firing
+from backend.runs.checks.firing import EDITED, UNDRAWN, Counts, read_firing
 from backend.runs.checks.table import CHECKS
 
 _HEAD = (
@@ -54,11 +54,11 @@ def _firing_lines() -> Iterator[str]:
         f"{measured.trials:,} honest trials of each load tool, made by simulation, printed as the "
         "tool prints them and read by the parsers; the same for load points and comparisons. Then "
         "one mistake is planted. Both columns show the load tool with the worst result; a tool "
-        "whose output cannot show the mistake is left out. The mistakes of `status-not-2xx`, "
-        "`errors-unknown`, `incomplete`, `tool-disagrees`, `one-host` and the client faults are "
-        "planted in what was read, so their rows test the rule alone. A warning should fire on at "
-        "most 1 % of honest trials, an error on none; each check should find at least 95 % of its "
-        "mistakes.",
+        "whose output cannot show the mistake is left out. The mistakes of "
+        f"{_listed(EDITED)} are planted in what was read, so their rows test the rule alone. "
+        f"{_listed(UNDRAWN)} compare outputs byte for byte and are not drawn. A warning should "
+        "fire on at most 1 % of honest trials, an error on none; each check should find at least "
+        "95 % of its mistakes.",
         "",
         "| Check | Planted mistake | Fires on honest trials | Finds its mistake |",
         "|---|---|---|---|",
@@ -67,6 +67,11 @@ def _firing_lines() -> Iterator[str]:
         if id_ in CHECKS:
             honest, detected = _worst(firing.honest, most=True), _worst(firing.found, most=False)
             yield f"| [`{id_}`](#{id_}) | {firing.mistake or '–'} | {honest} | {detected} |"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    *others, last = (f"`{id_}`" for id_ in ids)
+    return f"{', '.join(others)} and {last}"
 
 
 def _worst(counts: Counts, *, most: bool) -> str:

@@ -1,13 +1,18 @@
 """Made trials go through the parsers as an upload does: honest ones are left in peace."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 from backend.runs.checks import CHECKS, check_trial
+from backend.runs.checks.firing import EDITED, UNDRAWN, Firing, read_firing
 from backend.testing.made.cells import CELL_MISTAKES, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
 from backend.testing.made.condition_mistakes import TRIAL_MISTAKES
 from backend.testing.made.figures import corrected_figures_of, figures_of
+from backend.testing.made.measuring import missed_aims
+from backend.testing.made.mistakes import Mistake
 from backend.testing.made.requests import make_closed
 from backend.testing.made.texts import TOOLS
 from backend.testing.made.uploads import make_upload
@@ -54,9 +59,32 @@ def test_a_mistake_between_series_is_found(id_):
     assert not fired(make_comparison(draw)) & {"far-apart", "unequal-length", "unequal-threads"}
 
 
-def test_only_checks_that_exist_are_measured():
+def test_every_check_is_planted_but_those_that_compare_bytes():
     planted = {*TRIAL_MISTAKES, *CELL_MISTAKES, *COMPARISON_MISTAKES}
-    assert planted <= CHECKS.keys()
+    assert planted == CHECKS.keys() - set(UNDRAWN)
+
+
+def test_the_page_names_the_mistakes_that_no_made_output_holds():
+    (unedited,) = (each.default for each in fields(Mistake) if each.name == "edit")
+    edited = {id_ for id_, mistake in TRIAL_MISTAKES.items() if mistake.edit is not unedited}
+    assert edited == set(EDITED)
+
+
+def test_what_the_bench_measured_meets_the_aims():
+    measured = read_firing()
+    assert measured.trials >= 1_000
+    assert measured.by_check.keys() == CHECKS.keys() - set(UNDRAWN)
+    assert [id_ for id_, firing in measured.by_check.items() if not firing.found] == []
+    assert missed_aims(measured.by_check) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "honest", "found"),
+    [("incomplete", 1, 100), ("too-short", 11, 100), ("few-trials", 0, 94)],
+)
+def test_a_check_that_leaves_its_aim_is_found(check, honest, found):
+    firing = Firing(honest={"wrk": (honest, 1_000)}, found={"wrk": (found, 100)})
+    assert missed_aims({check: firing}) == [check]
 
 
 def test_a_stall_is_in_the_requests_that_were_under_way():

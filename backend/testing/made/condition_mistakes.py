@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake
+from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake, answer
 
 CONDITION_MISTAKES: dict[str, Mistake] = {
     "published-figures": Mistake(
@@ -53,6 +53,12 @@ CONDITION_MISTAKES: dict[str, Mistake] = {
         is_certain=True,
         text="the server does not answer after the trial",
         plant=lambda upload, _draw: upload.resources.update(server_answers_after=False),
+    ),
+    "not-2xx": Mistake(
+        text="2 to 60 % of the responses are 500, printed as “Non-2xx”",
+        plant=answer(500, 0.02, 0.6),
+        fits=lambda tool: tool.name == "ab",
+        needs=("not_2xx",),
     ),
     "no-answers": Mistake(
         is_certain=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,6 +15,7 @@ from numpy.random import Generator
 from backend.runs.checks import CHECKS, check_trial
 from backend.runs.checks.dip import CHANCE, CRITICAL_DIPS, dip
 from backend.runs.checks.firing import RESULTS, Firing, read_firing
+from backend.runs.checks.outcome import TOOL_DISAGREES
 from backend.runs.checks.trial import TRIAL_RULES
 from backend.testing.made.cells import CELL_MISTAKES, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
@@ -31,6 +32,7 @@ CELLS, COMPARISONS = "load points", "comparisons"
 FEWER_OF_ROWS = 4
 # Of mistakes in which nothing is left to chance.
 FEWER_IF_CERTAIN = 5
+TRIAL_CHECKS = frozenset({rule.check.id for rule in TRIAL_RULES} | {TOOL_DISAGREES.id})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +44,18 @@ class Sizes:
     seed: int
 
 
-def measure_firing(sizes: Sizes, tell: Callable[[str], None]) -> dict[str, Firing]:
-    """How often each check fires, by its id. `tell` is called after each load tool."""
-    firing = {id_: Firing() for id_ in CHECKS}
+def measure_firing(
+    sizes: Sizes, tell: Callable[[str], None], only: Container[str] = CHECKS
+) -> dict[str, Firing]:
+    """How often each check of `only` fires, by its id. `tell` is called after each load tool."""
+    firing = {id_: Firing() for id_ in CHECKS if id_ in only}
     for tool in TOOLS:
         _measure_tool(tool, firing, sizes)
         tell(f"{tool.name}: done")
-    _measure_cells(firing, sizes)
-    _measure_comparisons(firing, sizes)
+    if CELL_MISTAKES.keys() & firing.keys():
+        _measure_cells(firing, sizes)
+    if COMPARISON_MISTAKES.keys() & firing.keys():
+        _measure_comparisons(firing, sizes)
     return {id_: result for id_, result in firing.items() if result.honest}
 
 
@@ -64,11 +70,12 @@ def _measure_tool(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> No
     for _ in range(sizes.trials):
         trial = make_upload(draw, tool).check_input()
         counts.update({finding.id for finding in check_trial(trial)})
-    for id_ in (rule.check.id for rule in TRIAL_RULES):
+    for id_ in TRIAL_CHECKS & firing.keys():
         # Every output of such a tool has this fault: none is honest.
         if id_ != "errors-unknown" or not tool.lists_answers_only:
             firing[id_].honest[tool.name] = (counts[id_], sizes.trials)
-    for id_, mistake in TRIAL_MISTAKES.items():
+    for id_ in TRIAL_MISTAKES.keys() & firing.keys():
+        mistake = TRIAL_MISTAKES[id_]
         firing[id_].mistake = mistake.text
         if mistake.fits(tool):
             detected, planted = _plant(id_, mistake, tool, sizes)
@@ -97,10 +104,12 @@ def _measure_cells(firing: dict[str, Firing], sizes: Sizes) -> None:
     for _ in range(sizes.trials):
         counts.update(make_cell(draw).fired())
     for id_, (text, make) in CELL_MISTAKES.items():
+        # All of them are drawn, so that no check's draws depend on which are asked for.
         detected = sum(id_ in make(draw).fired() for _ in range(sizes.mistakes))
-        firing[id_].mistake = text
-        firing[id_].honest[CELLS] = (counts[id_], sizes.trials)
-        firing[id_].found[CELLS] = (detected, sizes.mistakes)
+        if (result := firing.get(id_)) is not None:
+            result.mistake = text
+            result.honest[CELLS] = (counts[id_], sizes.trials)
+            result.found[CELLS] = (detected, sizes.mistakes)
 
 
 def _measure_comparisons(firing: dict[str, Firing], sizes: Sizes) -> None:
@@ -110,9 +119,10 @@ def _measure_comparisons(firing: dict[str, Firing], sizes: Sizes) -> None:
         counts.update(fired(make_comparison(draw)))
     for id_, (text, make) in COMPARISON_MISTAKES.items():
         detected = sum(id_ in fired(make(draw)) for _ in range(sizes.mistakes))
-        firing[id_].mistake = text
-        firing[id_].honest[COMPARISONS] = (counts[id_], sizes.trials)
-        firing[id_].found[COMPARISONS] = (detected, sizes.mistakes)
+        if (result := firing.get(id_)) is not None:
+            result.mistake = text
+            result.honest[COMPARISONS] = (counts[id_], sizes.trials)
+            result.found[COMPARISONS] = (detected, sizes.mistakes)
 
 
 def write_results(firing: dict[str, Firing], sizes: Sizes) -> None:
@@ -140,7 +150,7 @@ def describe_firing(firing: dict[str, Firing]) -> Iterator[str]:
                 yield f"{id_:24} {source:14} finds {count} of {total} mistakes"
 
 
-def missed_aims(firing: dict[str, Firing]) -> list[str]:
+def missed_aims(firing: Mapping[str, Firing]) -> list[str]:
     """The checks that fire too often on honest trials, or too seldom on their mistake."""
     return [
         id_

@@ -75,7 +75,7 @@ def _set_field(name: str, value: Any) -> Plant:
     return lambda upload, _draw: setattr(upload, name, value)
 
 
-def _answer(code: int, low: float, high: float) -> Plant:
+def answer(code: int, low: float, high: float) -> Plant:
     """A share of the requests, between these, is answered with this status."""
 
     def plant(upload: MadeUpload, draw: Generator) -> None:
@@ -194,12 +194,12 @@ def _lose_ports(trial: CheckInput, share: float) -> CheckInput:
 MISTAKES: dict[str, Mistake] = {
     "error-rate": Mistake(
         text="0.1 to 0.9 % of the responses are 500",
-        plant=_answer(500, 0.001, 0.009),
+        plant=answer(500, 0.001, 0.009),
         needs=("error_rate",),
     ),
     "error-rate-high": Mistake(
         text="2 to 60 % of the responses are 500",
-        plant=_answer(500, 0.02, 0.6),
+        plant=answer(500, 0.02, 0.6),
         needs=("error_rate",),
     ),
     "status-not-2xx": Mistake(
@@ -357,7 +357,7 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "redirects": Mistake(
         text="2 to 60 % of the responses are 302",
-        plant=_answer(302, 0.02, 0.6),
+        plant=answer(302, 0.02, 0.6),
         # These print what is below 400 as one count.
         fits=lambda tool: tool.name not in ("bombardier", "autocannon"),
         needs=("status_counts",),
