@@ -168,7 +168,7 @@ def _unchanged_text(track: Track, name: str, axis: Axis) -> str:
         return (
             f"{track.label}: too few {many} to find a change ({track.known} of {LEAST_POSITIONS})"
         )
-    return f"{track.label}: no lasting change of {name} over {track.known} {many}"
+    return f"{track.label}: no lasting change of {name} found over {track.known} {many}"
 
 
 def trend_doubts(

@@ -37,14 +37,23 @@ describe("summary", () => {
     expect(summaryText(trend(), viewNamed("trend"), "p99")).toMatch(/^Latency p99 lies between/);
     expect(changesOf(trend(), "throughput").length).toBe(1);
     expect(changesOf(trend(), "p99")).toEqual([]);
-    expect(summaryText(sample(), viewNamed("ratios"), "throughput")).toContain("of 11 ratios");
+    expect(summaryText(sample(), viewNamed("ratios"), "throughput")).toContain("of 8 ratios");
   });
 
   it("counts the ratios of uncertain size apart", () => {
     const data = sample();
     const ratio = { value: 1.05, low: 1.01, high: 1.09, verdict: "size_uncertain", why: null };
     if (!data.ratios) throw new Error("ratios");
-    const ratios = { ...data.ratios, cells: [[ratio, ratio]] } as typeof data.ratios;
+    const level = { ...ratio, value: 1, low: 1, high: 1, verdict: "unchanged" };
+    const ratios = {
+      ...data.ratios,
+      baseline: { server: "nginx", label: "nginx" },
+      rows: ["nginx", "caddy"],
+      cells: [
+        [level, level],
+        [ratio, ratio],
+      ],
+    } as typeof data.ratios;
     const text = summaryText({ ...data, ratios }, viewNamed("ratios"), "throughput");
     expect(text).toContain("0 of 2 ratios differ");
     expect(text).toContain("2 more differ beyond noise, by an uncertain size.");

@@ -179,7 +179,10 @@ export function ratiosSummary(figures: Figures): Summary {
 }
 
 function ratiosText(figures: Figures): string {
-  const cells = (figures.ratios?.cells ?? []).flat().filter((cell) => cell?.value != null);
+  const { rows = [], cells: table = [], baseline } = figures.ratios ?? {};
+  // The baseline to itself is no ratio that could differ.
+  const others = table.filter((_, row) => rows[row] !== baseline?.label);
+  const cells = others.flat().filter((cell) => cell?.value != null);
   const relevant = cells.filter(
     (cell) => cell?.verdict === "improved" || cell?.verdict === "regressed",
   );

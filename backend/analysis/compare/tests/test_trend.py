@@ -70,7 +70,7 @@ def test_no_change_is_said_and_too_few_versions_too():
     steady, short = track(*[1] * 12), track(1, 2)
     words = {"metric": P99, "axis": "version", "relevant": 0.02}
     assert trend_headline(changes(steady), [steady], **words) == (
-        "nginx: no lasting change of latency p99 over 12 versions"
+        "nginx: no lasting change of latency p99 found over 12 versions"
     )
     assert trend_headline([], [short], **words) == (
         "nginx 1.0 to 1.1: latency p99 2.00×, 100 µs before, 200 µs since. nginx: too few "
@@ -82,7 +82,7 @@ def test_each_server_of_a_trend_is_named_with_its_own_versions():
     long, short = track(*[1] * 12), Track("bb", "caddy", [("2.8", STEADY), ("2.9", STEADY)])
     text = trend_headline([], [short, long], metric=P99, axis="version", relevant=0.02)
     assert text == (
-        "nginx: no lasting change of latency p99 over 12 versions; "
+        "nginx: no lasting change of latency p99 found over 12 versions; "
         "caddy: too few versions to find a change (2 of 5)"
     )
 
@@ -93,7 +93,7 @@ def test_a_step_that_is_drawn_is_not_denied():
     assert changes(one, THROUGHPUT) == []
     text = trend_headline([], [one], metric=THROUGHPUT, axis="version", relevant=0.02)
     assert text.startswith("nginx 1.9 to 1.10: throughput 0.782×, 110 requests/s before, 86.1")
-    assert text.endswith("since. nginx: no lasting change of throughput over 11 versions")
+    assert text.endswith("since. nginx: no lasting change of throughput found over 11 versions")
 
 
 def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
