@@ -3,8 +3,8 @@
 Honest trials, and trials with one planted mistake, are made by simulation, printed as each load
 tool prints them, read by the parsers and checked as an upload is. Prints a line for each check and
 tool that is not perfect, and writes truth_checks.json beside this file, from which docs/checks.md
-takes its table. The exit status is 1 where an aim is missed. --checks measures some checks only, and
-keeps the results of the others.
+takes its table. The exit status is 1 where an aim is missed. --checks measures some checks only,
+and keeps the results of the others.
 """
 
 from __future__ import annotations

@@ -13,17 +13,21 @@ from backend.stats.comparison import Page
 from simulation.draws import Floats, one_run
 from simulation.usual_tests import is_told_by_welch, pairs_by_games_howell, rows_by_dunnett
 
+ALIKE, FEW_SERIES = "CV 3 %", "CV 2 %, baseline 20 %"
 
-def _noisy_baseline(times: float) -> Callable[[np.random.Generator, int], Floats]:
-    return lambda _rng, series: np.where(np.arange(series) == 0, times * 0.02, 0.02)
+
+def _noisy(place: int, noise: float) -> Callable[[np.random.Generator, int], Floats]:
+    return lambda _rng, series: np.where(np.arange(series) == place, noise, 0.02)
 
 
 # The coefficients of variation of the trials of each series; the first is the baseline.
 NOISES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
-    "CV 3 %": lambda _rng, series: np.full(series, 0.03),
+    ALIKE: lambda _rng, series: np.full(series, 0.03),
     "CV 1 to 10 %": lambda rng, series: np.exp(rng.uniform(log(0.01), log(0.1), series)),
-    "CV 2 %, baseline 6 %": _noisy_baseline(3),
-    "CV 2 %, baseline 10 %": _noisy_baseline(5),
+    "CV 2 %, baseline 6 %": _noisy(0, 0.06),
+    "CV 2 %, baseline 10 %": _noisy(0, 0.10),
+    "CV 2 %, another 10 %": _noisy(1, 0.10),
+    FEW_SERIES: _noisy(0, 0.20),
 }
 
 

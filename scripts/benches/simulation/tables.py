@@ -105,13 +105,13 @@ def run_table() -> Table:
 
 def page_table() -> Table:
     rows: list[tuple[tuple[str, ...], Cell, int]] = []
-    alike = next(iter(pages.NOISES))
     for noise, true in (
         *((noise, 0.0) for noise in pages.NOISES),
-        (alike, 0.05),
-        (alike, 0.10),
+        (pages.ALIKE, 0.05),
+        (pages.ALIKE, 0.10),
     ):
-        for series, repeats in ((8, 2000), (16, 1000), (40, 400)):
+        few = noise == pages.FEW_SERIES
+        for series, repeats in ((3, 8000),) if few else ((8, 2000), (16, 1000), (40, 400)):
             for count in COUNTS if true == 0 else (3, 5, 10):
                 cell = partial(
                     pages.page_cell, series=series, count=count, difference=true, noise=noise
@@ -167,7 +167,13 @@ def knee_table() -> Table:
 def change_table() -> Table:
     rows: list[tuple[tuple[str, ...], Cell, int]] = []
     for positions in (12, 20, 30):
-        for between, correlation in ((0.0, 0.0), (0.03, 0.0), (0.03, 0.3), (0.03, 0.6)):
+        for between, correlation in (
+            (0.0, 0.0),
+            (0.03, 0.0),
+            (0.03, 0.3),
+            (0.03, 0.6),
+            (0.03, 0.8),
+        ):
             cell = partial(
                 cells.change_cell, positions=positions, between=between, correlation=correlation
             )

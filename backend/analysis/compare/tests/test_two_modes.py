@@ -25,7 +25,9 @@ MODES = (0.8, 1.05) * 5
 STEADY = (1.0, 1.004) * 5
 JSON = {**HELLO, "name": "json", "path": "/json"}
 # In any text that a reader sees: a number of trials or runs to add, or the wish for more.
-ASKS_FOR_TRIALS = re.compile(r"\d+ (more )?(trial|run)s? (to|of) (each|the)|[Mm]ore trials (at|to|w)")
+ASKS_FOR_TRIALS = re.compile(
+    r"\d+ (more )?(trial|run)s? (to|of) (each|the)|[Mm]ore trials (at|to|w)"
+)
 
 
 @pytest.fixture

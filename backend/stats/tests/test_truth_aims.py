@@ -1,0 +1,63 @@
+"""What scripts/bench truth measured meets the aims, but for what a decision record argues."""
+
+import copy
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def aims(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts" / "benches"))
+    return importlib.import_module("simulation.aims")
+
+
+@pytest.fixture
+def tables():
+    return json.loads((ROOT / "scripts" / "benches" / "truth.json").read_text())["tables"]
+
+
+def test_a_row_that_misses_its_aim_is_argued_in_a_decision(aims, tables):
+    assert aims.unargued(tables) == []
+
+
+def test_every_exception_is_needed_and_has_its_decision(aims, tables):
+    assert aims.unneeded(tables) == []
+    for exception in aims.EXCEPTIONS:
+        (record,) = (ROOT / "docs" / "decisions").glob(f"{exception.decision}-*.md")
+        assert exception.decision in record.name
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "wrong", "labels"),
+    [
+        ("intervals", "covers %", "92.9", ("CV 3 %", "5")),
+        ("intervals", "covers %", "97.1", ("CV 3 %", "5")),
+        ("intervals", "covers %", "96.9", ("10 ms in whole ms, CV 10 %", "5")),
+        ("two-stage", "covers %", "92.9", ("10", "± 2 %")),
+        ("pairs", "told apart %", "7.1", ("CV 3 %", "0 %", "5")),
+        ("pairs", "improved or regressed %", "5.1", ("CV 3 %", "0 %", "5")),
+        ("pairs", "told apart %", "57.8", ("CV 3 %", "5 %", "5")),
+        ("pairs", "told apart %", "89.9", ("rounds share 5 %, CV 1 %", "3 %", "5")),
+        ("pairs", "told apart %", "59.9", ("10 % disturbed, CV 3 %", "5 %", "10")),
+        ("runs", "told apart %", "7.1", ("different runs", "5 + 5 + 5", "0 %")),
+        ("pages", "improved or regressed %", "5.1", ("CV 2 %, baseline 6 %", "0 %", "40", "3")),
+        ("pages", "rows told %", "7.1", ("CV 3 %", "0 %", "40", "3")),
+        ("pages", "rows told %", "27.1", ("CV 2 %, baseline 6 %", "0 %", "40", "3")),
+        ("pages", "rows told %", "77.6", ("CV 3 %", "10 %", "40", "3")),
+        ("pages", "pairs told %", "7.7", ("CV 3 %", "10 %", "40", "3")),
+        ("advice", "wrong at last %", "2.1", ("0 %", "3")),
+        ("saturation", "wrong %", "5.1", ("3 %", "3")),
+        ("changes", "without a change %", "5.1", ("30", "3 %", "0.6")),
+    ],
+)
+def test_a_row_that_leaves_its_aim_is_found(aims, tables, table, column, wrong, labels):
+    changed = copy.deepcopy(tables)
+    (row,) = (row for row in changed[table]["rows"] if tuple(row[: len(labels)]) == labels)
+    row[changed[table]["columns"].index(column)] = wrong
+    is_within = column == "covers %" and 93 <= float(wrong) <= 97
+    assert aims.unargued(changed) == ([] if is_within else [(table, column, *labels)])
