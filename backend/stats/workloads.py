@@ -51,8 +51,12 @@ def mean_comparison(
         run_sd=run_sd,
         is_assumed=any(each.is_assumed for each in comparisons),
         precision=precision,
-        has_two_modes=any(each.has_two_modes for each in comparisons),
+        has_two_modes=_has_two_modes(comparisons),
     )
+
+
+def _has_two_modes(comparisons: Sequence[Comparison]) -> bool:
+    return any(each.has_two_modes for each in comparisons)
 
 
 def _mean_precision(precisions: Sequence[Precision], *, rows: int) -> Precision:

@@ -13,22 +13,25 @@ import argparse
 import os
 import secrets
 import sys
+from typing import TYPE_CHECKING
 
 import django
+
+if TYPE_CHECKING:
+    from backend.runs.checks.firing import Firing
+    from backend.testing.made.measuring import Sizes
 
 
 def main() -> int:
     options = _options()
     _set_up()
     from backend.runs.checks import CHECKS
-    from backend.runs.checks.firing import read_firing
     from backend.testing.made.measuring import (
         Sizes,
         critical_dips,
         describe_firing,
         measure_firing,
         missed_aims,
-        write_results,
     )
 
     if options.dips:
@@ -39,13 +42,22 @@ def main() -> int:
     only = options.checks or CHECKS
     firing = measure_firing(sizes, lambda line: print(line, file=sys.stderr, flush=True), only)
     if not options.keep:
-        kept = read_firing().by_check if options.checks else {}
-        in_order = {id_: each for id_ in CHECKS if (each := firing.get(id_) or kept.get(id_))}
-        write_results(in_order, sizes)
+        _write(firing, sizes, are_all=options.checks is None)
     print(*describe_firing(firing), sep="\n")
     missed = missed_aims(firing)
     print(*(f"MISSED: {id_}" for id_ in missed), sep="\n")
     return 1 if missed else 0
+
+
+def _write(firing: dict[str, Firing], sizes: Sizes, *, are_all: bool) -> None:
+    """Write the results; those of other checks stay unless all were measured."""
+    from backend.runs.checks import CHECKS
+    from backend.runs.checks.firing import read_firing
+    from backend.testing.made.measuring import write_results
+
+    kept = {} if are_all else read_firing().by_check
+    results = {**kept, **firing}
+    write_results({id_: results[id_] for id_ in CHECKS if id_ in results}, sizes)
 
 
 def _options() -> argparse.Namespace:

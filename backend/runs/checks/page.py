@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from backend.runs.checks.check import Check, Withholds
-from backend.runs.checks.firing import EDITED, UNDRAWN, Counts, read_firing
+from backend.runs.checks.firing import EDITED, Counts, read_firing
 from backend.runs.checks.table import CHECKS
 
 _HEAD = (
@@ -55,10 +55,11 @@ def _firing_lines() -> Iterator[str]:
         "tool prints them and read by the parsers; the same for load points and comparisons. Then "
         "one mistake is planted. Both columns show the load tool with the worst result; a tool "
         "whose output cannot show the mistake is left out. The mistakes of "
-        f"{_listed(EDITED)} are planted in what was read, so their rows test the rule alone. "
-        f"{_listed(UNDRAWN)} compare outputs byte for byte and are not drawn. A warning should "
-        "fire on at most 1 % of honest trials, an error on none; each check should find at least "
-        "95 % of its mistakes.",
+        f"{_listed([id_ for id_ in EDITED if id_ in measured.by_check])} are planted in what was "
+        "read, so their rows test the rule alone. "
+        f"{_listed([id_ for id_ in CHECKS if id_ not in measured.by_check])} were not measured. A "
+        "warning should fire on at most 1 % of honest trials, an error on none; each check should "
+        "find at least 95 % of its mistakes.",
         "",
         "| Check | Planted mistake | Fires on honest trials | Finds its mistake |",
         "|---|---|---|---|",

@@ -80,8 +80,7 @@ class History:
         first = _last_change([by_run[run] for run in in_order], metric)
         counted = tuple(each for run in in_order[first:] for each in by_run[run])
         step = max(sample.step for sample in samples)
-        has_two_modes = any(sample.has_two_modes for sample in samples)
-        level = Sample(counted, step=step, has_two_modes=has_two_modes)
+        level = Sample(counted, step=step, has_two_modes=_has_two_modes(samples))
         return Level(level, len(in_order) - first, first)
 
     def _run_order(self) -> Callable[[Hashable], int]:
@@ -89,6 +88,10 @@ class History:
         by_time = sorted(self.gathered.runs, key=lambda run: (happened_at(run), run.id))
         places = {run.id.int: place for place, run in enumerate(by_time)}
         return lambda run: places.get(run, -1)  # type: ignore[call-overload]
+
+
+def _has_two_modes(samples: Sequence[Sample]) -> bool:
+    return any(sample.has_two_modes for sample in samples)
 
 
 def _last_change(runs: Sequence[Sequence[Observation]], metric: Metric) -> int:

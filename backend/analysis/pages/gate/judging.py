@@ -202,10 +202,15 @@ def _judge_comparison(contest: Contest, comparison: Comparison, relevant: float)
         verdict, _ = Rule(better, relevant).verdict(comparison.low, comparison.high)
         is_gain = verdict == "improved"
         return Judged(contest, "improved" if is_gain else "unchanged", "", ratio, tells_from)
+    why, advice = _advise(comparison, requirement)
+    return Judged(contest, "too_noisy", why, ratio, tells_from, advice)
+
+
+def _advise(comparison: Comparison, requirement: Requirement) -> tuple[str, Advice | None]:
+    """What would settle it: in a sentence, or a number of runs or trials."""
     if comparison.has_two_modes:
-        return Judged(contest, "too_noisy", _sentence(PART_THE_MODES), ratio, tells_from)
-    advice = trials_needed(comparison, relevant=expm1(requirement.tolerance))
-    return Judged(contest, "too_noisy", "", ratio, tells_from, advice)
+        return _sentence(PART_THE_MODES), None
+    return "", trials_needed(comparison, relevant=expm1(requirement.tolerance))
 
 
 def _judge_alone(contest: Contest) -> Judged:
