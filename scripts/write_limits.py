@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
-from backend.ingest.limits import as_markdown
+import django
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "operations.md"
 
 
 def main() -> None:
+    django.setup()
+    # What it reads the limits of needs the settings.
+    from backend.api.limit_table import as_markdown
+
     table = as_markdown()
     head = table.partition("\n")[0]
     before, _, old_table_and_after = PAGE.read_text().partition(head)

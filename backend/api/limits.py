@@ -1,4 +1,4 @@
-"""GET /api/v1/limits: what one request may bring, and how full the workspaces are."""
+"""GET /api/v1/limits: the table of limits, and how full the workspaces are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.accounts.quotas import limits_of
 from backend.api.auth import actor_of
-from backend.ingest.limits import Limit, limits
+from backend.api.limit_table import Limit, limits
 from backend.ingest.quota import stored_bytes
 
 

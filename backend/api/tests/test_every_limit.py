@@ -18,23 +18,35 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from backend.accounts.models import Token
+from backend.api.limit_table import limits as table_of_limits
+from backend.api.observations import MAX_SAMPLES
 from backend.fleet.models import Agent
-from backend.ingest import limits
+from backend.ingest import archives, decompress, limits, plain_json
 from backend.ingest.models import Upload
 from backend.ingest.sandbox import CpuUsedUp, MemoryUsedUp, Sandbox
 from backend.ingest.storage import storage
+from backend.runs.names import TOKEN_HOSTS
 from backend.testing.uploads import WRK, gzip_of_zeros, make_envelope, make_tenant, make_trial
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/uploads"
 # What it bounds is counted when an upload is read: test_large_runs.py and test_early_trials.py.
-OF_READING = {"run_trials"}
+# The last two: formats/autocannon/tests/test_autocannon.py, formats/tests/test_gathering.py.
+OF_READING = {"run_trials", "report_bytes", "line_bytes"}
 # runs/tests/test_editing.py.
 OF_A_RUN = {"run_corrections"}
+# runs/tests/test_merging.py.
+OF_A_MERGE = {"merge_runs", "merge_trials"}
+# ingest/tests/test_quotas_at_once.py.
+MADE_IN_A_WORKSPACE = {
+    *("workspace_tokens", "workspace_invitations", "workspace_channels", "workspace_rules"),
+    *("workspace_views", "feed_tokens", "owned_workspaces"),
+}
 # Before the application sees the request: config/tests/test_request_parser.py.
 OF_THE_WEB_SERVER = {"header_bytes", "header_field_bytes"}
 OF_A_WORKSPACE = {"workspace_bytes", "workspace_uploads_per_day", "workspace_members"}
 SHA256 = "0" * 64
+SOME_ID = str(uuid.UUID(int=1))
 
 
 @pytest.fixture
@@ -58,7 +70,17 @@ def json_sent(body):
 
 
 def observation_sent(client):
-    body = '"' + "x" * limits.OBSERVATION_BYTES + '"'
+    return observed(client, '"' + "x" * limits.OBSERVATION_BYTES + '"')
+
+
+def many_samples_sent(client):
+    samples = [{"at_s": 1}] * (MAX_SAMPLES + 1)
+    return observed(
+        client, {"id": SOME_ID, "host": {"name": "a"}, "uncertainty_s": 1, "samples": samples}
+    )
+
+
+def observed(client, body):
     return client.post(f"/api/v1/runs/{heard_run(client)}/observations", body, "application/json")
 
 
@@ -95,7 +117,7 @@ def zip_of_files(count):
 def tar_of_far_files(client):
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
-        for size in (limits.KEPT_TAR_BYTES, *[1] * (limits.MAX_FAR_FILES + 1)):
+        for size in (archives.KEPT_TAR_BYTES, *[1] * (archives.MAX_FAR_FILES + 1)):
             info = tarfile.TarInfo(f"{archive.offset}")
             info.size = size
             archive.addfile(info, io.BytesIO(bytes(size)))
@@ -130,7 +152,7 @@ def many_files(client):
 
 def heartbeat_of_a_new_host(client):
     token = Token.objects.get()
-    hosts = map(str, range(limits.TOKEN_HOSTS))
+    hosts = map(str, range(TOKEN_HOSTS))
     rows = [Agent(workspace=token.workspace, token=token, host_name=host) for host in hosts]
     Agent.objects.bulk_create(rows)
     agent = {"name": "agent", "version": "1", "hostname": "new"}
@@ -145,8 +167,8 @@ BEYOND = {
     "search_cpu_s": file_sent(gzip.compress(b"x")),
     "search_memory_mib": file_sent(gzip.compress(b"x")),
     "unpacked_ratio": file_sent(gzip_of_zeros(65 << 20)),
-    "compressed_members": file_sent(gzip.compress(b"") * (limits.MAX_MEMBERS + 1)),
-    "archive_files": file_sent(zip_of_files(limits.MAX_FILES + 1)),
+    "compressed_members": file_sent(gzip.compress(b"") * (decompress.MAX_MEMBERS + 1)),
+    "archive_files": file_sent(zip_of_files(archives.MAX_FILES + 1)),
     "far_files": tar_of_far_files,
     "files": many_files,
     "part_bytes": part_sent(0, b"x" * (limits.MAX_PART_BYTES + 1)),
@@ -157,10 +179,11 @@ BEYOND = {
     "anonymous_bytes": stranger_sends,
     "json_bytes": json_sent('"' + "x" * limits.JSON_BYTES + '"'),
     "observation_bytes": observation_sent,
+    "observation_samples": many_samples_sent,
     "json_levels": json_sent("[" * 51 + "]" * 51),
-    "json_brackets": json_sent("[" + "{}," * limits.JSON_BRACKETS + "{}]"),
-    "json_commas": json_sent("[" + "1," * limits.JSON_COMMAS + "1,1]"),
-    "json_object_members": json_sent(json.dumps(many(limits.JSON_OBJECT_MEMBERS + 1))),
+    "json_brackets": json_sent("[" + "{}," * plain_json.JSON_BRACKETS + "{}]"),
+    "json_commas": json_sent("[" + "1," * plain_json.JSON_COMMAS + "1,1]"),
+    "json_object_members": json_sent(json.dumps(many(plain_json.JSON_OBJECT_MEMBERS + 1))),
     "json_integer_bits": json_sent('{"a": 18446744073709551616}'),
     "envelope_bytes": envelope_sent(unknown="x" * limits.ENVELOPE_BYTES),
     "envelope_trials": envelope_sent(trials=[{}] * (limits.ENVELOPE_TRIALS + 1)),
@@ -200,6 +223,7 @@ SENTENCES = {
     "anonymous_bytes": "at most {} are accepted.",
     "json_bytes": "The body is refused. It has more than {} bytes the limit.",
     "observation_bytes": "The body is refused. It has more than {} bytes the limit.",
+    "observation_samples": "has no more than {} elements.",
     "json_levels": "It has more than {} levels the limit.",
     "json_brackets": "It has more than {} opening brackets the limit.",
     "json_commas": "It has more than {} commas the limit.",
@@ -226,7 +250,8 @@ USED_UP = {"search_cpu_s": CpuUsedUp(), "search_memory_mib": MemoryUsedUp()}
 
 def test_each_limit_has_what_goes_beyond_it():
     elsewhere = OF_A_WORKSPACE | OF_A_RUN | OF_READING | OF_THE_WEB_SERVER
-    assert {row.name for row in limits.limits()} == set(BEYOND) | elsewhere
+    elsewhere |= OF_A_MERGE | MADE_IN_A_WORKSPACE
+    assert {row.name for row in table_of_limits()} == set(BEYOND) | elsewhere
 
 
 @pytest.mark.parametrize("name", BEYOND)
@@ -239,7 +264,7 @@ def test_beyond_a_limit_the_answer_names_it(client, settings, monkeypatch, name)
         settings.PARTS_MAX_BYTES = 100_000
     if name in USED_UP:
         monkeypatch.setattr(Sandbox, "request", partial(fail, USED_UP[name]))
-    limit = next(row for row in limits.limits() if row.name == name)
+    limit = next(row for row in table_of_limits() if row.name == name)
     answer = BEYOND[name](client)
     assert answer.status_code == limit.status, answer.content
     sentence = SENTENCES[name].format(limit.value)

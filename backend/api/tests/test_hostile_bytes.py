@@ -11,7 +11,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from backend.ingest import cleaning, limits, slots
+from backend.api import limit_table
+from backend.ingest import cleaning, decompress, limits, plain_json, slots
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.plain_json import JsonRefused, read_json
 from backend.ingest.storage import storage
@@ -170,7 +171,7 @@ def test_a_text_of_150_kilobytes_does_not_wait_behind_archives(client, monkeypat
 
 
 def test_a_gzip_of_empty_members_is_refused_by_their_number(client):
-    answer = send(client, gzip.compress(b"") * (limits.MAX_MEMBERS + 1), url=PREVIEW)
+    answer = send(client, gzip.compress(b"") * (decompress.MAX_MEMBERS + 1), url=PREVIEW)
     (refused,) = answer.json()["files"][0]["refusals"]
     assert "10000 compressed members" in refused["sentence"]
 
@@ -195,7 +196,7 @@ def test_an_envelope_above_the_limit_is_refused(client, folder, as_file):
 def test_an_envelope_with_a_quarter_of_a_million_unknown_members_is_refused(client, folder):
     unknown = dict.fromkeys((f"u{number}" for number in range(250_000)), 1)
     refused = problem(send(client, WRK, envelope={**make_envelope(1), **unknown}), 400)
-    assert f"more than {limits.JSON_OBJECT_MEMBERS} members" in refused["detail"]
+    assert f"more than {plain_json.JSON_OBJECT_MEMBERS} members" in refused["detail"]
     assert "/api/v1/limits" in refused["hint"]
     assert stored_files(folder) == []
 
@@ -255,13 +256,13 @@ def test_an_envelope_beyond_a_limit_is_refused_by_its_place(client, where, chang
 
 RUN = str(uuid.UUID(int=7))
 BODIES = ("heartbeat", "sessions", f"runs/{RUN}/observations", "result-sets")
-MANY_MEMBERS = dict.fromkeys(map(str, range(limits.JSON_OBJECT_MEMBERS + 1)))
+MANY_MEMBERS = dict.fromkeys(map(str, range(plain_json.JSON_OBJECT_MEMBERS + 1)))
 BAD_JSON = {
     "deep": ("[" * 100_000, "50 levels"),
     "51 levels": ("[" * 51 + "]" * 51, "50 levels"),
-    "brackets": ("[" + "{}," * limits.JSON_BRACKETS + "{}]", str(limits.JSON_BRACKETS)),
-    "commas": ("[" + "1," * limits.JSON_COMMAS + "1,1]", str(limits.JSON_COMMAS)),
-    "members of an object": (json.dumps(MANY_MEMBERS), str(limits.JSON_OBJECT_MEMBERS)),
+    "brackets": ("[" + "{}," * plain_json.JSON_BRACKETS + "{}]", str(plain_json.JSON_BRACKETS)),
+    "commas": ("[" + "1," * plain_json.JSON_COMMAS + "1,1]", str(plain_json.JSON_COMMAS)),
+    "members of an object": (json.dumps(MANY_MEMBERS), str(plain_json.JSON_OBJECT_MEMBERS)),
     "digits": ('{"a": ' + "9" * 5000 + "}", "64 bits"),
     "bits": ('{"a": ' + "9" * 50 + "}", "64 bits"),
     "nan": ('{"a": NaN}', "not JSON"),
@@ -348,4 +349,4 @@ def test_the_limits_are_served(client):
 
 def test_the_documentation_has_the_table_of_limits():
     text = (Path(__file__).parents[3] / "docs/operations.md").read_text()
-    assert limits.as_markdown() in text, "run: scripts/fix"
+    assert limit_table.as_markdown() in text, "run: scripts/fix"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.formats import FormatError, RawArtefact, timeline
-from backend.formats.logs import Table, ahead, line_chunks, without_blank_end
+from backend.formats.logs import LONGEST_LINE_BYTES, Table, ahead, line_chunks, without_blank_end
 from backend.formats.text import MOST_FAULTS, Source
 from backend.formats.timeline import Gathering
 from backend.stats import Histogram
@@ -205,3 +205,11 @@ def test_items_made_ahead_come_in_order_and_so_do_faults():
 def test_of_many_broken_documents_the_first_are_told_of():
     text = b'{ "a": 3,\n' * 5000
     assert len(source(text).documents) == MOST_FAULTS
+
+
+def test_a_line_longer_than_the_limit_names_it():
+    data = b"a\n" + b"x" * (LONGEST_LINE_BYTES + 1)
+    with pytest.raises(FormatError) as refused:
+        list(line_chunks(source(data)))
+    assert refused.value.line == 2
+    assert refused.value.expected == "lines of at most 1,048,576 bytes"

@@ -13,11 +13,11 @@ import pytest
 import zstandard
 from django.test import Client
 
+from backend.api.limit_table import limits
 from backend.ingest.archives import MAX_FILES
 from backend.ingest.cleaner import Cleaner
 from backend.ingest.cleaning import CannotClean, Cleaning
 from backend.ingest.decompress import FREE_BYTES
-from backend.ingest.limits import limits
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.redaction import MARK
 from backend.ingest.rewriting import TooLargeToClean

@@ -192,7 +192,7 @@ def test_an_error_shows_the_beginning_of_what_it_got_and_writes_no_more_of_it():
 
 
 def test_the_limits_stand_in_the_table():
-    from backend.ingest.limits import limits
+    from backend.api.limit_table import limits
 
     values = {row.name: row.value for row in limits()}
     assert values["json_commas"] == plain_json.JSON_COMMAS
