@@ -94,6 +94,13 @@ _FIXED = (
     ),
     Limit("labels", sent.LABELS, "labels", "of one run", 400),
     Limit("map_members", sent.MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
+    Limit(
+        "identity_map_bytes",
+        sent.IDENTITY_MAP_BYTES,
+        "bytes",
+        "the configuration of a server or the headers of a workload, as JSON",
+        400,
+    ),
     Limit("name_length", sent.NAME_LENGTH, "characters", "a name, and the key of a map", 400),
     Limit(
         "text_length", sent.TEXT_LENGTH, "characters", "a label, an event, an error, a path", 400

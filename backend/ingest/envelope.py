@@ -267,6 +267,7 @@ def read_envelope(value: object) -> Envelope:
     envelope: Envelope = _convert(value, Envelope, "the envelope")
     _check_labels(envelope)
     _check_trials(envelope)
+    _check_maps(envelope)
     return envelope
 
 
@@ -300,6 +301,24 @@ def _check_trials(envelope: Envelope) -> None:
         if len(set(names)) < len(names):
             where = f"trials[{index}].artefacts"
             raise EnvelopeError(where, list(names), "each file named once")
+
+
+def _check_maps(envelope: Envelope) -> None:
+    """What tells servers and workloads apart is short: a correction keeps it beside each trial."""
+    _check_map(envelope.server, envelope.workload, "")
+    for index, entry in enumerate(envelope.entries):
+        _check_map(entry.server, entry.workload, f"trials[{index}].")
+
+
+def _check_map(server: Server | None, workload: Workload | None, place: str) -> None:
+    maps = {
+        "server.configuration": server and server.configuration,
+        "workload.headers": workload and workload.headers,
+    }
+    for name, members in maps.items():
+        if members and len(orjson.dumps(members)) > limits.IDENTITY_MAP_BYTES:
+            expected = f"an object of at most {limits.IDENTITY_MAP_BYTES:,} bytes of JSON"
+            raise EnvelopeError(place + name, members, expected)
 
 
 def read_host(value: object, role: str) -> dict[str, Any]:

@@ -25,6 +25,8 @@ ENVELOPE_TRIALS = 5_000
 LABELS = MAX_LABELS
 # Members of one map: facts, a configuration, headers.
 MAP_MEMBERS = 1_000
+# Of a map that tells servers or workloads apart. Corrections and merges copy it to each trial.
+IDENTITY_MAP_BYTES = 20_000
 NAME_LENGTH = MAX_NAME
 TEXT_LENGTH = 2_000
 NOTES_LENGTH = MAX_NOTES

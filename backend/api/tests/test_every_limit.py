@@ -189,6 +189,10 @@ BEYOND = {
     "envelope_trials": envelope_sent(trials=[{}] * (limits.ENVELOPE_TRIALS + 1)),
     "labels": run_sent(labels=many(limits.LABELS + 1)),
     "map_members": envelope_sent(hosts={"client": {"facts": many(limits.MAP_MEMBERS + 1)}}),
+    # With the name and the punctuation, a byte more than the limit.
+    "identity_map_bytes": trial_sent(
+        server={"configuration": {"a": ["x" * (limits.IDENTITY_MAP_BYTES - 9)]}}
+    ),
     "name_length": trial_sent(server={"name": "x" * (limits.NAME_LENGTH + 1)}),
     "text_length": run_sent(labels={"a": "x" * (limits.TEXT_LENGTH + 1)}),
     "notes_length": run_sent(notes="x" * (limits.NOTES_LENGTH + 1)),
@@ -233,6 +237,7 @@ SENTENCES = {
     "envelope_trials": ITEMS,
     "labels": MEMBERS,
     "map_members": MEMBERS,
+    "identity_map_bytes": "an object of at most {} bytes of JSON.",
     "name_length": CHARACTERS,
     "text_length": CHARACTERS,
     "notes_length": CHARACTERS,
