@@ -89,6 +89,36 @@ def slow_headers(stranger: Stranger) -> None:
     stranger.trickle(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ", b"x")
 
 
+# Each is read by the thread that reads the requests of all connections, or by Django.
+WORST_HEADERS = (
+    b"X-Spaces: " + b" " * SMALL_BYTES + b"\x00",
+    b'Cookie: a="' + b"\\" * SMALL_BYTES,
+    b"Cookie: " + b"a=b;" * (SMALL_BYTES // 4),
+    b"Content-Type: text/plain" + b";" * SMALL_BYTES,
+    b"Accept: " + b"a/b," * (SMALL_BYTES // 4),
+    b"Accept-Language: " + b"a-" * (SMALL_BYTES // 2),
+    b"If-None-Match: " + b'"a",' * (SMALL_BYTES // 4),
+    b"X-Forwarded-For: " + b"1," * (SMALL_BYTES // 2),
+)
+
+
+def worst_headers(stranger: Stranger) -> None:
+    """Fields as long as a header may be, that take long to read."""
+    address = urlsplit(stranger.url)
+    assert address.hostname is not None
+    for field_ in itertools.cycle(WORST_HEADERS):
+        if stranger.is_over:
+            return
+        request = b"GET /api/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n%s\r\n\r\n"
+        try:
+            with socket.create_connection((address.hostname, address.port or 80), 10) as line:
+                line.settimeout(TIMEOUT_S)
+                line.sendall(request % field_)
+                stranger.answers[line.recv(12)[9:12].decode() or "closed"] += 1
+        except OSError as failed:
+            stranger.answers[type(failed).__name__] += 1
+
+
 def slow_body(stranger: Stranger) -> None:
     head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n"
     stranger.trickle(head, b"x")
@@ -226,10 +256,10 @@ def wrong_tokens(stranger: Stranger) -> None:
 
 # Sixteen connections.
 ATTACKS: tuple[Callable[[Stranger], None], ...] = (
-    *(slow_headers, slow_body, bombs),
+    *(slow_headers, worst_headers, slow_body, bombs),
     *(worst_texts, archives, worst_small_texts, large_label),
     *(flood_of_uploads, previews, comparisons),
-    *(large_answers, large_answers, large_answers),
+    *(large_answers, large_answers),
     *(deep_json, odd_ids, wrong_tokens),
 )
 
