@@ -16,9 +16,22 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from backend.accounts import throttle
 from backend.accounts.models import Act, AuditEvent, Token, User, Workspace
+from backend.errors import TooMany
 
 MAX_TEXT = 200
+# Never refused: they take access away, and each needs an act before it that is counted.
+UNCOUNTED = frozenset(
+    {
+        *(Act.TOKEN_REVOKED, Act.TOKEN_LEAKED, Act.FEED_TOKEN_REVOKED, Act.INVITATION_REVOKED),
+        *(Act.MEMBER_REMOVED, Act.MEMBER_LEFT, Act.WORKSPACE_DELETED),
+    }
+)
+
+
+class TooManyActs(TooMany):
+    """The person did so much in a day that the audit log could fill the disk."""
 
 
 @dataclass(slots=True)
@@ -63,16 +76,33 @@ def record(
     """Store that `act` was done to `subject`, a name or a title.
 
     `detail`: plain values, those of `change` where something changed; never a secret. `by` names a
-    person who is not signed in yet.
+    person who is not signed in yet. Raises TooManyActs.
     """
-    _event(act, workspace, subject, subject_id, by, detail).save(force_insert=True)
+    event = _event(act, workspace, subject, subject_id, by, detail)
+    _count(event, 1)
+    event.save(force_insert=True)
 
 
 def record_each(act: Act, workspace: Workspace, subject_ids: Sequence[UUID]) -> None:
     """As `record`, for many subjects without a name, in one statement."""
-    AuditEvent.objects.bulk_create(
-        _event(act, workspace, subject_id, subject_id, None, {}) for subject_id in subject_ids
-    )
+    events = [_event(act, workspace, id_, id_, None, {}) for id_ in subject_ids]
+    if events:
+        _count(events[0], len(events))
+        AuditEvent.objects.bulk_create(events)
+
+
+def _count(event: AuditEvent, events: int) -> None:
+    """Count the acts of a person; raises TooManyActs."""
+    if event.actor_id is None or event.act in UNCOUNTED:
+        return
+    wait_s = throttle.seconds_until_act(str(event.actor_id), count=events)
+    if wait_s:
+        raise TooManyActs(
+            f"You did {throttle.ACTS_PER_DAY:,} things within a day that the audit log keeps, the "
+            "limit. This one was not done.",
+            wait_s=wait_s,
+            hint="Wait, or ask another member to do it.",
+        )
 
 
 def _event(

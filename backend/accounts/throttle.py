@@ -24,6 +24,8 @@ from backend.broker import CACHE, limits_storage
 
 # By mail and user: strangers are written to in the name of the service.
 INVITATIONS_PER_HOUR = 30
+# By person. Each leaves an event that the audit log keeps for good.
+ACTS_PER_DAY = 50_000
 # The key of counts that are not of one sender.
 ALL_SENDERS = "all"
 # What is proved, each counted apart for an account: guessed passwords at the sign-in page, or codes
@@ -87,6 +89,19 @@ def seconds_until_invitation(user: str) -> int:
     """Count one invitation sent by mail; 0 when it may go on, else how long to wait."""
     limit = _parsed(f"{INVITATIONS_PER_HOUR}/hour")
     return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "invitation", user))
+
+
+def seconds_until_act(user: str, *, count: int = 1) -> int:
+    """Count acts of one person; 0 when they may be done, else how long to wait."""
+    limit = _parsed(f"{ACTS_PER_DAY}/day")
+    return CACHE.call(lambda: _wait_of(limit, "act", user, count=count), otherwise=0)
+
+
+def _wait_of(limit: RateLimitItem, *key: str, count: int) -> int:
+    counter = _counter()
+    if counter.hit(limit, *key, cost=count):
+        return 0
+    return _seconds_until(counter.get_window_stats(limit, *key).reset_time, limit)
 
 
 def seconds_until_leak_report(address: str) -> int:

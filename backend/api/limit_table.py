@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from backend.accounts.invitations import MOST_OPEN
+from backend.accounts.throttle import ACTS_PER_DAY
 from backend.accounts.token_making import MOST_USABLE
 from backend.accounts.workspaces import MOST_OWNED
 from backend.alerts.rules import MAX_RULES
@@ -145,6 +146,13 @@ _MADE = (
     Limit("workspace_rules", MAX_RULES, "rules", "for alerts of one workspace", 409),
     Limit("workspace_views", MAX_VIEWS, "views", "saved in one workspace", 409),
     Limit("feed_tokens", MAX_TOKENS, "tokens", "for feeds, of one member in a workspace", 409),
+    Limit(
+        "acts_per_day",
+        ACTS_PER_DAY,
+        "acts",
+        "of one person in a day that the audit log keeps; taking access away does not count",
+        429,
+    ),
     Limit("owned_workspaces", MOST_OWNED, "workspaces", "that one account owns", 400),
 )
 

@@ -1,13 +1,15 @@
 """The audit log: each act leaves one event, and nothing changes an event."""
 
 import io
+import uuid
 
 import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
-from backend.accounts import audit, invitations, leaks, token_making, tokens
+from backend.accounts import audit, invitations, leaks, throttle, token_making, tokens
+from backend.accounts.audit import TooManyActs
 from backend.accounts.models import Act, AuditEvent, Membership, Role, Token, User, Workspace
 from backend.deliveries.models import Channel
 from backend.feeds.models import FeedToken
@@ -298,3 +300,28 @@ def test_a_failed_act_leaves_no_event():
     tokens.revoke(Token.objects.get())
     assert since(before) == [Act.TOKEN_REVOKED]
     assert not ResultSet.objects.exists()
+
+
+def test_a_person_does_so_many_acts_in_a_day_and_may_take_access_away(scene, owner, monkeypatch):
+    monkeypatch.setattr(throttle, "ACTS_PER_DAY", 2)
+    asked = {"name": "a", "scopes": ["runs:read"], "workspace": scene.own.workspace.slug}
+    made = [owner.post("/api/v1/tokens", asked, "application/json") for _ in range(3)]
+    assert [answer.status_code for answer in made] == [201, 201, 429]
+    assert "2 things within a day" in made[2].json()["detail"]
+    assert 0 < int(made[2]["Retry-After"]) <= 86_400
+    assert Token.objects.filter(name="a").count() == 2
+    revoked = owner.delete(f"/api/v1/tokens/{made[0].json()['id']}")
+    assert revoked.status_code == 204
+    assert latest().act == Act.TOKEN_REVOKED
+
+
+def test_acts_of_many_subjects_count_each_and_others_go_on(scene, owner, monkeypatch):
+    monkeypatch.setattr(throttle, "ACTS_PER_DAY", 2)
+    workspace, count = scene.own.workspace, AuditEvent.objects.count()
+    with audit.acting(audit.Origin(lambda: scene.own.user, None)), pytest.raises(TooManyActs):
+        audit.record_each(Act.RUN_TRASHED, workspace, [uuid.uuid4() for _ in range(3)])
+    other = User.objects.create_user("somebody else")
+    with audit.acting(audit.Origin(lambda: other, None)):
+        audit.record(Act.RUN_TRASHED, workspace)
+    audit.record_each(Act.RUN_TRASHED, workspace, [uuid.uuid4() for _ in range(3)])
+    assert AuditEvent.objects.count() == count + 4

@@ -37,10 +37,10 @@ OF_READING = {"run_trials", "report_bytes", "line_bytes"}
 OF_A_RUN = {"run_corrections"}
 # runs/tests/test_merging.py.
 OF_A_MERGE = {"merge_runs", "merge_trials"}
-# ingest/tests/test_quotas_at_once.py.
+# ingest/tests/test_quotas_at_once.py; the last one accounts/tests/test_audit.py.
 MADE_IN_A_WORKSPACE = {
     *("workspace_tokens", "workspace_invitations", "workspace_channels", "workspace_rules"),
-    *("workspace_views", "feed_tokens", "owned_workspaces"),
+    *("workspace_views", "feed_tokens", "owned_workspaces", "acts_per_day"),
 }
 # Before the application sees the request: config/tests/test_request_parser.py.
 OF_THE_WEB_SERVER = {"header_bytes", "header_field_bytes"}
