@@ -85,6 +85,8 @@ class RunPage:
     next: str | None
 
 
+# Of the runs of one page: each may be a series of its own, whose names are read.
+PAGE_TRIALS = 50_000
 EVERY_RUN = RunSearch()
 NEWEST_FIRST = RunOrder()
 
@@ -100,18 +102,23 @@ def run_page(
 ) -> RunPage:
     """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor.
 
-    With `most_trials`, the page ends before a run with which it would have more; it has one run at
-    least.
+    The page ends before a run with which it would have more than PAGE_TRIALS counted trials, or
+    with `most_trials`, more than these, warm-ups included; it has one run at least.
     """
     runs = _first_rows(list(workspace_ids), search, order, after, limit + 1)
-    rows = rows_of(runs[:limit], search.cells())
+    fitting = _fitting([run.counted_trials for run in runs[:limit]], PAGE_TRIALS)
+    rows = rows_of(runs[:fitting], search.cells())
     if most_trials is not None:
-        totals = accumulate(row.trials for row in rows)
-        rows = rows[: max(1, sum(total <= most_trials for total in totals))]
+        rows = rows[: _fitting([row.trials for row in rows], most_trials)]
     return RunPage(
         runs=tuple(rows),
         next=order.cursor(runs[len(rows) - 1]) if len(runs) > len(rows) else None,
     )
+
+
+def _fitting(counts: Sequence[int], most: int) -> int:
+    """How many of the first counts sum up to `most` at the most; one at least."""
+    return max(1, sum(total <= most for total in accumulate(counts)))
 
 
 def _first_rows(
@@ -166,7 +173,7 @@ class _Measured:
 
 # The columns that `_row` reads: a run has many more, and large ones.
 _SHOWN = (
-    *("started_at", "recorded_at", "interrupted", "is_open", "labels"),
+    *("started_at", "recorded_at", "interrupted", "is_open", "labels", "counted_trials"),
     *("workspace__slug", "server_host__name", "server_host__cpu_model"),
 )
 # What runs measured, in the order of names. Each series is counted once for a run before it is

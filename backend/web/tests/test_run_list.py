@@ -14,6 +14,7 @@ from backend.analysis.pages.run_summary import summarise_run
 from backend.ingest.editing import edit_run, merge_names
 from backend.ingest.models import State, Upload
 from backend.ingest.worker import process
+from backend.runs import listing
 from backend.runs.listing import rows_of, run_page
 from backend.runs.models import FormerName, Run, Server, Trial, Workload
 from backend.runs.run_order import DIRECTIONS, SORTS, RunOrder
@@ -332,3 +333,12 @@ def test_the_uploads_are_listed_page_by_page(client, scene, monkeypatch):
     following = first.split('<a class="button" href="')[-1].split('"')[0].replace("&amp;", "&")
     assert str(older.pk) in client.get(following).content.decode()
     assert client.get("/w/own-lab/uploads?after=x").status_code == 400
+
+
+def test_a_page_ends_before_runs_of_too_many_trials(workspace, runs, monkeypatch):
+    # 9 and 4 counted trials, then 2; the next page has one run at least.
+    monkeypatch.setattr(listing, "PAGE_TRIALS", 13)
+    first, after = names(workspace, RunOrder())
+    assert first == ["many", "fast"]
+    monkeypatch.setattr(listing, "PAGE_TRIALS", 1)
+    assert names(workspace, RunOrder(), after=after) == (["slow"], None)
