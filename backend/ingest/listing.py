@@ -14,8 +14,9 @@ from django.db.models import Count, Q
 from django.db.models.fields.json import KT
 
 from backend.ingest.models import Artefact, State, Upload
+from backend.runs import listing
 from backend.runs.cursors import page_by_time
-from backend.runs.listing import names_of_runs
+from backend.runs.models import Run
 
 
 class Which(Enum):
@@ -63,7 +64,10 @@ def upload_page(
     after: str = "",
     limit: int,
 ) -> UploadPage:
-    """Uploads of a workspace after the cursor. Raises BadCursor."""
+    """Uploads of a workspace after the cursor, as many as a page of runs may have trials.
+
+    Raises BadCursor.
+    """
     rows = Upload.objects.filter(workspace=workspace_id, is_in_trash=False)
     rows = rows.filter(which.value)
     if since is not None:
@@ -71,8 +75,16 @@ def upload_page(
     shown = rows.only("id", "state", "reason", "received_at", "run")
     # A part of a run that came in several uploads has no row of its own there.
     shown = shown.annotate(part_of=KT("envelope__run__id"))
-    page, cursor = page_by_time(shown, "received_at", after=after, limit=limit)
+    page, cursor = page_by_time(shown, "received_at", after=after, limit=limit, fitting=_fitting)
     return UploadPage(_with_files(page), cursor or None)
+
+
+def _fitting(uploads: Sequence[Upload]) -> int:
+    """How many of the first uploads one page may have: the names of their series are read."""
+    run_of = [_run_of(upload) for upload in uploads]
+    runs = Run.with_trash.filter(pk__in=filter(None, run_of))
+    counts = dict(runs.values_list("pk", "counted_trials"))
+    return listing.fitting([counts.get(id_, 0) for id_ in run_of], listing.PAGE_TRIALS)
 
 
 def _with_files(uploads: Sequence[Upload]) -> list[ListedUpload]:
@@ -83,7 +95,7 @@ def _with_files(uploads: Sequence[Upload]) -> list[ListedUpload]:
         names[upload_id].append(name)
     counts = dict(files.order_by().values_list("upload_id").annotate(count=Count("*")))
     run_of = {upload.pk: _run_of(upload) for upload in uploads}
-    run_names = names_of_runs([run_id for run_id in run_of.values() if run_id is not None])
+    run_names = listing.names_of_runs([run_id for run_id in run_of.values() if run_id is not None])
     return [
         ListedUpload(
             upload,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 from uuid import UUID
@@ -97,17 +97,24 @@ def _together(*values: Expression | F) -> Func:
 
 
 def page_by_time(
-    rows: QuerySet[Row], field: str, *, after: str, limit: int
+    rows: QuerySet[Row],
+    field: str,
+    *,
+    after: str,
+    limit: int,
+    fitting: Callable[[Sequence[Row]], int] = len,
 ) -> tuple[Sequence[Row], str]:
     """One page of `rows`, the newest first, and the cursor of the next; "" on the last page.
 
-    `field` names the time of a row. Raises BadCursor.
+    `field` names the time of a row; `fitting` says how many of the first rows one page may have.
+    Raises BadCursor.
     """
     if after:
         instant, id_ = read_instant_cursor(after)
         rows = rows.filter(beyond(field, Value(instant, DateTimeField()), id_, "<"))
     page_and_next = list(rows.order_by(f"-{field}", "-pk")[: limit + 1])
     page = page_and_next[:limit]
-    if len(page_and_next) <= limit:
+    page = page[: fitting(page)]
+    if len(page_and_next) == len(page):
         return page, ""
     return page, pack_cursor(getattr(page[-1], field).isoformat(), str(page[-1].pk))

@@ -106,17 +106,17 @@ def run_page(
     with `most_trials`, more than these, warm-ups included; it has one run at least.
     """
     runs = _first_rows(list(workspace_ids), search, order, after, limit + 1)
-    fitting = _fitting([run.counted_trials for run in runs[:limit]], PAGE_TRIALS)
-    rows = rows_of(runs[:fitting], search.cells())
+    on_page = fitting([run.counted_trials for run in runs[:limit]], PAGE_TRIALS)
+    rows = rows_of(runs[:on_page], search.cells())
     if most_trials is not None:
-        rows = rows[: _fitting([row.trials for row in rows], most_trials)]
+        rows = rows[: fitting([row.trials for row in rows], most_trials)]
     return RunPage(
         runs=tuple(rows),
         next=order.cursor(runs[len(rows) - 1]) if len(runs) > len(rows) else None,
     )
 
 
-def _fitting(counts: Sequence[int], most: int) -> int:
+def fitting(counts: Sequence[int], most: int) -> int:
     """How many of the first counts sum up to `most` at the most; one at least."""
     return max(1, sum(total <= most for total in accumulate(counts)))
 

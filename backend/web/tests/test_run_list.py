@@ -12,6 +12,7 @@ from django.utils import timezone
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_summary import summarise_run
 from backend.ingest.editing import edit_run, merge_names
+from backend.ingest.listing import upload_page
 from backend.ingest.models import State, Upload
 from backend.ingest.worker import process
 from backend.runs import listing
@@ -342,3 +343,15 @@ def test_a_page_ends_before_runs_of_too_many_trials(workspace, runs, monkeypatch
     assert first == ["many", "fast"]
     monkeypatch.setattr(listing, "PAGE_TRIALS", 1)
     assert names(workspace, RunOrder(), after=after) == (["slow"], None)
+
+
+def test_a_page_of_uploads_ends_before_runs_of_too_many_trials(scene, monkeypatch):
+    for end in ("", "\n"):
+        process(make_upload(scene.own, WRK + end).pk)
+    monkeypatch.setattr(listing, "PAGE_TRIALS", 1)
+    seen, after = [], ""
+    while after is not None:
+        page = upload_page(scene.own.workspace.pk, after=after, limit=50)
+        seen += [len(page.uploads)]
+        after = page.next
+    assert seen == [1, 1, 1]
