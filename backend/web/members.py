@@ -66,7 +66,7 @@ def remove_member(request: HttpRequest, slug: str, user_id: UUID) -> HttpRespons
         messages.info(request, f"You left {workspace.name}.")
         return HttpResponseRedirect(link_to("home"))
     messages.info(
-        request, f"{removed} was removed from {workspace.name}. Their agent tokens stopped working."
+        request, f"{removed} was removed from {workspace.name}. Their tokens stopped working."
     )
     return HttpResponseRedirect(link_to("members-page", workspace.slug))
 

@@ -182,6 +182,12 @@ class TestMembers:
         assert response.status_code == 409
         assert "Make another member an owner first." in text_of(response)
 
+    def test_leaving_and_removing_ask_first(self, owner, scene):
+        page = owner.get(MEMBERS).content.decode()
+        questions = re.findall(r'<details class="menu-question">.*?</details>', page, re.DOTALL)
+        assert [question.count("<form") for question in questions] == [1, 1]
+        assert page.count("/remove") == len(questions)
+
     def test_a_viewer_leaves(self, scene):
         viewer = Client()
         viewer.force_login(scene.viewer)
