@@ -214,7 +214,10 @@ class Site:
                 if self.get("/readyz"):
                     return
             time.sleep(0.1)
-        raise StartFailed(f"the web server did not get ready; see {self.folder.log_of('web')}")
+        raise StartFailed(
+            f"the web server was not ready after {READY_TIMEOUT_S} s. If the machine is busy, start "
+            f"again when it is idle. Otherwise see {self.folder.log_of('web')}"
+        )
 
     def get(self, path: str) -> bytes:
         """The body that the site answers with; raises OSError."""
