@@ -16,7 +16,7 @@ from backend.formats.text import Line, Source
 from backend.formats.tools import TOOLS, Tool, claims_of
 
 # Raised whenever a reading of the same bytes can change.
-PARSER_VERSION = "7"
+PARSER_VERSION = "8"
 
 
 @dataclass(frozen=True)

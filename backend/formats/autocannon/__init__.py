@@ -163,16 +163,19 @@ def _latency(block: Mapping[str, Any]) -> Latency:
     counted = block.get("totalCount")
     if counted == 0 or (counted is None and block["max"] == 0):
         return Latency()
+    percentiles = {
+        _percent(key): _us(value)
+        for key, value in block.items()
+        if key[:1] == "p" and key[1:2].isdigit()
+    }
+    # autocannon prints the least latency that it did not round to 0: not the minimum beside a 0.
+    is_least = 0 not in percentiles.values()
     return Latency(
         mean_us=_us(block["average"]),
         stdev_us=_us(block["stddev"]),
-        min_us=_us(block["min"]),
+        min_us=_us(block["min"]) if is_least else None,
         max_us=_us(block["max"]),
-        percentiles={
-            _percent(key): _us(value)
-            for key, value in block.items()
-            if key[:1] == "p" and key[1:2].isdigit()
-        },
+        percentiles=percentiles,
     )
 
 

@@ -107,6 +107,14 @@ def test_percentiles_of_old_versions_have_their_point():
     assert trial.latency.percentiles == {"50": 1000.0, "99.9": 9000.0}
 
 
+def test_the_least_latency_that_was_not_rounded_to_zero_is_no_minimum():
+    latency = {"average": 1, "stddev": 1, "min": 2, "max": 9, "p1": 0, "p50": 2}
+    (trial,) = read(json.dumps({**JSON, "latency": latency}))
+    assert trial.latency.min_us is None
+    (trial,) = read(json.dumps({**JSON, "latency": {**latency, "p1": 2}}))
+    assert trial.latency.min_us == 2000.0
+
+
 def test_a_sampling_interval_that_is_no_number_is_refused():
     text = (CAPTURES / "L100-text" / "stderr").read_text()
     with pytest.raises(FormatError, match="invalid count"):
