@@ -41,6 +41,22 @@ def test_no_header_takes_long(name):
     assert (refusal_of(parser) is None) == ("cookie" in name)
 
 
+@pytest.mark.parametrize("address", ["a://" + "1" * LONG, "a" * LONG + "://", "/" * LONG])
+def test_no_address_takes_long(address):
+    """The first took 6 minutes to refuse."""
+    began_s = time.thread_time()
+    parser = read(first=f"GET {address} HTTP/x")
+    assert time.thread_time() - began_s < 0.5
+    assert refusal_of(parser) == (400, "Start line is invalid")
+
+
+def test_addresses_are_read_as_before():
+    parser = read(first="GET http://a:80/b%20c?d=e#f HTTP/1.0")
+    assert (parser.command, parser.version, parser.proxy_netloc) == ("GET", "1.0", "a:80")
+    assert (parser.path, parser.query, parser.fragment) == ("/b c", "d=e", "f")
+    assert refusal_of(read(first="GET /a b HTTP/1.1")) == (400, "Start line is invalid")
+
+
 @pytest.mark.parametrize("name", ["Accept", "Content-Type"])
 def test_a_media_type_above_the_limit_is_refused_by_its_name(name):
     allowed = f"{name}: " + "x" * HEADER_FIELD_BYTES
