@@ -1,5 +1,8 @@
 """The query string: what it may say, how it is spelled, what is said of a wrong one."""
 
+import contextlib
+import time
+
 import pytest
 from django.http import QueryDict
 
@@ -77,6 +80,7 @@ def test_a_load_point_survives_its_spelling(at):
         ("limit=1e20", "up to"),
         ("&".join(["server=query"] * 501), "at most 500 fields"),
         ("limit=1_000", "a number above 0"),
+        ("limit=8.", "a number above 0"),
         ("connections=6_4", "a number above 0"),
         ("limit=\uff11", "a number above 0"),
         ("payload=\uff11", "a number of bytes"),
@@ -95,6 +99,21 @@ def test_an_unknown_field_lists_the_fields():
     with pytest.raises(QueryError) as caught:
         CompareQuery.parse("colour=red")
     assert all(field in str(caught.value) for field in QUERY_FIELDS)
+
+
+@pytest.mark.parametrize("field", QUERY_FIELDS)
+@pytest.mark.parametrize("end", ["", "x", ".", "e"])
+def test_many_digits_are_refused_at_once(field, end):
+    """60,000 digits and a letter took 50 s, and no other thread of the process ran meanwhile."""
+    began_s = time.thread_time()
+    with contextlib.suppress(QueryError):
+        CompareQuery.parse(f"{field}=" + "1" * 60_000 + end)
+    assert time.thread_time() - began_s < 0.5
+
+
+@pytest.mark.parametrize("text", ["8", "8.5", ".5", "08", "1e3", "1.5E-3"])
+def test_decimals_are_read(text):
+    assert CompareQuery.parse(f"limit={text}").limit == float(text)
 
 
 @pytest.mark.parametrize(
