@@ -21,7 +21,8 @@ from backend.runs.names import TOKEN_HOSTS
 GRACE = timedelta(seconds=30)
 # Older progress is of no use to anybody and is deleted.
 KEPT = timedelta(days=30)
-# Of one workspace: beyond them, those that were heard longest ago are deleted.
+# Of one token: beyond them, those that were heard longest ago are deleted. So no token pushes out
+# the runs of another.
 MOST_HEARD = 10_000
 # A host that was silent for longer makes room for a new one, where a token has too many.
 HOST_KEPT = timedelta(days=1)
@@ -112,4 +113,4 @@ def _store_progress(agent: Agent, heartbeat: Heartbeat) -> None:
     if is_new:
         own = Progress.objects.filter(workspace=agent.workspace_id)
         own.filter(heard_at__lt=now - KEPT).delete()
-        forget_beyond(own.order_by("-heard_at"), MOST_HEARD)
+        forget_beyond(own.filter(agent__token=agent.token_id).order_by("-heard_at"), MOST_HEARD)

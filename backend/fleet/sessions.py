@@ -12,7 +12,7 @@ from django.utils import timezone
 from backend.accounts.models import Token
 from backend.errors import Conflict
 from backend.fleet.forgetting import forget_beyond
-from backend.fleet.models import Session, SessionMember
+from backend.fleet.models import Progress, Session, SessionMember
 
 # From "all are ready" to the start: every agent must have asked once more by then.
 LEAD = timedelta(seconds=1.5)
@@ -20,7 +20,7 @@ LEAD = timedelta(seconds=1.5)
 ABSENT = timedelta(seconds=30)
 # Each execution of a plan has a session of its own, so old ones are of no use to anybody.
 KEPT = timedelta(days=30)
-# Of one workspace: beyond them, the oldest are deleted.
+# Of one workspace, without those whose runs go on: beyond them, the oldest are deleted.
 MOST_SESSIONS = 1_000
 
 
@@ -87,9 +87,12 @@ def join_session(token: Token, request: JoinRequest) -> SessionStatus:
 
 
 def _forget_old(token: Token) -> None:
-    own = Session.objects.filter(workspace=token.workspace_id)
-    own.filter(created_at__lt=timezone.now() - KEPT).delete()
-    forget_beyond(own.order_by("-created_at"), MOST_SESSIONS)
+    own, now = Session.objects.filter(workspace=token.workspace_id), timezone.now()
+    own.filter(created_at__lt=now - KEPT).delete()
+    heard = Progress.objects.filter(workspace=token.workspace_id, state=Progress.State.RUNNING)
+    alive = heard.filter(silent_until__gte=now).values("run")
+    under_way = SessionMember.objects.filter(run__in=alive).values("session")
+    forget_beyond(own.exclude(pk__in=under_way).order_by("-created_at"), MOST_SESSIONS)
 
 
 def _refuse_mismatch(session: Session, request: JoinRequest) -> None:

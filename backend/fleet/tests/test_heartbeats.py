@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from backend.accounts import tokens
-from backend.accounts.models import Token
+from backend.accounts.models import Token, TokenKind
 from backend.fleet import heartbeats
 from backend.fleet.heartbeats import (
     GRACE,
@@ -115,6 +115,25 @@ def test_of_ever_new_runs_the_last_are_kept(tenant, monkeypatch):
     say(tenant, running(runs[0]))
     assert set(kept(tenant)) == {runs[0], runs[2], runs[4]}
     assert kept(other) == [runs[0]]
+
+
+def test_no_token_pushes_out_the_runs_of_another(tenant, monkeypatch):
+    monkeypatch.setattr(heartbeats, "MOST_HEARD", 2)
+    measured = running(silent_s=7200)
+    say(tenant, measured)
+    clear = tokens.issue(
+        TokenKind.AGENT, tenant.workspace, user=tenant.user, name="other", lifetime=GRACE
+    )
+    runs = [uuid.uuid4() for _ in range(4)]
+    for run in runs:
+        record_heartbeat(
+            tokens.find(clear, TokenKind.AGENT),
+            host_name="bench-2",
+            program="loadsheet-agent",
+            version="0.1.0",
+            heartbeat=running(run),
+        )
+    assert set(kept(tenant)) == {measured.run, *runs[2:]}
 
 
 def kept(tenant):

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.fleet import sessions
+from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.fleet.models import Session, SessionMember
 from backend.fleet.sessions import ABSENT, KEPT, LEAD, JoinRefused, JoinRequest, join_session
 from backend.testing.uploads import make_tenant
@@ -52,6 +53,20 @@ def test_of_ever_new_sessions_the_last_are_kept(token, monkeypatch):
     join_session(token, join_request(2, name="c"))
     assert set(Session.objects.values_list("name", flat=True)) == {"c", "d"}
     assert set(SessionMember.objects.values_list("run", flat=True)) == set(RUNS[2:4])
+
+
+@pytest.mark.parametrize(
+    ("heard", "is_kept"), [({}, True), ({"state": "finished"}, False), ({"silent_s": -60.0}, False)]
+)
+def test_a_session_whose_run_goes_on_is_kept(token, monkeypatch, heard, is_kept):
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 1)
+    join_session(token, join_request(0))
+    heartbeat = Heartbeat(**{"run": RUNS[0], "state": "running", "trials_done": 0, **heard})
+    record_heartbeat(token, host_name="client-0", program="agent", version="1", heartbeat=heartbeat)
+    for number, name in enumerate("ab", start=1):
+        join_session(token, join_request(number, name=name))
+    names = set(Session.objects.values_list("name", flat=True))
+    assert names == ({"big", "b"} if is_kept else {"b"})
 
 
 def test_a_session_of_long_ago_is_forgotten(token):
