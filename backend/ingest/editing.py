@@ -45,8 +45,10 @@ def undo_edit(run: Run, correction_id: UUID, *, by: User | None) -> bool:
 
 @contextmanager
 def _computed_again(run: Run) -> Iterator[None]:
-    before = hosts_of(run)
     with transaction.atomic():
+        # Another correction may have given the run other hosts since it was read.
+        lock_names(run.workspace, exclusive=True)
+        before = frozenset().union(*map(hosts_of, Run.with_trash.filter(pk=run.pk)))
         yield
         # A host that a correction took away may have been observed.
         apply_observations(run.pk)

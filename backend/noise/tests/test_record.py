@@ -237,6 +237,14 @@ def test_a_corrected_host_takes_the_comparison_over(lab):
     assert (noise_of().comparisons, noise_of("bench-9").comparisons) == (1, 0)
 
 
+def test_of_two_corrections_at_once_the_host_between_is_estimated_again(lab):
+    record(lab, self_trials(10_100))
+    first, second = Run.objects.get(), Run.objects.get()
+    edit_run(first, {"server_host": "bench-9"}, author=None)
+    edit_run(second, {"server_host": "bench-10"}, author=None)
+    assert (noise_of("bench-9").comparisons, noise_of("bench-10").comparisons) == (0, 1)
+
+
 def test_a_reader_gets_the_noise_of_their_own_workspaces(lab):
     record(lab, self_trials(10_100))
     host = Host.objects.get()
