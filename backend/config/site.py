@@ -215,8 +215,8 @@ class Site:
                     return
             time.sleep(0.1)
         raise StartFailed(
-            f"the web server was not ready after {READY_TIMEOUT_S} s. If the machine is busy, start "
-            f"again when it is idle. Otherwise see {self.folder.log_of('web')}"
+            f"the web server was not ready after {READY_TIMEOUT_S} s. If the machine is busy, "
+            f"start again when it is idle. Otherwise see {self.folder.log_of('web')}"
         )
 
     def get(self, path: str) -> bytes:

@@ -84,7 +84,9 @@ def _fitting(uploads: Sequence[Upload]) -> int:
     run_of = [_run_of(upload) for upload in uploads]
     runs = Run.with_trash.filter(pk__in=filter(None, run_of))
     counts = dict(runs.values_list("pk", "counted_trials"))
-    return listing.fitting([counts.get(id_, 0) for id_ in run_of], listing.PAGE_TRIALS)
+    return listing.fitting(
+        [counts.get(id_, 0) if id_ else 0 for id_ in run_of], listing.PAGE_TRIALS
+    )
 
 
 def _with_files(uploads: Sequence[Upload]) -> list[ListedUpload]:
