@@ -30,7 +30,7 @@ from backend.ingest.plain_json import (
     JSON_OBJECT_MEMBERS,
 )
 from backend.runs import merging
-from backend.runs.names import MAX_CORRECTIONS, MAX_TRIALS, TOKEN_HOSTS
+from backend.runs.names import MAX_CORRECTIONS, MAX_DISMISSALS, MAX_TRIALS, TOKEN_HOSTS
 from backend.sharing.saved_views import MAX_VIEWS
 
 
@@ -93,6 +93,7 @@ _FIXED = (
         "of one run, undone ones included",
         400,
     ),
+    Limit("run_dismissals", MAX_DISMISSALS, "dismissals", "of one run, undone ones included", 400),
     Limit("labels", sent.LABELS, "labels", "of one run", 400),
     Limit("map_members", sent.MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
     Limit(

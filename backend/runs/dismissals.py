@@ -13,6 +13,7 @@ from backend.accounts.models import User
 from backend.accounts.token_format import holds_token
 from backend.errors import InvalidInput
 from backend.runs.models import Cell, Dismissal, Run, Trial
+from backend.runs.names import MAX_DISMISSALS
 from backend.runs.text_checks import check_texts
 
 MAX_REASON = 500
@@ -42,6 +43,7 @@ def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dis
         with transaction.atomic():
             # So that nobody shares the run between the check and the end of the transaction.
             Run.objects.select_for_update().filter(pk=run.pk).first()
+            _refuse_more_than_are_kept(run)
             dismissal = Dismissal.objects.create(
                 run=run, check_id=check_id, reason=reason, author=author
             )
@@ -50,6 +52,14 @@ def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dis
             return dismissal
     except IntegrityError:
         return Dismissal.objects.get(run=run, check_id=check_id, undone_at=None)
+
+
+def _refuse_more_than_are_kept(run: Run) -> None:
+    if Dismissal.objects.filter(run=run).count() >= MAX_DISMISSALS:
+        raise DismissalRefused(
+            f"Findings of this run were dismissed {MAX_DISMISSALS:,} times, undone ones included; "
+            "no more are kept. Upload its output again."
+        )
 
 
 @transaction.atomic

@@ -55,6 +55,8 @@ Row = Server | Host | Workload
 MAX_RUNS = 1000
 # About a millisecond of a processor each.
 MAX_TRIALS = 50_000
+# Of a workspace. Each holds the rows that it merged; the audit log tells of those before.
+UNDONE_KEPT = 1000
 HOST_ROLES = ("server_host", "client_host")
 _PARTS = ("server", "workload", *HOST_ROLES)
 
@@ -114,7 +116,14 @@ def undo_merge(merged: Merge, *, by: User | None) -> bool:
     remove_unused_series(workspace.pk)
     workspace.changed()
     _record(Act.MERGE_UNDONE, merged)
+    _forget_undone(workspace)
     return True
+
+
+def _forget_undone(workspace: Workspace) -> None:
+    undone = Merge.objects.filter(workspace=workspace).exclude(undone_at=None)
+    older = undone.order_by("-undone_at").values_list("pk", flat=True)[UNDONE_KEPT:]
+    Merge.objects.filter(pk__in=list(older)).delete()
 
 
 def _refuse_rows_in_use(merged: Merge, rows: Sequence[Row]) -> None:

@@ -10,6 +10,7 @@ MAX_NOTES = 10_000
 MAX_TRIALS = 10_000
 # Of one run: its page and its JSON list them all, each with the trials and texts that it changed.
 MAX_CORRECTIONS = 500
+MAX_DISMISSALS = 500
 # How many hosts the agents of one token may name.
 TOKEN_HOSTS = 100
 

@@ -33,8 +33,8 @@ URL = "/api/v1/uploads"
 # What it bounds is counted when an upload is read: test_large_runs.py and test_early_trials.py.
 # The last two: formats/autocannon/tests/test_autocannon.py, formats/tests/test_gathering.py.
 OF_READING = {"run_trials", "report_bytes", "line_bytes"}
-# runs/tests/test_editing.py.
-OF_A_RUN = {"run_corrections"}
+# runs/tests/test_editing.py and test_dismissals.py.
+OF_A_RUN = {"run_corrections", "run_dismissals"}
 # runs/tests/test_merging.py.
 OF_A_MERGE = {"merge_runs", "merge_trials"}
 # ingest/tests/test_quotas_at_once.py; the last one accounts/tests/test_audit.py.

@@ -268,3 +268,18 @@ def test_undoing_takes_as_many_statements_for_many_runs_as_for_few(lab, kind):
             assert undo_merge(merged, by=lab.user)
         counts.append(len(statements))
     assert counts[0] == counts[1]
+
+
+def test_merges_that_were_undone_long_ago_are_forgotten(lab, monkeypatch):
+    read(lab, servers=["a"])
+    read(lab, servers=["b"], text=WRK + "x")
+    monkeypatch.setattr(merging, "UNDONE_KEPT", 2)
+    made = []
+    for _ in range(3):
+        made.append(merge(lab.workspace, Kind.SERVER, "a", "b", lab.user))
+        undo_merge(made[-1], by=lab.user)
+    standing = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    assert set(Merge.objects.values_list("pk", flat=True)) == {
+        *(merged.pk for merged in made[1:]),
+        standing.pk,
+    }
