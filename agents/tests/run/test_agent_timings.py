@@ -19,6 +19,7 @@ from loadsheet_agent.run import timings as parts
 from loadsheet_agent.run.progress import Clock
 from loadsheet_agent.run.summary import summarise
 from loadsheet_agent.run.timings import FILE, MOST_KEPT, Timings, read_timings
+from loadsheet_agent.tools.base import Glance
 
 SERVERS = "".join(
     f'[[servers]]\nname = "{name}"\nurl = "http://127.0.0.1:{{port}}"\nstart = ["x"]\n'
@@ -284,3 +285,8 @@ def recorded_step(trial: dict, plan: Plan, server: ServerSpec) -> Step:
         repeat=1,
         is_warmup=trial["is_warmup"],
     )
+
+
+@pytest.mark.parametrize(("p99_s", "text"), [(0.0, "p99 < 1 ms"), (0.0025, "p99 2.5 ms")])
+def test_a_latency_that_the_tool_rounded_to_zero_is_not_zero(p99_s: float, text: str):
+    assert progress.glance_text(Glance(p99_s=p99_s)) == text

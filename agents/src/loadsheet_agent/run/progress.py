@@ -200,10 +200,15 @@ def glance_text(glance: Glance) -> str:
     rate, p99_s, errors = glance.throughput_rps, glance.p99_s, glance.error_rate
     figures = [
         "" if rate is None else f"{rate:,.0f}/s",
-        "" if p99_s is None else f"p99 {p99_s * 1000:.3g} ms",
+        "" if p99_s is None else f"p99 {_milliseconds(p99_s)} ms",
         "" if not errors else f"{errors:.2%} errors",
     ]
     return " · ".join(figure for figure in figures if figure)
+
+
+def _milliseconds(seconds: float) -> str:
+    """Such as 2.5; of a time that the load tool rounds to 0, < 1."""
+    return f"{seconds * 1000:.3g}" if seconds else "< 1"
 
 
 class PlainProgress:
