@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
+from backend.analysis.figures import Ratio
 from backend.analysis.pages.pair.answer import PairDifference, PairRow, SeriesPair, SideKind
 from backend.analysis.pages.pair.describe import compare_pair
 from backend.analysis.pages.pair.sides import NoPair, read_side_ids
@@ -137,6 +138,11 @@ def _cells(row: PairRow) -> dict[str, Any]:
         **_column(row.metric),
         "text": row.text,
         "why": None if ratio is None else ratio.why,
-        "verdict": "" if ratio is None else _VERDICTS[ratio.verdict],
+        "verdict": "" if ratio is None else _verdict(ratio),
         "tone": "" if ratio is None else ratio.verdict,
     }
+
+
+def _verdict(ratio: Ratio) -> str:
+    """Without an interval nothing is known of the noise."""
+    return "no interval" if ratio.low is None else _VERDICTS[ratio.verdict]

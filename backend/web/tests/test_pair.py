@@ -58,6 +58,18 @@ def test_the_page_says_what_changed_what_differs_and_the_figures(owner, two):
     assert f"/w/own-lab/compare/pair?a={b.pk}&amp;b={a.pk}" in html
 
 
+def test_single_trials_have_no_interval_and_are_not_called_noisy(owner, scene):
+    workspace = scene.own.workspace
+    a, b = (
+        make_run(workspace, CellSpec("caddy", version=version, rates=(rate,)))
+        for version, rate in (("2.0", 2000.0), ("2.1", 1000.0))
+    )
+    html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
+    assert "an interval needs 2 more trials at least" in html
+    assert "no interval" in html
+    assert ">too noisy<" not in html
+
+
 def test_the_chip_opens_what_is_listed_below(owner, two, scene):
     a, b = two
     html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
