@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.formats.model import ERROR_CLASSES
+from backend.runs.checks.wording import time_text
 from backend.runs.measured import throughput_origin_of
 from backend.runs.models import Trial
 
@@ -133,7 +134,7 @@ def _latency_note(trial: Trial) -> str:
         "reported": "Reported: the tool's own figures, which cannot be merged with others.",
     }.get(trial.percentiles_origin or "", "The output has no percentiles.")
     step = trial.latency_resolution_us
-    return origin if step is None else f"{origin} The smallest step of these times is {step:g} µs."
+    return origin if step is None else f"{origin} The tool rounds latency to {time_text(step)}."
 
 
 def _errors(trial: Trial) -> Iterator[Figure]:

@@ -173,8 +173,8 @@ CONTRADICTION_RULES = (
                 "have one name, and the envelope does not say that they are one machine. If they "
                 "are, the load tool takes processor time from the server."
             ),
-            remedy="Say in the upload that they are one machine (`same_host`), or give the hosts "
-            "different names.",
+            remedy="Say in the upload that they are one machine (same_host in an envelope), or "
+            "give the hosts different names.",
         ),
         one_host,
     ),

@@ -118,7 +118,7 @@ function ratioBase({ rows }: RankingView): HTMLElement[] {
   if (!base || rows.length < 2) return [];
   const family =
     rows.indexOf(base) > 1
-      ? ". A headline without it has a wider interval, because it holds for all pairs of servers at once."
+      ? ". The headline is about two other series, and has a wider interval, because it holds for all pairs at once."
       : "";
   return [
     h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST), family),
