@@ -31,7 +31,7 @@ CHUNK_LINE_BYTES = 16 << 10
 
 # As the expressions of Waitress, of which one tried each place for the end of an authority and of a
 # port in it, one for the end of the spaces before a value: a line of 60 KB kept all threads of the
-# process waiting for 6 minutes or 16 s.
+# process waiting for more than 4 minutes, or 16 s.
 parser.first_line_re = re.compile(
     rb"(?P<method>[!#$%&'*+\-.^_`|~0-9A-Za-z]+) (?P<uri>[^ ]+)(?: HTTP/(?P<version>[0-9]\.[0-9]))?"
 )

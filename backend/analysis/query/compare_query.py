@@ -33,7 +33,7 @@ MAX_CONNECTIONS, MAX_RATE, MAX_LATENCY = 2**31 - 1, 10**15, 10**12
 # Reads the text of a field, whose name is for the message.
 _Reader = Callable[[str, str], Any]
 # What Python reads as a number is more: 1_000, inf, digits of other scripts. Digits can be taken in
-# one way only: to try each division of 60,000 of them took 50 s.
+# one way only: to try each division of 8,000 of them took 0.9 s.
 _DECIMAL = re.compile(
     r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE
 )
