@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,3 +33,9 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LOADSHEET_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("LOADSHEET_SPOOL", str(tmp_path / "spool"))
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+
+
+def pytest_configure() -> None:
+    """A shell lets what it starts in the background ignore interrupts, and agents inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
