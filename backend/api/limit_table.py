@@ -132,15 +132,17 @@ _FIXED = (
         "line_bytes",
         LONGEST_LINE_BYTES,
         "bytes",
-        "a line of a log of requests, counted when an upload is read: so too",
+        "a line of a log, counted when an upload is read: a longer one fails with this reason",
         202,
     ),
 )
 
-# What people make. Fewer than these is never refused for its number.
+# What members change, make and keep.
 _MADE = (
     Limit("merge_runs", merging.MAX_RUNS, "runs", "of a server, host or workload to merge", 400),
-    Limit("merge_trials", merging.MAX_TRIALS, "trials", "of these runs", 400),
+    Limit(
+        "merge_trials", merging.MAX_TRIALS, "trials", "of a server, host or workload to merge", 400
+    ),
     Limit("workspace_tokens", MOST_USABLE, "tokens", "of one workspace, in use", 409),
     Limit("workspace_invitations", MOST_OPEN, "invitations", "to one workspace, open", 409),
     Limit("workspace_channels", MAX_CHANNELS, "channels", "of one workspace", 409),
