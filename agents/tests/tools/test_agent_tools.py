@@ -35,6 +35,7 @@ COUNT = point(duration_s=None, requests=800)
 ONE = point(connections=1, duration_s=None, requests=50)
 OPEN = point(rate_rps=500.0)
 OPEN_CLOSE = point(rate_rps=500.0, keepalive=False)
+FAR = point(url="http://server.example/", rate_rps=500.0, keepalive=False)
 HALF = point(duration_s=2.5)
 HEADERS = point(headers=(("Accept", "a/b"), ("X-A", "b: c=d")))
 POST = point(

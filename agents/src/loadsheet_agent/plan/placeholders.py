@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import re
-import socket
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -61,15 +60,3 @@ def fill_environment(text: str, environ: Mapping[str, str], secrets: set[str]) -
         return value
 
     return re.sub(r"\{env:(\w+)\}", value_of, text)
-
-
-def free_ports(count: int) -> tuple[int, ...]:
-    """Free loopback ports, all different because they are held open together while chosen."""
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return tuple(each.getsockname()[1] for each in sockets)
-    finally:
-        for each in sockets:
-            each.close()

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from loadsheet_agent.addresses import is_loopback
 from loadsheet_agent.errors import AgentError
 from loadsheet_agent.install.installer import cache_folder
 from loadsheet_agent.plan.steps import Step
@@ -17,7 +18,6 @@ from loadsheet_agent.run.runner import Runner
 from loadsheet_agent.run.session import Session
 from loadsheet_agent.run.timings import read_timings
 from loadsheet_agent.upload.api_client import ApiClient
-from loadsheet_agent.upload.connection import is_loopback
 from loadsheet_agent.upload.early_trials import EarlyTrials
 from loadsheet_agent.upload.spool import Entry
 from loadsheet_agent.upload.target import Target

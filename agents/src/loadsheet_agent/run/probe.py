@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import httpx
 
+from loadsheet_agent.addresses import is_loopback
 from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
-from loadsheet_agent.upload.connection import is_loopback
 
 TIMEOUT_S = 5.0
 

@@ -15,6 +15,7 @@ from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.server_spec import ProgramSpec, ServerKey, ServerSpec
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run.backing_services import Services
+from loadsheet_agent.run.free_ports import free_ports
 from loadsheet_agent.run.probe import Answer, Probe
 from loadsheet_agent.run.program import Places, Program
 from loadsheet_agent.run.sampling import Tree
@@ -175,7 +176,7 @@ class Workplace:
     ) -> Workplace:
         """With as many free ports as the plan needs."""
         count = sum(1 + len(spec.ports) for spec in (*plan.services, *plan.servers))
-        return cls(runs, logs, words, iter(placeholders.free_ports(count)))
+        return cls(runs, logs, words, iter(free_ports(count)))
 
     def port_words(self, spec: ProgramSpec) -> dict[str, str]:
         """{port} and the named ports of one program."""

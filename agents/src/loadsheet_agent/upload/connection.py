@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
+from loadsheet_agent.addresses import is_loopback
 from loadsheet_agent.upload.target import Target
 
 CONNECTING_S, ANSWERING_S = 10.0, 60.0
@@ -30,12 +29,3 @@ def json_object(response: httpx.Response) -> dict[str, Any]:
     except (ValueError, RecursionError):  # RecursionError: thousands of lists in one another
         return {}
     return body if isinstance(body, dict) else {}
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the URL's host is this machine by its name alone; no name is looked up."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
