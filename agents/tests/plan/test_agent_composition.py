@@ -71,6 +71,39 @@ def test_a_value_of_a_matrix_is_a_word_in_every_text_of_its_server():
     assert [server.start[0] for server in plan.servers] == ["x-a", "x-b"]
 
 
+def test_interpreters_of_a_matrix_are_told_apart_by_the_runtime():
+    server = SERVER.replace('"x"', '"{interpreter}"')
+    text = 'matrix = { interpreter = ["3.11", "pypy3"] }\n'
+    plan = parse(server + text + WORKLOAD)
+    # The path of the program, which is known once it is found.
+    assert [server.start[0] for server in plan.servers] == ["{interpreter}"] * 2
+    assert [(server.interpreter, server.runtime) for server in plan.servers] == [
+        ("3.11", "Python {interpreter_version}"),
+        ("pypy3", "pypy3 {interpreter_version}"),
+    ]
+    named = parse(server + 'runtime = "CPython"\n' + text + WORKLOAD)
+    assert {server.runtime for server in named.servers} == {"CPython"}
+
+
+def test_no_two_combinations_of_a_matrix_are_recorded_as_one_server():
+    plan = parse(
+        SERVER
+        + "matrix = { cpus = [[0], [0, 1]], environment = [{ A = '1' }], fast = [true] }\n"
+        + WORKLOAD
+    )
+    assert [server.cpus for server in plan.servers] == [(0,), (0, 1)]
+    assert [server.recorded_configuration for server in plan.servers] == [
+        {"cpus": "0", "environment": "A=1", "fast": True},
+        {"cpus": "0 1", "environment": "A=1", "fast": True},
+    ]
+
+
+def test_a_load_in_a_matrix_is_no_configuration_of_the_server():
+    plan = parse(SERVER + "matrix = { load = [{ duration_s = 3 }] }\n" + WORKLOAD)
+    assert [server.recorded_configuration for server in plan.servers] == [{}]
+    assert [server.load.duration_s for server in plan.servers] == [3]
+
+
 def test_a_number_that_the_start_does_not_use_is_no_configuration():
     keys = "workers = 3\nbacklog = 9\n"
     (server,) = parse(SERVER.replace('"x"', '"x", "{backlog}"') + keys + WORKLOAD).servers
