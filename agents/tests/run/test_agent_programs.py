@@ -165,7 +165,7 @@ def test_what_a_server_needs_is_installed_once_and_its_version_asked_afterwards(
     plan = one_server(
         tmp_path,
         "install = [[\"{python}\", \"-c\", \"open('{install}/v', 'w').write('4.5.6')\"]]\n"
-        'version_command = ["cat", "{install}/v"]',
+        'version_command = ["sh", "-c", "cat $PLACE"]\nenvironment = { PLACE = "{install}/v" }',
     )
     plan.write_text(plan.read_text().replace('version = "1.1"\n', ""))
     cache = {"LOADSHEET_CACHE": str(tmp_path / "cache")}
@@ -264,6 +264,34 @@ def test_an_answer_other_than_expected_is_not_measured(
     assert done.returncode == Exit.TRIALS_FAILED
     assert sentence in done.stderr
     assert "the trial was not run" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("expect", "asked"), [("expect = { status = 200 }", [b"{}"]), ("", [])]
+)
+def test_a_request_that_may_change_data_is_sent_before_only_where_its_answer_is_expected(
+    service: FakeService, fake_wrk: str, tmp_path: Path, expect: str, asked: list[bytes]
+):
+    plan = one_server(tmp_path, "")
+    post = (
+        f'path = "/"\nmethod = "POST"\nbody = "{{}}"\n{expect}\n'
+        'headers = { "Content-Type" = "application/json" }\n'
+    )
+    plan.write_text(plan.read_text().replace('path = "/"\n', post))
+    answer = (
+        "    def do_POST(self):\n"
+        "        body = self.rfile.read(int(self.headers['Content-Length']))\n"
+        f"        open({str(tmp_path / 'asked')!r}, 'ab').write(body + b'\\n')\n"
+        "        self.send_error(404)\n"
+    )
+    hello = (tmp_path / "hello.py").read_text()
+    hello = hello.replace("    def log_message", answer + "    def log_message")
+    (tmp_path / "hello.py").write_text(hello)
+    done = run_agent("run", plan, *flags(fake_wrk, service))
+    is_asked = "answers / with status 404, the plan says 200; the trial was not run" in done.stderr
+    assert is_asked == bool(asked), done.stderr
+    log = tmp_path / "asked"
+    assert (log.read_bytes().split() if log.exists() else []) == asked
 
 
 def test_wrk_is_not_run_where_it_would_count_answers_as_errors(

@@ -69,3 +69,8 @@ class WorkloadSpec:
     def label(self) -> str:
         """How messages call this workload."""
         return self.name
+
+    @property
+    def is_answer_expected(self) -> bool:
+        """Whether the plan says what the answer must be."""
+        return self.expect != ExpectSpec() or self.payload_bytes is not None

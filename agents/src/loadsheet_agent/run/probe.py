@@ -47,7 +47,7 @@ class Probe:
 
     def status(self, path: str) -> int | None:
         """The status of the answer; None where no answer came."""
-        answer = self._request("GET", path, {})
+        answer = self._request("GET", path, {}, None)
         return None if answer is None else answer.status_code
 
     def answer(self, workload: WorkloadSpec) -> Answer | None:
@@ -55,7 +55,7 @@ class Probe:
         headers = {"Accept-Encoding": "identity", **workload.headers}
         if not workload.keepalive:
             headers["Connection"] = "close"
-        answer = self._request(workload.method, workload.path, headers)
+        answer = self._request(workload.method, workload.path, headers, workload.content)
         if answer is None:
             return None
         return Answer(
@@ -65,13 +65,15 @@ class Probe:
             announces_close=_closes(answer) and _has_length(answer),
         )
 
-    def _request(self, method: str, path: str, headers: Mapping[str, str]) -> httpx.Response | None:
+    def _request(
+        self, method: str, path: str, headers: Mapping[str, str], content: bytes | None
+    ) -> httpx.Response | None:
         """Raises ServerStartError for a certificate that cannot be verified."""
         verify = self.verify_tls and not is_loopback(self.url)
         try:
             # No proxies of the environment: the load tools use none either.
             with httpx.Client(trust_env=False, verify=verify, timeout=TIMEOUT_S) as client:
-                return client.request(method, self.url + path, headers=headers)
+                return client.request(method, self.url + path, headers=headers, content=content)
         except httpx.HTTPError as error:
             reason = _certificate_problem(error)
             if reason is None:

@@ -118,11 +118,12 @@ class ManagedServer:
         return self._program.tail()
 
     def answer(self, workload: WorkloadSpec) -> Answer | None:
-        """Its answer to the workload, asked for once; None where a request may change data.
+        """Its answer to the workload, asked for once.
 
-        Raises ServerStartError where the server's certificate cannot be verified.
+        None where a request may change data, and the plan expects nothing of its answer. Raises
+        ServerStartError where the server's certificate cannot be verified.
         """
-        if workload.method not in ("GET", "HEAD"):
+        if workload.method not in ("GET", "HEAD") and not workload.is_answer_expected:
             return None
         if workload.name not in self._answers:
             self._answers[workload.name] = self._probe.answer(workload)
