@@ -161,6 +161,7 @@ def test_an_import_uploads_a_run_with_its_differences(service: FakeService, resu
     assert {trial["server"]["name"] for trial in trials} == {"netty", "rails"}
     assert [trial["warmup"] for trial in trials[:4]] == [True, True, False, False]
     assert upload.envelope["run"]["labels"] == {"archive": "techempower", "results": "round-1"}
+    assert "They do not tell the versions and settings" in upload.envelope["run"]["notes"]
     (event,) = upload.envelope["run"]["events"]
     assert "2999 requests" in event["text"]
     (answer,) = json.loads(done.stdout)["runs"]

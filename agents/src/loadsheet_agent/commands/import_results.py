@@ -89,6 +89,7 @@ def _write(imported: ImportedRun, entry: Entry) -> None:
         **file_envelope(entry.id),
         "run": {
             "labels": {"archive": imported.archive, "results": imported.name},
+            "notes": imported.notes,
             **({"events": remarks} if remarks else {}),
         },
         **imported.members,

@@ -17,6 +17,13 @@ from loadsheet_agent.errors import UsageError
 from loadsheet_agent.imports.imported_run import ImportedRun
 
 ARCHIVE = "httparena"
+# What stands on the page of each run.
+NOTES = (
+    "Summaries of HttpArena. They tell throughput, mean latency, p99 and statuses of each "
+    "framework under each test and load. They do not tell which load tool measured, the versions "
+    "of the frameworks, nor attempts without a response; the outputs of the load tools are not "
+    "kept. Each load has one figure, so the noise is unknown and nothing is ranked."
+)
 MACHINE = "current.json"
 # What every result has; the other files of the folder do not.
 KEYS = frozenset(("framework", "rps", "p99_latency"))
@@ -69,6 +76,7 @@ def _run(
     return ImportedRun(
         name=str(folder.relative_to(directory.parent)) if folder != directory else directory.name,
         archive=ARCHIVE,
+        notes=NOTES,
         trials=sum(map(len, rows.values())),
         files={path.name: path.read_bytes() for path in rows},
         remarks=tuple(f"{path.name} has no results." for path in _empty_files(folder)),

@@ -11,12 +11,14 @@ from typing import Any
 class ImportedRun:
     """A run of an archive: its files by name, and what its envelope says of it.
 
-    `trials`: how many it has. `remarks`: where the archive contradicts itself or lacks results, as
-    sentences. `members`: further members of the envelope, such as its trials or hosts.
+    `trials`: how many it has. `notes`: what the archive can tell and what it cannot. `remarks`:
+    where the archive contradicts itself or lacks results, as sentences. `members`: further members
+    of the envelope, such as its trials or hosts.
     """
 
     name: str
     archive: str
+    notes: str
     trials: int
     files: Mapping[str, bytes]
     remarks: tuple[str, ...] = ()
