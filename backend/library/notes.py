@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from backend.library.study import Figure, Study
-from backend.library.summary import today_summary
+from backend.library.summary import today_texts
 from backend.library.today import today_table
 
 
@@ -20,8 +20,9 @@ def _paragraphs(study: Study) -> Iterator[str]:
     yield f"**Saturation point.** {study.saturation}"
     yield "**What was wrong with the measurement.**"
     yield _list(study.wrong)
-    if summary := today_summary(study):
-        yield f"**What the same test says today.** {summary}"
+    if texts := today_texts(study):
+        yield "**What the same test says today.**"
+        yield _list(texts)
     yield "**Conditions.**"
     yield _list(study.conditions)
     yield "**Method.**"
@@ -42,7 +43,8 @@ def today_notes(study: Study) -> str:
 def _today_paragraphs(study: Study) -> Iterator[str]:
     yield f"**Question.** {study.question}"
     yield f"**Who won then.** {study.won}"
-    yield f"**What the same test says today.** {today_summary(study)}"
+    yield "**What the same test says today.**"
+    yield _list(today_texts(study))
     yield "\n".join(today_table(study))
     yield (
         f"Measured again by `loadsheet run agents/plans/{study.name}.toml --short`. The plan lists "

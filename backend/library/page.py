@@ -7,7 +7,7 @@ from functools import cache
 
 from backend.library.shelf import ShelvedServer, read_shelf
 from backend.library.study import Study, find_study, read_studies
-from backend.library.summary import today_summary
+from backend.library.summary import today_texts
 from backend.library.today import today_table
 from backend.library.trials import load_text, study_trials
 from backend.stats.centres import centre_of_run
@@ -40,8 +40,9 @@ def _studies() -> Iterator[str]:
         yield "* What was wrong with the measurement:"
         yield from (f"  * {fault}" for fault in study.wrong)
         yield f"* Not said: {', '.join(study.unsaid)}."
-        if summary := today_summary(study):
-            yield f"* What the same test says today: {summary}"
+        if texts := today_texts(study):
+            yield "* What the same test says today:"
+            yield from (f"  * {text}" for text in texts)
         yield f"* Can it be repeated? {study.repeatable}"
         yield f"* Repeat it: `loadsheet run agents/plans/{study.name}.toml --short`"
         yield f"* Source: {study.source}, by {study.author}, {study.published}.\n"

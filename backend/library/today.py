@@ -13,17 +13,21 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Any
 
 import msgspec
 
 from backend.formats import FormatError, ParsedTrial, RawArtefact
 from backend.library.study import Study, read_studies
-from backend.library.trials import load_text, parsed_trials, study_trials
+from backend.library.trials import RATE, load_text, parsed_trials, study_trials
 from backend.runs.attempts import error_rate
+from backend.runs.checks import CheckInput
+from backend.runs.checks.machines import others_share
+from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS, REACHED_SHARE
 
 FILE, FIGURES = "today.zip", "today.json"
 ENVELOPE = "envelope.json"
@@ -65,19 +69,46 @@ class Figure:
         return geometric_mean(self.rates)
 
     @property
+    def offered_rps(self) -> float | None:
+        """The offered rate of its load; None in a closed loop."""
+        is_rate = self.load.startswith(RATE)
+        return float(self.load.removeprefix(RATE).replace(",", "")) if is_rate else None
+
+    @property
+    def keeps_rate(self) -> bool:
+        """Whether it is as high as its load lets it be, so that the server may be faster."""
+        return self.centre >= REACHED_SHARE * self.offered_rps if self.offered_rps else False
+
+    @property
+    def doubt(self) -> str:
+        """Why it is not ranked; empty where it is."""
+        count, failed = len(self.rates), self.failed or 0.0
+        if count < LEAST_TRIALS:
+            return f"{count} trial{'' if count == 1 else 's'}"
+        is_failing = failed > HIGH_ERROR_RATE
+        return f"up to {failed * 100:.2g} % of the requests failed" if is_failing else ""
+
+    def is_above(self, other: Figure) -> bool:
+        """Whether each of its trials is above each trial of the other."""
+        return min(self.rates) > max(other.rates)
+
+    @property
     def text(self) -> str:
-        """Such as "7,174 requests/s at 100 connections (0.3), 7,100 to 7,250"."""
-        low, high = min(self.rates), max(self.rates)
-        span = f", {low:,.0f} to {high:,.0f}" if round(high) > round(low) else ""
+        """Such as "7,174 requests/s at 100 connections (0.3), 3 trials: 7,100 to 7,250"."""
+        low, high, count = min(self.rates), max(self.rates), len(self.rates)
+        span = f": {low:,.0f} to {high:,.0f}" if round(high) > round(low) else ""
+        trials = f", {count} trials{span}" if count > 1 else ""
         share = self.failed or 0.0
         failed = f", up to {share:.0%} failed" if share >= LEAST_PRINTED_FAILURE else ""
         version = f" ({self.version})" if self.version else ""
-        return f"{self.centre:,.0f} requests/s{self.load}{version}{span}{failed}"
+        return f"{self.centre:,.0f} requests/s{self.load}{version}{trials}{failed}"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A server under one workload: its highest figure then, in an old and in the current version.
+
+    One of today that cannot be ranked stands only where there is no other.
 
     None: there is no figure. `twins`: an old and the current version at one load.
     """
@@ -90,23 +121,24 @@ class Row:
     twins: tuple[Figure, Figure] | None = None
 
     @property
-    def today(self) -> Figure | None:
-        """The higher of the figures of today."""
-        measured = [figure for figure in (self.old, self.current) if figure is not None]
-        return max(measured, key=lambda figure: figure.centre, default=None)
+    def server_name(self) -> str:
+        """The server without its settings."""
+        return self.server.partition(", ")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Today:
     """The figures of a study's run of today, and of the machine it ran on.
 
-    `load`: runnable processes beside the run. `rows`: every server, by name.
+    `load`: runnable processes before the run. `rows`: every server, by name. `others`: the share of
+    the processors that other programs used, the median of the trials; None where the run lacks it.
     """
 
     date: str
     cores: int | None
     load: float | None
     rows: tuple[Row, ...]
+    others: float | None = None
 
 
 def find_today(study: Study) -> Measured | None:
@@ -151,13 +183,13 @@ def compute_today(study: Study) -> Today | None:
         Row(
             *key,
             then=_highest(then.get(key, ())),
-            old=_highest(old.get(key, ())),
-            current=_highest(current.get(key, ())),
+            old=_best(old.get(key, ())),
+            current=_best(current.get(key, ())),
             twins=_twins(old.get(key, ()), current.get(key, ())),
         )
         for key in keys
     )
-    return Today(today.date, host.get("cores"), load, rows)
+    return Today(today.date, host.get("cores"), load, rows, _others(today))
 
 
 def write_today(study: Study) -> None:
@@ -183,6 +215,11 @@ def _highest(figures: Sequence[Figure]) -> Figure | None:
     return max(figures, key=lambda figure: figure.centre, default=None)
 
 
+def _best(figures: Sequence[Figure]) -> Figure | None:
+    """The highest of those that can be ranked; the highest of all where none can."""
+    return _highest([figure for figure in figures if not figure.doubt] or figures)
+
+
 def _twins(old: Sequence[Figure], current: Sequence[Figure]) -> tuple[Figure, Figure] | None:
     """An old and the current version at the highest load that both have."""
     pairs = [(a, b) for a in old for b in current if a.load == b.load]
@@ -206,7 +243,7 @@ def _published(study: Study) -> dict[Key, list[Figure]]:
 def _measured(today: Measured) -> tuple[dict[Key, list[Figure]], dict[Key, list[Figure]]]:
     """The figures of old versions, and those of current ones."""
     halves: tuple[list[Any], list[Any]] = ([], [])
-    for document, trial in _trials(today):
+    for document, trial in sorted(_trials(today), key=lambda pair: _amount(pair[0]["load"])):
         server, load = document["server"], document["load"]
         version = str(server.get("version") or "")
         entry = (_key(server, document["workload"]), _planned_load(load), version, trial)
@@ -215,11 +252,45 @@ def _measured(today: Measured) -> tuple[dict[Key, list[Figure]], dict[Key, list[
     return _grouped(halves[0]), _grouped(halves[1])
 
 
+def _counted(today: Measured) -> list[Mapping[str, Any]]:
+    """What the envelope says of the counted trials that ended."""
+    trials = today.envelope["trials"]
+    return [trial for trial in trials if not trial["warmup"] and trial["error"] is None]
+
+
+def _others(today: Measured) -> float | None:
+    """The share of the processors that other programs used, as the check `other-programs` has it.
+
+    A run that lacks the time of interrupts does not say it.
+    """
+    same_host = today.envelope.get("same_host")
+    shares = [_others_beside(trial, same_host=same_host) for trial in _counted(today)]
+    known = [share for share in shares if share is not None]
+    return round(median(known), 4) if known else None
+
+
+def _others_beside(document: Mapping[str, Any], *, same_host: bool | None) -> float | None:
+    resources = document.get("resources") or {}
+    if resources.get("client_cpu_irq") is None:
+        return None
+    began, ended = (document["started_at"], document["finished_at"])
+    watched = datetime.fromisoformat(ended) - datetime.fromisoformat(began)
+    trial = CheckInput(
+        same_host=same_host,
+        client_core_shares=tuple(resources["client_cpu_per_core"] or ()),
+        client_steal=resources["client_cpu_steal"],
+        client_irq=resources["client_cpu_irq"],
+        watched_s=watched.total_seconds(),
+        client_cpu_s=resources["client_cpu_s"],
+        server_cpu_s=resources["server_cpu_s"],
+        services_cpu_s=resources.get("services_cpu_s", 0.0),
+    )
+    return others_share(trial)
+
+
 def _trials(today: Measured) -> Iterator[tuple[Mapping[str, Any], ParsedTrial]]:
     """The counted trials that ended, each with what the envelope says of it."""
-    for document in today.envelope["trials"]:
-        if document["warmup"] or document["error"] is not None:
-            continue
+    for document in _counted(today):
         outputs = [RawArtefact.of(name, today.files[name]) for name in document["artefacts"]]
         # A load tool that was cut off by a hung server leaves no figures.
         with contextlib.suppress(FormatError):
@@ -259,9 +330,14 @@ def _key(server: Mapping[str, Any], workload: Mapping[str, Any]) -> Key:
     return ", ".join(part for part in parts if part), str(workload.get("name") or "")
 
 
+def _amount(load: Mapping[str, Any]) -> float:
+    """The offered rate, else the number of connections."""
+    return float(load.get("rate_rps") or load["connections_asked"])
+
+
 def _planned_load(load: Mapping[str, Any]) -> str:
     if load.get("rate_rps") is not None:
-        return f" at a rate of {load['rate_rps']:,.0f}"
+        return f"{RATE}{load['rate_rps']:,.0f}"
     connections = load["connections_asked"]
     return f" at {connections:,} connection{'' if connections == 1 else 's'}"
 

@@ -10,6 +10,8 @@ from backend.formats import ParsedTrial, RawArtefact, parse
 from backend.library.study import Outputs, Study, StudyRun
 
 Names = Mapping[str, Any]
+# Before an offered rate.
+RATE = " at a rate of "
 
 
 def study_trials(study: Study, run: StudyRun) -> Iterator[tuple[Names, Names, ParsedTrial]]:
@@ -36,7 +38,7 @@ def load_text(trial: ParsedTrial) -> str:
         noun = "connection" if trial.connections == 1 else "connections"
         return f" at {trial.connections:,} {noun}"
     if trial.requested_rate_rps is not None:
-        return f" at a rate of {trial.requested_rate_rps:,.0f}"
+        return f"{RATE}{trial.requested_rate_rps:,.0f}"
     return ""
 
 

@@ -13,7 +13,7 @@ from backend.library.loading import SLUG, result_set_id, today_name
 from backend.library.page import highest_figure
 from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
 from backend.library.study import Study, read_studies
-from backend.library.summary import today_summary
+from backend.library.summary import today_texts
 from backend.library.today import rows_of
 from backend.links import compare_link, link_to
 from backend.runs.models import Server
@@ -33,7 +33,7 @@ def library(request: HttpRequest) -> HttpResponse:
                 "url": paths.get(study.name, ""),
                 "faults": study.first_faults,
                 "more_faults": len(study.wrong) - len(study.first_faults),
-                "today": today_summary(study),
+                "today": today_texts(study),
                 "rows": rows_of(study),
                 "today_url": paths.get(today_name(study.name), ""),
             }

@@ -22,7 +22,7 @@ from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.library.loading import find_study_of, result_set_id, today_name
-from backend.library.summary import today_summary
+from backend.library.summary import today_texts
 from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
@@ -204,7 +204,7 @@ def _study_answers(result_set: ResultSet, *, is_member: bool) -> dict[str, Any]:
     current = _if_nameable(result_set, today, is_member=is_member)
     return {
         "study": study,
-        "study_today": today_summary(study),
+        "study_today": today_texts(study),
         "study_today_url": "" if current is None or current.is_gone else current.path,
     }
 

@@ -9,9 +9,10 @@ import pytest
 from backend.formats import RawArtefact, parse
 from backend.library.envelopes import TODAY, today_parcel
 from backend.library.study import find_study, read_studies
-from backend.library.summary import today_summary
+from backend.library.summary import today_texts
 from backend.library.today import (
     Figure,
+    Measured,
     Row,
     Today,
     compute_today,
@@ -56,7 +57,7 @@ def test_each_study_was_measured_again_with_every_output(study):
         outputs = [RawArtefact.of(name, today.files[name]) for name in trial["artefacts"]]
         assert outputs or trial["error"]
     assert any(parse([RawArtefact.of(name, today.files[name])]) for name in named[:1])
-    assert today.date in today_summary(study)
+    assert today.date in today_texts(study)[-1]
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
@@ -120,9 +121,61 @@ def test_a_row_has_the_highest_load_with_its_version_and_the_span_of_its_trials(
     monkeypatch.setattr("backend.library.today.find_today", lambda _: today)
     rows = {row.server: row for row in compute_today(find_study("landshark-2010")).rows}
     assert rows["fapws3"].then.text.startswith("7,172 requests/s at 100 connections (0.3)")
-    assert rows["fapws3"].old.text == "95 requests/s at 100 connections (0.11), 90 to 100"
+    assert rows["fapws3"].old.text == "95 requests/s at 100 connections (0.11), 2 trials: 90 to 100"
     assert rows["fapws3"].current is None
     assert rows["Tomcat"].current.text == "400 requests/s at 100 connections (10)"
+
+
+@pytest.mark.parametrize(("irq", "others"), [(0.05, 0.2), (None, None)])
+def test_what_other_programs_used_is_that_of_the_trial_in_the_middle(monkeypatch, irq, others):
+    def measured(busy):
+        resources = {
+            "client_cpu_per_core": [busy, busy],
+            "client_cpu_steal": 0.05,
+            "client_cpu_irq": irq,
+            "client_cpu_s": 1.0,
+            "server_cpu_s": 2.0,
+        }
+        times = {"started_at": "2026-11-22T10:00:00Z", "finished_at": "2026-11-22T10:00:10Z"}
+        return {**trial("a", "1", "a@current", "a.txt"), "resources": resources, **times}
+
+    envelope = {
+        "run": {"started_at": "2026-11-22T10:00:00Z"},
+        "same_host": True,
+        "hosts": {"client": {"cores": 2, "facts": {}}},
+        "trials": [measured(0.4), measured(0.45), measured(1.0)],
+    }
+    files = {"a.txt": AB.format(count=200, rate=100).encode()}
+    monkeypatch.setattr("backend.library.today.find_today", lambda _: Measured(envelope, files))
+    assert compute_today(find_study("landshark-2010")).others == others
+
+
+def test_versions_are_compared_at_the_highest_load_that_both_have(monkeypatch):
+    rates = {10: 1000, 20: 100, 30: 1000, 40: 100}
+    files = {
+        f"{name}.txt": AB.format(count=2 * rate, rate=rate).encode() for name, rate in rates.items()
+    }
+    envelope = {
+        "run": {"started_at": "2026-11-22T10:00:00Z"},
+        "hosts": {"client": {"cores": 2, "facts": {}}},
+        "trials": [
+            trial("a", "1", "a@1", "10.txt", connections_asked=1000),
+            trial("a", "1", "a@1", "20.txt"),
+            trial("a", "2", "a@current", "30.txt", connections_asked=1000),
+            trial("a", "2", "a@current", "40.txt"),
+        ],
+    }
+    monkeypatch.setattr("backend.library.today.find_today", lambda _: Measured(envelope, files))
+    (row,) = (row for row in compute_today(find_study("landshark-2010")).rows if row.server == "a")
+    assert [figure.load for figure in row.twins] == [" at 1,000 connections"] * 2
+
+
+@pytest.mark.parametrize(
+    ("rates", "text"),
+    [((5,), ""), ((5, 5), ", 2 trials"), ((4, 9), ", 2 trials: 4 to 9")],
+)
+def test_a_figure_says_of_how_many_trials_it_is(rates, text):
+    assert figure(*rates).text.partition(" (1)")[2] == text
 
 
 def test_the_table_marks_what_is_not_known():
@@ -131,50 +184,143 @@ def test_the_table_marks_what_is_not_known():
     assert any(line.endswith("| – | – |") for line in lines)
 
 
-def figure(*rates, version="1", load=" at 100 connections"):
-    return Figure(load, version, rates, 0.0)
+def figure(*rates, version="1", load=" at 100 connections", failed=0.0):
+    return Figure(load, version, rates, failed)
 
 
-def summarised(monkeypatch, rows, *, load=0.1):
-    today = Today("2026-11-22", 2, load, tuple(rows))
+def summarised(monkeypatch, rows, *, load=0.1, others=None):
+    today = Today("2026-11-22", 2, load, tuple(rows), others)
     monkeypatch.setattr("backend.library.summary.read_today", lambda _: today)
-    return today_summary(find_study("landshark-2010"))
+    return " ".join(today_texts(find_study("landshark-2010")))
+
+
+def current(server, *rates, workload="hello", **more):
+    """A row with a figure of the current version alone."""
+    return Row(server, workload, None, None, figure(*rates, **more))
+
+
+RULE = (
+    "Each of these figures is the geometric mean of 3 trials. A server or version is called faster "
+    "than another where each of its trials is faster than each trial of the other."
+)
+MACHINE = "Measured on 2026-11-22 on a virtual machine with 2 processors"
 
 
 def test_a_server_is_the_fastest_where_no_trial_overlaps(monkeypatch):
-    first = Row("a", "hello", None, figure(900, 1000), None)
-    clear = [first, Row("b", "hello", None, None, figure(500, 899))]
-    close = [first, Row("b", "hello", None, None, figure(500, 901))]
-    assert "Hello: a 1 is the fastest, with 949 requests/s at" in summarised(monkeypatch, clear)
-    assert "leads with 949 requests/s at 100 connections, but trials of others overlap its own" in (
-        summarised(monkeypatch, close)
+    first = current("a", 900, 950, 1000)
+    clear = summarised(monkeypatch, [first, current("b", 500, 600, 899)])
+    assert clear == (
+        f"Hello: a 1 is the fastest, with 949 requests/s at 100 connections. {RULE} {MACHINE}."
     )
+    close = summarised(monkeypatch, [first, current("b, sync", 500, 600, 901)])
+    assert (
+        "Hello: a 1 leads with 949 requests/s at 100 connections, but its trials overlap those of "
+        "b (sync) 1."
+    ) in close
+
+
+def test_many_that_overlap_are_counted(monkeypatch):
+    others = [current(f"b{number}", 500, 600, 901) for number in range(4)]
+    text = summarised(monkeypatch, [current("a", 900, 950, 1000), *others])
+    assert "but its trials overlap those of 4 others." in text
+
+
+def test_both_versions_of_a_server_take_part(monkeypatch):
+    old, new = figure(900, 950, 1000, version="1"), figure(899, 940, 990, version="2")
+    text = summarised(monkeypatch, [Row("a", "hello", None, old, new)])
+    assert "but its trials overlap those of a 2." in text
+
+
+def test_a_server_alone_has_won_nothing(monkeypatch):
+    text = summarised(monkeypatch, [current("a", 9, 10, 11)])
+    assert text.startswith("Hello: only a 1 was measured, with 10 requests/s at 100 connections.")
+
+
+def test_servers_that_keep_the_offered_rate_are_in_no_order(monkeypatch):
+    rows = [
+        current("a", 3999, 4000, 4001, load=" at a rate of 4,000"),
+        current("b", 3990, 3991, 3992, load=" at a rate of 4,000"),
+        current("c", 3000, 3100, 3200, load=" at a rate of 4,000"),
+        current("d", 500, 500, 500, load=" at a rate of 500"),
+    ]
+    text = summarised(monkeypatch, rows)
+    assert text.startswith(
+        "Hello: 2 of 4 versions keep the highest offered rate, 4,000 requests/s: a 1 and b 1. "
+        "Which of them is the fastest was not measured."
+    )
+    assert summarised(monkeypatch, rows[:2]) == (
+        "Hello: both versions keep the highest offered rate, 4,000 requests/s. Which of them is "
+        f"the fastest was not measured. {MACHINE}."
+    )
+    alone = summarised(monkeypatch, rows[1:])
+    assert "Hello: b 1 is the fastest, with 3,991 requests/s at a rate of 4,000." in alone
+
+
+def test_what_failed_or_was_measured_once_is_not_ranked(monkeypatch):
+    rows = [
+        current("once", 2000),
+        current("failing", 900, 950, 1000, failed=0.03),
+        current("a", 600, 650, 700),
+    ]
+    text = summarised(monkeypatch, rows)
+    assert text.startswith("Hello: only a 1 is ranked, with 649 requests/s at 100 connections.")
+    assert (
+        "Not ranked: once 1, hello (1 trial); failing 1, hello (up to 3 % of the requests failed)."
+    ) in text
+    assert not summarised(monkeypatch, rows[:1]).count("geometric mean")
 
 
 def test_versions_differ_where_no_trial_overlaps(monkeypatch):
+    old = figure(10, 11, 12)
     rows = [
-        Row("up", "w", None, None, None, (figure(10, 11), figure(20, 22))),
-        Row("down", "w", None, None, None, (figure(10, 11), figure(5, 6))),
-        Row("open", "w", None, None, None, (figure(10, 30), figure(20, 22))),
+        Row("up, sync", "w", None, None, None, (old, figure(20, 22, 24))),
+        Row("down", "w", None, None, None, (old, figure(5, 5.5, 6))),
+        Row("open", "w", None, None, None, (figure(10, 20, 30), figure(20, 22, 24))),
+        Row("once", "w", None, None, None, (old, figure(99))),
     ]
     text = summarised(monkeypatch, rows)
-    assert "Faster in the current version: up (w) 2×." in text
-    assert "Slower in the current version: down (w) 0.52×." in text
-    assert "For 1 of 3 pairs of versions the trials overlap." in text
+    assert "Faster in the current version: up (sync), w 2×." in text
+    assert "Slower in the current version: down, w 0.5×." in text
+    assert "Trials of the old and the current version overlap: open, w." in text
+    assert "once" not in text
+
+
+def test_versions_that_keep_the_offered_rate_are_in_no_order(monkeypatch):
+    load = " at a rate of 500"
+    pair = figure(499, 499, 499, load=load), figure(500, 500, 500, load=load)
+    assert summarised(monkeypatch, [Row("a", "pong", None, None, None, pair)]) == f"{MACHINE}."
 
 
 def test_no_order_is_told_where_the_machine_was_busy(monkeypatch):
+    old, new = figure(100, 101, 102), figure(200, 201, 202)
     rows = [
-        Row("a", "hello", None, figure(900), None),
-        Row("b", "hello", None, figure(100), None, (figure(100), figure(200))),
+        Row("a", "hello", None, figure(900, 900, 900), None),
+        Row("b", "hello", None, old, None, (old, new)),
     ]
     text = summarised(monkeypatch, rows, load=9.2)
     assert text == (
         "No order can be told: other programs kept the machine busy (load 9.2), so the "
         "figures are low and uneven. The highest figures are Hello: a 1 with 900 requests/s at "
-        "100 connections. Measured on 2026-11-22 on a virtual machine with 2 processors."
+        f"100 connections. {MACHINE}."
     )
     assert "a 1 is the fastest" in summarised(monkeypatch, rows)
+
+
+@pytest.mark.parametrize(
+    ("others", "begins", "ends"),
+    [
+        (0.34, "No order can be told: other programs used 34 % of the processors, so", "."),
+        (0.08, "Hello: a 1 is the fastest", ", of which other programs used 8 %."),
+        (-0.01, "Hello: a 1 is the fastest", ", of which other programs used less than 5 %."),
+    ],
+)
+def test_what_others_used_in_the_trials_counts_more_than_the_load_before_the_run(
+    monkeypatch, others, begins, ends
+):
+    rows = [current("a", 900, 950, 1000), current("b", 1, 2, 3)]
+    text = summarised(monkeypatch, rows, load=9.2, others=others)
+    assert text.startswith(begins)
+    assert text.endswith(f"{MACHINE}{ends}")
 
 
 def test_a_server_of_the_study_without_a_figure_of_today_is_named(monkeypatch):

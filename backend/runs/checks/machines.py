@@ -106,7 +106,11 @@ def _find_full_cores(trial: CheckInput) -> str | None:
     return f"All {len(cores)} {noun} at least {percent_text(min(cores))} busy."
 
 
-def _find_others(trial: CheckInput) -> str | None:
+def others_share(trial: CheckInput) -> float | None:
+    """The share of the client host's processor time that went to programs beside the trial.
+
+    Below 0 where the times of the cores are coarser than it. None where a part is unknown.
+    """
     cores, watched_s = trial.client_core_shares, trial.watched_s
     if not cores or not watched_s:
         return None
@@ -115,8 +119,12 @@ def _find_others(trial: CheckInput) -> str | None:
         return None
     irq = MOST_IRQ_SHARE if trial.client_irq is None else trial.client_irq
     busy = sum(cores) / len(cores) - (trial.client_steal or 0.0) - irq
-    others = busy - own_cpu_s / watched_s / len(cores)
-    if others <= MANY_OTHERS_SHARE:
+    return busy - own_cpu_s / watched_s / len(cores)
+
+
+def _find_others(trial: CheckInput) -> str | None:
+    others = others_share(trial)
+    if others is None or others <= MANY_OTHERS_SHARE:
         return None
     whose = "load tool and the server" if trial.same_host else "load tool"
     return (
