@@ -34,6 +34,12 @@ def today_texts(study: Study) -> list[str]:
     return list(filter(None, texts))
 
 
+def noise_text(study: Study) -> str:
+    """Why no order can be taken from today's run of the study; empty where its machine was idle."""
+    today = read_today(study)
+    return _noise_text(today) if today else ""
+
+
 def _not_measured(rows: Sequence[Row]) -> Iterator[str]:
     """The servers with a published figure that have none of today, under any setting."""
     then = {row.server_name for row in rows if row.then is not None}

@@ -13,7 +13,7 @@ from backend.library.loading import SLUG, result_set_id, today_name
 from backend.library.page import highest_figure
 from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
 from backend.library.study import Study, read_studies
-from backend.library.summary import today_texts
+from backend.library.summary import noise_text, today_texts
 from backend.library.today import rows_of
 from backend.links import compare_link, link_to
 from backend.runs.models import Server
@@ -67,6 +67,8 @@ def _measured(server: ShelvedServer, study: Study, paths: dict[str, str]) -> dic
         "url": paths.get(study.name, ""),
         "figure": highest_figure(server, study),
         "faults": study.first_faults,
+        "rows": [row for row in rows_of(study) if row.server_name in server.run_names],
+        "noise": noise_text(study),
     }
 
 

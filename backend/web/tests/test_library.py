@@ -5,9 +5,9 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.library.loading import load_library, result_set_id, today_name
-from backend.library.shelf import read_shelf
+from backend.library.shelf import find_shelved, read_shelf
 from backend.library.study import read_studies
-from backend.library.summary import today_texts
+from backend.library.summary import noise_text, today_texts
 from backend.library.today import rows_of
 from backend.sharing.models import ResultSet, Visibility
 
@@ -50,6 +50,19 @@ def test_a_page_shows_figures_features_and_versions():
     assert "7,400 requests/s at a rate of 7,400" in page
     assert "Apache" in page
     assert "pip install tornado==0.2" in page
+
+
+def test_the_page_of_a_server_has_its_figures_then_and_today_with_the_noise_of_the_machine():
+    page = page_at("/library/servers/tornado").replace("&#x27;", "'")
+    shown = 0
+    for study in read_studies():
+        rows = [row for row in rows_of(study) if row.server_name == "Tornado"]
+        named = study in find_shelved("tornado").named_in
+        figures = [row.current.text for row in rows if row.current]
+        assert all((text in page) == named for text in figures)
+        assert not named or noise_text(study) in page
+        shown += named * len(figures)
+    assert shown
 
 
 def test_an_unknown_server_is_404():
