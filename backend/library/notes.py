@@ -47,9 +47,11 @@ def _today_paragraphs(study: Study) -> Iterator[str]:
     yield _list(today_texts(study))
     yield "\n".join(today_table(study))
     yield (
-        f"Measured again by `loadsheet run agents/plans/{study.name}.toml --short`. The plan lists "
-        "what differs from the study. The machines differ too, so figures of then and of today are "
-        "not ranked together."
+        "A figure is the geometric mean of the trials at one load, with the lowest and the highest "
+        "trial. Measured again by "
+        f"`loadsheet run agents/plans/{study.name}.toml --short`. The plan lists what "
+        "differs from the study. The machines differ too, so figures of then and of today are not "
+        "ranked together."
     )
 
 

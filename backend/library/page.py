@@ -20,6 +20,9 @@ page is made from their data: `python -m backend.library > docs/studies.md`.
 
 The data are every table, every figure of the text with its line, and the outputs of the load tools
 where they are kept. No text of a publication is copied. What a publication does not say is unknown.
+
+In the tables of then and today, a figure is the geometric mean of the trials at one load, with the
+lowest and the highest of them. The machines of then and of today differ.
 """
 # Name of the server, load as a text, and all else that its trials have in common.
 Point = tuple[str, str, str]
