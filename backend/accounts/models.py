@@ -280,6 +280,7 @@ class AuditEvent(models.Model):
         ordering = ["-at", "-pk"]
         indexes = [
             models.Index(fields=["workspace_id", "-at", "-id"], name="audit_of_workspace"),
+            models.Index(fields=["workspace_id", "act", "-at", "-id"], name="audit_of_act"),
             # Copied beside the backups once a minute (config/deletions.py).
             models.Index(
                 fields=["at"],

@@ -100,7 +100,10 @@ class Alert(models.Model):
                 name="one_open_alert_of_a_subject",
             )
         ]
-        indexes = [models.Index(fields=["workspace", "-seen_at"], name="alert_by_workspace")]
+        indexes = [
+            models.Index(fields=["workspace", "-seen_at"], name="alert_by_workspace"),
+            models.Index(fields=["workspace", "state", "-seen_at"], name="alert_by_state"),
+        ]
 
     def __str__(self) -> str:
         return self.text
