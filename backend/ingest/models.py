@@ -7,8 +7,10 @@ durable, so there is no state before received.
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.db import models
+from django.db.models.functions import Lower, Replace
 from django.utils import timezone
 
 from backend.accounts.models import Token, User, Workspace
@@ -37,6 +39,16 @@ class State(models.TextChoices):
 
 
 END_STATES = [State.PARSED, State.FAILED, State.QUARANTINED]
+
+
+def as_hex(text: Any) -> Lower:
+    """The hex digits of an id, however it is written."""
+    return Lower(Replace(text, models.Value("-"), output_field=models.TextField()))
+
+
+# The run that an envelope names, as hex digits; of any other text, its beginning.
+NAMED_RUN_SQL = "left(lower(replace(%(expressions)s #>> '{run,id}', '-', '')), 32)"
+NAMED_RUN = models.Func("envelope", template=NAMED_RUN_SQL, output_field=models.TextField())
 
 
 class Upload(models.Model):
@@ -105,6 +117,8 @@ class Upload(models.Model):
                 name="upload_in_trouble",
                 condition=models.Q(state__in=["failed", "quarantined"]) | models.Q(reason__gt=""),
             ),
+            # Early trials of a run come in uploads of their own.
+            models.Index(NAMED_RUN, name="upload_by_named_run"),
         ]
 
     def __str__(self) -> str:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
+from typing import Any
 from uuid import UUID
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 from django.db.models.functions import Coalesce, Length
 
 from backend.accounts.models import Workspace
 from backend.ingest.collector import remove_unnamed_later
+from backend.ingest.evidence import uploads_by_name
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota import add, bytes_of_uploads
 from backend.noise.record import hosts_of, refresh_hosts
-from backend.runs.models import Observation, Run
+from backend.runs.among import among
+from backend.runs.models import Observation, Run, Trial
 from backend.runs.registry import lock_names
 from backend.runs.unused import remove_unused
 
@@ -42,8 +46,10 @@ def remove_unread(workspace: Workspace, run_id: UUID) -> bool:
 
     A run without an id in its envelope gets that of its upload.
     """
-    is_its = Q(pk=run_id) | Q(envelope__run__id=str(run_id))
-    return _remove_uploads(workspace, run_id, Upload.objects.filter(is_its, workspace=workspace))
+    own = Upload.objects.filter(pk=run_id, workspace=workspace).order_by()
+    named = uploads_by_name(workspace.pk, [run_id])
+    uploads = _any_of(own.values_list("pk"), named.values_list("pk"))
+    return _remove_uploads(workspace, run_id, uploads)
 
 
 def _remove_uploads(workspace: Workspace, run_id: UUID, uploads: QuerySet[Upload]) -> bool:
@@ -66,6 +72,14 @@ def _bytes_of(observations: QuerySet[Observation]) -> int:
 
 def uploads_of_runs(workspace: Workspace, run_ids: Collection[UUID]) -> QuerySet[Upload]:
     """The uploads of these runs, those of single trials that are unread or empty included."""
-    named = Q(workspace=workspace, envelope__run__id__in=[str(run_id) for run_id in run_ids])
-    own = Q(run__in=run_ids) | Q(artefacts__trials__run__in=run_ids)
-    return Upload.objects.filter(pk__in=Upload.objects.filter(own | named).values("pk"))
+    trials = ArraySubquery(Trial.objects.filter(run__in=run_ids).order_by().values("pk"))
+    files = Artefact.trials.through.objects.filter(among("trial", trials))
+    named = uploads_by_name(workspace.pk, run_ids)
+    return _any_of(named.values_list("pk"), files.values_list("artefact__upload"))
+
+
+def _any_of(*ids: QuerySet[Any, Any]) -> QuerySet[Upload]:
+    """The uploads with these ids. Of one condition with OR over tables, each of their rows would be
+    read."""
+    first, *others = ids
+    return Upload.objects.filter(pk__in=first.union(*others, all=True))

@@ -18,15 +18,14 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum, TextField
-from django.db.models.fields.json import KeyTextTransform, KeyTransform
-from django.db.models.functions import Cast, Coalesce, Lower
+from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Workspace
 from backend.errors import Refused
 from backend.ingest.collector import remove_unnamed_later
-from backend.ingest.models import END_STATES, Artefact, Upload
+from backend.ingest.models import END_STATES, NAMED_RUN, Artefact, Upload, as_hex
 from backend.ingest.quota import add
 
 log = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ UPLOADS_AT_ONCE = 200
 # Of one turn of the collector; the next turn goes on.
 BUDGET_S = 20.0
 
-# The ids, as text, of the runs of a workspace whose raw output stays. A package above adds its own.
+# The ids, as hex digits, of the runs whose raw output stays. A package above adds its own.
 HELD_RUNS: list[Callable[[UUID], QuerySet[Any]]] = []
 
 
@@ -88,8 +87,7 @@ def due_uploads(workspace_id: UUID, days: int) -> QuerySet[Upload]:
         state__in=END_STATES,
     )
     # The upload of a single trial names its run in the envelope only.
-    in_envelope = KeyTextTransform("id", KeyTransform("run", "envelope"))
-    rows = rows.annotate(named_run=Coalesce(Cast("run", TextField()), Lower(in_envelope)))
+    rows = rows.alias(named_run=Coalesce(as_hex(Cast("run", TextField())), NAMED_RUN))
     for held_runs in HELD_RUNS:
         rows = rows.filter(Q(named_run=None) | ~Q(named_run__in=held_runs(workspace_id)))
     return rows

@@ -11,11 +11,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, TextField
-from django.db.models.fields.json import KeyTextTransform, KeyTransform
-from django.db.models.functions import Cast, Lower, Now
+from django.db.models.functions import Cast, Now
 
 from backend.ingest.collector import unnamed_artefacts
-from backend.ingest.models import Artefact, State, Upload
+from backend.ingest.models import NAMED_RUN, Artefact, State, Upload, as_hex
 from backend.ingest.queue import PASSING_FAULTS_S
 from backend.ingest.storage import CHUNK_BYTES, storage
 from backend.runs.models import Run
@@ -97,10 +96,9 @@ def _check_results(ended: int, without_reason: int) -> Check:
     """Every upload that was read has its run, every other ended one its reason."""
     check = Check("ended with a result or a reason", ended)
     # The uploads of early trials name their run in the envelope only.
-    in_envelope = Lower(KeyTextTransform("id", KeyTransform("run", "envelope")))
-    runs = Run.with_trash.annotate(name=Cast("pk", TextField()))
-    read = Upload.objects.filter(READ, run=None).annotate(named_run=in_envelope)
-    lost = read.filter(~Exists(runs.filter(name=OuterRef("named_run"))))
+    runs = Run.with_trash.alias(digits=as_hex(Cast("pk", TextField())))
+    read = Upload.objects.filter(READ, run=None).alias(named_run=NAMED_RUN)
+    lost = read.filter(~Exists(runs.filter(digits=OuterRef("named_run"))))
     check.add_problems(lost, "upload {} was read and has no run")
     if without_reason:
         check.add_problems(Upload.objects.filter(NO_REASON), "upload {} failed without a reason")

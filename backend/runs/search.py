@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from backend.errors import InvalidInput
@@ -179,17 +179,7 @@ def _on_host(name: str) -> Q:
         named |= Q(pk=id_)
     # Their ids come first, as an array: then the indexes of both columns can be read.
     hosts = ArraySubquery(Host.objects.filter(named).values("pk"))
-    return Q(_is_any("server_host", hosts)) | Q(_is_any("client_host", hosts))
-
-
-def _is_any(column: str, ids: ArraySubquery) -> Func:
-    return Func(
-        F(column),
-        ids,
-        template="%(expressions)s)",
-        arg_joiner=" = ANY(",
-        output_field=BooleanField(),
-    )
+    return Q(among("server_host", hosts)) | Q(among("client_host", hosts))
 
 
 def _uuid(text: str) -> UUID | None:

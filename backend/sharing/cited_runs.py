@@ -11,7 +11,7 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
 from backend.ingest.evidence import links_of_runs
-from backend.ingest.models import Artefact, Upload
+from backend.ingest.models import Artefact, Upload, as_hex
 from backend.sharing.models import CitedRun, ResultSet
 
 # In the order of their keys, so that two transactions never wait for each other. Changes of other
@@ -41,11 +41,11 @@ def cite_runs(result_set: ResultSet, document: Mapping[str, Any]) -> None:
 
 
 def cited_run_ids(workspace_id: UUID) -> QuerySet[Any]:
-    """The ids, as text, of the runs that frozen result sets of the workspace cite.
+    """The ids, as hex digits, of the runs that frozen result sets of the workspace cite.
 
     A withdrawn set cites nothing any more. An expired one does: it can be given a new end.
     """
     rows = CitedRun.objects.filter(
         result_set__workspace=workspace_id, result_set__withdrawn_at__isnull=True
     )
-    return rows.annotate(text=Cast("run", TextField())).values("text")
+    return rows.annotate(digits=as_hex(Cast("run", TextField()))).values("digits")

@@ -202,9 +202,10 @@ def test_a_deleted_run_leaves_nothing_of_its_early_trials(tenant):
         token, host_name="h", program="loadsheet-agent", version="0.1.0", heartbeat=heartbeat
     )
     early = {0: send_early(tenant, run_id, 0).pk}
-    unread = make_envelope(0)
-    unread["run"] |= {"id": str(run_id)}
-    make_upload(tenant, WRK, envelope=unread)
+    for spelt in (str(run_id), str(run_id).upper(), run_id.hex):
+        unread = make_envelope(0)
+        unread["run"] |= {"id": spelt}
+        make_upload(tenant, WRK, envelope=unread)
     send_last(tenant, run_id, 2, early)
     other = whole(tenant, 1)
     client = Client()
@@ -239,3 +240,12 @@ def test_the_last_word_of_a_run_adds_no_more_trials_than_a_run_may_have(tenant, 
     upload = send_last(tenant, run_id, 4, early, own=3)
     assert (upload.state, upload.reason) == (State.FAILED, "A run has at most 2 trials.")
     assert Trial.objects.filter(run=run_id).count() == 2
+
+
+def test_a_run_tells_nothing_of_an_upload_of_another_workspace_that_names_it(tenant):
+    """Its refusal quotes names of files, and words of whoever sent it."""
+    run_id = whole(tenant, 1)
+    refused = send_early(make_tenant("other"), run_id, 0)
+    assert reprocess(refused.pk).refused
+    answer = Client(headers=tenant.headers).get(f"/api/v1/runs/{run_id}").json()
+    assert answer["rereadings"] == []

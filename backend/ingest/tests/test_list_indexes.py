@@ -1,11 +1,14 @@
 """Lists of uploads are read from an index, also where few are in the state that is asked for."""
 
+import uuid
+
 import pytest
 from django.db import connection
 
+from backend.ingest.evidence import rereadings_of, uploads_by_name
 from backend.ingest.listing import Which, upload_page
 from backend.ingest.models import Upload
-from backend.testing.plans import index_scan
+from backend.testing.plans import first_plan, index_scan
 from backend.testing.rows import STARTED, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -51,3 +54,11 @@ def test_a_late_page_begins_at_its_cursor(lab):
     )
     assert index == "upload_by_workspace"
     assert "received_at" in condition
+
+
+def test_the_uploads_that_name_a_run_are_found_by_an_index(lab):
+    run_id = uuid.uuid4()
+    plan = str(first_plan(lambda: list(uploads_by_name(lab.pk, [run_id]))))
+    assert "upload_by_named_run" in plan
+    assert "Seq Scan" not in plan
+    assert "upload_by_named_run" in str(first_plan(lambda: rereadings_of(run_id)))

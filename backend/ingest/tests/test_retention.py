@@ -1,10 +1,12 @@
 """Raw output goes when it is older than its workspace keeps it; figures and counts stay right."""
 
 import io
+import uuid
 from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from django.db.models import Value
 from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent, Workspace
@@ -164,3 +166,16 @@ def test_the_command_says_what_goes_and_removes_it(tenant):
         call_command("collect", *options, stdout=out)
         assert "1  raw files past their days" in out.getvalue()
     assert not has_bytes(old)
+
+
+@pytest.mark.parametrize("spell", [str, lambda id_: str(id_).upper(), lambda id_: id_.hex])
+def test_an_early_trial_of_a_run_that_is_held_keeps_its_raw_output(tenant, monkeypatch, spell):
+    """Its upload names the run in the envelope only, as the agent wrote the id."""
+    upload, run_id = read(tenant, days=31), uuid.uuid4()
+    Upload.objects.filter(pk=upload.pk).update(run=None, envelope={"run": {"id": spell(run_id)}})
+    keep_for(tenant, 30)
+    held = Workspace.objects.annotate(digits=Value(run_id.hex)).values("digits")
+    monkeypatch.setattr(retention, "HELD_RUNS", [lambda _: held])
+    assert (remove_due_output(), has_bytes(upload)) == (0, True)
+    monkeypatch.setattr(retention, "HELD_RUNS", [])
+    assert remove_due_output() == 1
