@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, QuerySet, Value
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from backend.api.errors import Problem
 from backend.api.sparse import FIELDS, only_asked
 from backend.links import link_to
-from backend.runs.cursors import pack_cursor, page_by_time, read_cursor, read_id
+from backend.runs.cursors import beyond, pack_cursor, page_by_time, read_cursor, read_id
 from backend.whole_numbers import whole_number
 
 DEFAULT_LIMIT = 50
@@ -104,8 +104,7 @@ def by_name(
     limit = limit_asked(request)
     if after := after_asked(request):
         name, id_ = read_cursor(after, 2)
-        is_later: Any = Q(name=str(name), **{f"{key}__gt": read_id(id_)})
-        rows = rows.filter(Q(name__gt=str(name)) | is_later)
+        rows = rows.filter(beyond("name", Value(str(name)), read_id(id_), ">", id_column=key))
     listed = list(rows.order_by("name", key)[: limit + 1])
     page = listed[:limit]
     if len(listed) == len(page):

@@ -14,10 +14,11 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, F, Max, Q
+from django.db.models import Count, F, Max, Q, Value
 from django.db.models.functions import Coalesce
 
 from backend.accounts.models import Workspace
+from backend.runs.cursors import beyond, pack_cursor, read_cursor, read_id
 from backend.runs.models import Cell, Host, Run, Server, Workload
 from backend.runs.shown import shown_rows
 
@@ -117,16 +118,23 @@ def _tallies_by_name(
 
 
 def host_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
-    """Hosts in order of their names; hosts with different facts are different entries."""
+    """Hosts in order of their names; hosts with different facts are different entries.
+
+    Raises BadCursor.
+    """
     rows = shown_rows(Host, workspace_ids)
-    shown = rows.annotate(shown=Coalesce("name", "cpu_model")).order_by("shown", "pk")
+    # As a host is written.
+    shown = rows.annotate(shown=Coalesce("name", "cpu_model", Value("unknown host")))
     total = rows.count()
-    start = int(after) if after.isascii() and after.isdigit() and len(after) < 9 else 0
-    following = list(shown[start : start + limit + 1])
+    if after:
+        name, id_ = read_cursor(after, 2)
+        shown = shown.filter(beyond("shown", Value(str(name)), read_id(id_), ">"))
+    following = list(shown.order_by("shown", "pk")[: limit + 1])
     page = following[:limit]
     tallies = host_tallies([host.pk for host in page])
     listed = tuple(Listed(host.pk, str(host), tallies[host.pk], host) for host in page)
-    return ListPage(listed, str(start + limit) if len(following) > limit else None, total)
+    cursor = pack_cursor(page[-1].shown, str(page[-1].pk)) if len(following) > limit else None
+    return ListPage(listed, cursor, total)
 
 
 def host_tallies(ids: Sequence[UUID]) -> Mapping[UUID, Tally]:

@@ -52,6 +52,9 @@ def read_cursor(cursor: str, length: int) -> list[Any]:
         raise BadCursor from error
     if not isinstance(parts, list) or len(parts) != length:
         raise BadCursor
+    # No text of the database has it.
+    if any("\0" in part for part in parts if isinstance(part, str)):
+        raise BadCursor
     return parts
 
 

@@ -210,7 +210,7 @@ def _list(
 
 
 def _after(request: HttpRequest) -> str:
-    return request.GET.get("after", "").replace("\0", "")[:200]
+    return request.GET.get("after", "").replace("\0", "")
 
 
 def _texts(values: Any) -> list[str]:

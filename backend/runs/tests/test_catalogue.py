@@ -1,0 +1,46 @@
+"""The pages of a catalogue stay whole while rows come and go."""
+
+import pytest
+
+from backend.runs.catalogue import host_page
+from backend.runs.cursors import BadCursor, pack_cursor
+from backend.runs.models import Host, Run
+from backend.testing.rows import CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab():
+    return make_workspace("lab")
+
+
+def measure_on(lab, **facts):
+    """A run on a host of its own."""
+    run = make_run(lab, CellSpec())
+    host = Host.objects.create(workspace=lab, identity=run.pk.bytes, **facts)
+    Run.objects.filter(pk=run.pk).update(server_host=host, client_host=host)
+    return host
+
+
+def test_a_host_that_comes_or_goes_moves_no_other_to_another_page(lab):
+    # Two of one name, one without any, and one without a name of its own.
+    facts = [{"name": "b"}, {"name": "b"}, {}, {"cpu_model": "c"}, {"name": "z"}]
+    hosts = [measure_on(lab, **each) for each in facts]
+    seen, after = [], ""
+    while after is not None:
+        page = host_page([lab.pk], after=after, limit=1)
+        seen += [row.id for row in page.rows]
+        after = page.next
+        if len(seen) == 2:
+            measure_on(lab, name="a")
+        if len(seen) == 3:
+            Run.objects.filter(server_host=hosts[0]).delete()
+    assert len(set(seen)) == len(seen)
+    assert {host.pk for host in hosts} <= set(seen)
+
+
+@pytest.mark.parametrize("after", ["50", "x", pack_cursor("a\0", "0" * 32), pack_cursor("a", "b")])
+def test_what_is_no_cursor_is_refused(lab, after):
+    with pytest.raises(BadCursor):
+        host_page([lab.pk], after=after)
