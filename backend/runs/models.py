@@ -254,7 +254,10 @@ class Cell(models.Model):
                 include=["trial_count", "throughput_rps"],
                 name="cell_of_run",
             ),
-            models.Index(fields=["series", "run"], name="cell_by_series"),
+            # So too the best load point of a server or workload in each run.
+            models.Index(
+                fields=["series", "run"], include=["throughput_rps"], name="cell_of_series"
+            ),
             # The best load point of a run is the last entry.
             models.Index(fields=["run", "throughput_rps"], name="cell_by_throughput"),
         ]
