@@ -7,19 +7,29 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from django.db.models import BooleanField, Count, F, Func, QuerySet, Value, Window
+from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from backend.analysis.pages.run_trials import ShownTrial
 from backend.runs.checks import Finding
 from backend.runs.models import Trial
+from backend.runs.read_router import reading_connection
 
 _NAME = ("cell__series_id", "cell__connections", "cell__rate_rps")
 _SERVER = ("cell__series__server__name", "cell__series__server__version")
+
+# The outputs of trials that two counted trials of the workspace have: mostly none. By an array, so
+# that the index of outputs is read.
+_REPEATED = """
+SELECT trial.output_sha256 FROM runs_trial trial JOIN runs_run run ON run.id = trial.run_id
+WHERE trial.output_sha256 = ANY(
+        ARRAY(SELECT output_sha256 FROM runs_trial WHERE {} = %s AND NOT warmup)
+    )
+    AND NOT trial.warmup AND run.workspace_id = %s AND run.trashed_at IS NULL
+GROUP BY trial.output_sha256 HAVING count(*) > 1
+"""
 
 Name = tuple[uuid.UUID, int | None, float | None]
 
@@ -31,6 +41,14 @@ class _Place(NamedTuple):
     run_id: uuid.UUID
     ordinal: int
     server: str
+
+
+class _Own(NamedTuple):
+    """A trial that is told."""
+
+    pk: str
+    run_id: uuid.UUID
+    name: Name
 
 
 @dataclass(slots=True)
@@ -50,34 +68,35 @@ class _Output:
 
 
 def find_repeated_outputs(
-    trials: Sequence[ShownTrial], workspace_id: uuid.UUID
+    workspace_id: uuid.UUID, run_id: uuid.UUID, trial_id: uuid.UUID | None = None
 ) -> dict[str, Finding]:
-    """By the id of a trial: what to say of other trials that have its output, if there are any."""
-    same_output = _with_same_output(trials, workspace_id)
-    findings = {}
-    # Mostly there are none.
-    for trial in trials if same_output else ():
-        output = same_output.get(bytes(trial.output_sha256 or b""))
-        if output is None or trial.warmup:
-            continue
-        if (finding := _finding(trial, output)) is not None:
-            findings[trial.pk] = finding
-    return findings
+    """By the id of a trial of the run: what to say of other trials that have its output, if there
+    are any. With `trial_id`, of this one alone."""
+    own = {"run_id": run_id} if trial_id is None else {"id": trial_id}
+    same_output = _with_same_output(workspace_id, **own)
+    if not same_output:
+        # As mostly.
+        return {}
+    trials = Trial.objects.filter(**own, warmup=False, output_sha256__in=list(same_output))
+    rows = trials.values_list("pk", "output_sha256", *_NAME)
+    found = {
+        str(pk): _finding(_Own(str(pk), run_id, tuple(name)), same_output[bytes(sha256)])
+        for pk, sha256, *name in rows
+    }
+    return {pk: finding for pk, finding in found.items() if finding is not None}
 
 
-def _with_same_output(
-    trials: Sequence[ShownTrial], workspace_id: uuid.UUID
-) -> dict[bytes, _Output]:
-    outputs = {bytes(trial.output_sha256) for trial in trials if trial.output_sha256 is not None}
+def _with_same_output(workspace_id: uuid.UUID, **own: uuid.UUID) -> dict[bytes, _Output]:
+    """By output of the trials with this `run_id` or `id`, the trials of the workspace that have it,
+    where there are two."""
+    ((column, id_),) = own.items()
+    with reading_connection().cursor() as cursor:
+        cursor.execute(_REPEATED.format(column), [id_, workspace_id])
+        repeated = [output for (output,) in cursor.fetchall()]
+    counted = Trial.of_kept_runs.filter(run__workspace=workspace_id, warmup=False)
     by_output: dict[bytes, _Output] = defaultdict(_Output)
-    if not outputs:
+    if not repeated:
         return by_output
-    counted = Trial.of_kept_runs.filter(
-        _is_any_of(outputs), run__workspace=workspace_id, warmup=False
-    )
-    # Mostly no output is there twice: then no trial is read.
-    by_count = counted.order_by().values("output_sha256").annotate(count=Count("*"))
-    repeated = list(by_count.filter(count__gt=1).values_list("output_sha256", flat=True))
     for place, name, sha256, count in _first_two(counted.filter(output_sha256__in=repeated)):
         output = by_output[sha256]
         if name not in output.by_name:
@@ -85,18 +104,6 @@ def _with_same_output(
             output.count += count
         output.by_name[name].first.append(place)
     return by_output
-
-
-def _is_any_of(outputs: Iterable[bytes]) -> Func:
-    """As `among`, as one text: to write an array of 800 values of bytes takes milliseconds."""
-    array = ",".join(rf'"\\x{output.hex()}"' for output in outputs)
-    return Func(
-        F("output_sha256"),
-        Value(f"{{{array}}}"),
-        template="%(expressions)s::bytea[])",
-        arg_joiner=" = ANY(",
-        output_field=BooleanField(),
-    )
 
 
 def _first_two(trials: QuerySet[Trial]) -> list[tuple[_Place, Name, bytes, int]]:
@@ -122,12 +129,11 @@ def _first_two(trials: QuerySet[Trial]) -> list[tuple[_Place, Name, bytes, int]]
     ]
 
 
-def _finding(trial: ShownTrial, output: _Output) -> Finding | None:
-    own_name = (trial.cell.series_id, trial.cell.connections, trial.cell.rate_rps)
-    own = output.by_name.get(own_name, _Named(0))
+def _finding(trial: _Own, output: _Output) -> Finding | None:
+    own = output.by_name.get(trial.name, _Named(0))
     contradicting = output.count - own.count
     if contradicting:
-        first = next(each for name, each in output.by_name.items() if name != own_name).first[0]
+        first = next(each for name, each in output.by_name.items() if name != trial.name).first[0]
         where = f"{_place(first, trial)}, of {first.server}"
         return Finding("same-output", f"{where}, has the same output{_more(contradicting)}.")
     equal = [place for place in own.first if place.pk != trial.pk]
@@ -137,7 +143,7 @@ def _finding(trial: ShownTrial, output: _Output) -> Finding | None:
     return Finding("duplicate", f"{where} has the same output{_more(own.count - 1)}.")
 
 
-def _place(other: _Place, trial: ShownTrial) -> str:
+def _place(other: _Place, trial: _Own) -> str:
     where = "this run" if other.run_id == trial.run_id else f"run {other.run_id}"
     return f"Trial {other.ordinal} of {where}"
 

@@ -6,10 +6,15 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.repeated_outputs import find_repeated_outputs
-from backend.analysis.pages.run_trials import ShownCell, ShownTrial, read_shown_trials
+from backend.analysis.pages.run_trials import (
+    ShownCell,
+    ShownTrial,
+    describe_finding,
+    read_trial,
+    read_trials_of_run,
+)
 from backend.analysis.query.timestamps import instant
 from backend.runs.checks import Finding
 from backend.runs.host_facts import facts_of
@@ -29,7 +34,8 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
     run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
     if run is None:
         raise NotVisible(f"There is no run {run_id}, or it is not shared with you.")
-    trials = read_shown_trials(Trial.objects.filter(run=run))
+    trials = read_trials_of_run(run.pk)
+    repeated = find_repeated_outputs(run.workspace_id, run.pk)
     return {
         "id": str(run.pk),
         "name": _name(trials),
@@ -55,7 +61,7 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
         "max_rates": run.max_rates,
         "server_tails": run.server_tails,
         "hosts": describe_hosts(run),
-        "trials": _describe_trials(trials, run.workspace_id),
+        "trials": _describe_trials(trials, repeated),
     }
 
 
@@ -74,25 +80,27 @@ def describe_single_trial(
 ) -> dict[str, Any]:
     """One trial as its run has it, with the id of the run; raises as `describe_run`."""
     rows = Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=workspace_ids)
-    workspace_id = rows.values_list("run__workspace", flat=True).first()
-    if workspace_id is None:
+    of = rows.values_list("run", "run__workspace").first()
+    if of is None:
         raise NotVisible(f"There is no trial {trial_id}, or it is not shared with you.")
-    (trial,) = read_shown_trials(rows)
-    (described,) = _describe_trials([trial], workspace_id)
-    return {**described, "run": str(trial.run_id)}
+    run_id, workspace_id = of
+    repeated = find_repeated_outputs(workspace_id, run_id, trial_id)
+    (described,) = _describe_trials([read_trial(trial_id)], repeated)
+    return {**described, "run": str(run_id)}
 
 
 def _name(trials: Sequence[ShownTrial]) -> str:
-    series = [trial.cell.series for trial in trials]
+    cells = {trial.cell.pk: trial.cell for trial in trials}.values()
     return run_name(
-        (each.server for each in series),
-        (each.workload for each in series),
-        (each.tool for each in series),
+        (cell.server for cell in cells),
+        (cell.workload for cell in cells),
+        (cell.tool for cell in cells),
     )
 
 
-def _describe_trials(trials: Sequence[ShownTrial], workspace_id: uuid.UUID) -> list[dict[str, Any]]:
-    repeated = find_repeated_outputs(trials, workspace_id)
+def _describe_trials(
+    trials: Sequence[ShownTrial], repeated: Mapping[str, Finding]
+) -> list[dict[str, Any]]:
     cells = {trial.cell.pk: trial.cell for trial in trials}
     load_points = {pk: _describe_load_point(cell) for pk, cell in cells.items()}
     return [
@@ -141,10 +149,9 @@ def _describe_trial(
         "error_rate": trial.error_rate,
         "errors": trial.errors,
         "requests": trial.requests_completed,
-        "checks": [
-            _finding(stored)
-            for stored in (*trial.checks, *([repeated.as_dict()] if repeated else []))
-        ],
+        "checks": trial.checks
+        if repeated is None
+        else [*trial.checks, describe_finding(repeated.as_dict())],
         "resources": trial.resources,
         "load": trial.load,
         "server_tail": trial.server_tail,
@@ -156,18 +163,13 @@ def _describe_trial(
 
 
 def _describe_load_point(cell: ShownCell) -> dict[str, Any]:
-    series = cell.series
     return {
         "cell": cell.pk,
-        "server": series.server,
-        "slot": series.slot,
-        "workload": series.workload,
-        "tool": f"{series.tool} {series.tool_version or ''}".strip(),
-        "loop": series.loop,
+        "server": cell.server,
+        "slot": cell.slot,
+        "workload": cell.workload,
+        "tool": f"{cell.tool} {cell.tool_version or ''}".strip(),
+        "loop": cell.loop,
         "connections": cell.connections,
         "rate_rps": cell.rate_rps,
     }
-
-
-def _finding(stored: dict[str, str]) -> dict[str, Any]:
-    return {**describe_check(find_check(stored["id"])), "detail": stored.get("detail", "")}

@@ -1,28 +1,28 @@
 """The trials of a run as they are shown, read as plain rows.
 
 A run has hundreds of trials: to make an object of the models for each, with its cell, takes longer
-than everything else that an answer about the run needs.
+than everything else that an answer about the run needs. To compose the statements takes as long as
+to answer them, so they stand here.
 """
 
 from __future__ import annotations
 
 import shlex
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Func, QuerySet, TextField
-from django.db.models.functions import Cast
 from msgspec import Struct, json
 
-from backend.runs.among import among
-from backend.runs.models import Cell, Trial
+from backend.analysis.grouping.fired_checks import describe_check, find_check
+from backend.runs.read_router import reading_connection
 
 
-class ShownSeries(Struct, frozen=True, gc=False):
-    """A series by its names."""
+class ShownCell(Struct, frozen=True, gc=False):
+    """A load point, and what was measured at it."""
 
+    pk: str
     # Name and version.
     server: str
     slot: int
@@ -30,16 +30,8 @@ class ShownSeries(Struct, frozen=True, gc=False):
     tool: str
     tool_version: str | None
     loop: str
-
-
-class ShownCell(Struct, frozen=True, gc=False):
-    """A load point, and the series that it is of."""
-
-    pk: str
-    series_id: uuid.UUID
     connections: int | None
     rate_rps: float | None
-    series: ShownSeries
 
 
 # In the order in which its columns are read: first ids and plain ones, then those of JSON. The ids
@@ -48,7 +40,6 @@ class ShownTrial(Struct, frozen=True, gc=False):
     """A trial with the attributes that `Trial` has, as far as they are shown."""
 
     pk: str
-    run_id: uuid.UUID
     cell: ShownCell
     ordinal: int
     repeat: int | None
@@ -66,47 +57,74 @@ class ShownTrial(Struct, frozen=True, gc=False):
     exit_code: int | None
     incomplete: bool
     error: str
-    output_sha256: bytes | None
     p50_us: float | None
     p99_us: float | None
     errors: Mapping[str, Any]
-    checks: Sequence[dict[str, str]]
     resources: Mapping[str, Any]
     load: Mapping[str, Any]
+    # As answers have them.
+    checks: list[dict[str, Any]]
     # As a shell reads it.
     command: str
 
 
-def _percentile(name: str) -> Func:
-    """Of the stored percentiles, these alone are shown: the others are most of a trial's JSON."""
-    template = f"(%(expressions)s -> '{name}')::text"
-    return Func("percentiles_us", template=template, output_field=TextField())
+# Of the stored percentiles, two are shown: the others are most of a trial's JSON.
+_TRIALS = """
+SELECT id::text, cell_id::text, ordinal, repeat, warmup, phase, started_at, elapsed_s,
+    throughput_rps, requests_completed, reported_rps, latency_resolution_us, percentiles_origin,
+    error_rate, server_tail, exit_code, incomplete, error,
+    percentiles_us -> '50', percentiles_us -> '99', errors, resources, load, checks, command
+FROM runs_trial
+WHERE {}
+ORDER BY ordinal
+"""
+_CELLS = """
+SELECT cell.id::text, server.name, server.version, server.slot, workload.name,
+    series.tool, series.tool_version, series.loop, cell.connections, cell.rate_rps
+FROM runs_cell cell
+JOIN runs_series series ON series.id = cell.series_id
+JOIN runs_server server ON server.id = series.server_id
+JOIN runs_workload workload ON workload.id = series.workload_id
+WHERE {}
+"""
 
 
-_JSON = ("errors", "checks", "resources", "load", "command")
-_TEXTS = (_percentile("50"), _percentile("99"), *(Cast(name, TextField()) for name in _JSON))
-_PLAIN = ShownTrial.__struct_fields__[3 : -len(_TEXTS)]
-_SERIES = (
-    *("series__server__name", "series__server__version", "series__server__slot"),
-    *("series__workload__name", "series__tool", "series__tool_version", "series__loop"),
-)
+def read_trials_of_run(run_id: uuid.UUID) -> list[ShownTrial]:
+    """The trials of the run in order."""
+    return _read("run_id = %s", "cell.run_id = %s", run_id)
 
 
-def read_shown_trials(trials: QuerySet[Trial]) -> list[ShownTrial]:
-    """The trials in order."""
-    pk, cell = (Cast(name, TextField()) for name in ("pk", "cell"))
-    rows = list(trials.order_by("ordinal").values_list(pk, "run_id", cell, *_PLAIN, *_TEXTS))
-    cells = _cells({cell_id for _, _, cell_id, *_ in rows})
+def read_trial(trial_id: uuid.UUID) -> ShownTrial:
+    """One trial."""
+    of_trial = "cell.id = (SELECT cell_id FROM runs_trial WHERE id = %s)"
+    (trial,) = _read("id = %s", of_trial, trial_id)
+    return trial
+
+
+def _read(which_trials: str, which_cells: str, id_: uuid.UUID) -> list[ShownTrial]:
+    with reading_connection().cursor() as cursor:
+        cursor.execute(_CELLS.format(which_cells), [id_])
+        cells = {
+            pk: ShownCell(pk, f"{name} {version or ''}".strip(), *others)
+            for pk, name, version, *others in cursor.fetchall()
+        }
+        cursor.execute(_TRIALS.format(which_trials), [id_])
+        rows = cursor.fetchall()
     values = _Remembered(lambda value: value)
-    commands = _Remembered(lambda command: shlex.join(map(str, command)))
-    json_at = -len(_TEXTS)
+    checks = _Remembered(lambda stored: [*map(describe_finding, stored)])
+    commands = _Remembered(lambda words: shlex.join(map(str, words)))
     return [
         ShownTrial(
-            *(pk, run_id, cells[cell_id], *rest[:json_at]),
-            *(*map(values.__getitem__, rest[json_at:-1]), commands[rest[-1]]),
+            *(pk, cells[cell_id], *plain[:-5], *map(values.__getitem__, plain[-5:])),
+            *[checks[found], commands[words]],
         )
-        for pk, run_id, cell_id, *rest in rows
+        for pk, cell_id, *plain, found, words in rows
     ]
+
+
+def describe_finding(stored: Mapping[str, str]) -> dict[str, Any]:
+    """What a check found, with what the check is."""
+    return {**describe_check(find_check(stored["id"])), "detail": stored.get("detail", "")}
 
 
 class _Remembered(dict[str | None, Any]):
@@ -123,18 +141,3 @@ class _Remembered(dict[str | None, Any]):
     def __missing__(self, text: str) -> Any:
         self[text] = self._read(json.decode(text))
         return self[text]
-
-
-def _cells(ids: Iterable[str]) -> dict[str, ShownCell]:
-    columns = (Cast("pk", TextField()), "connections", "rate_rps", "series_id", *_SERIES)
-    rows = Cell.objects.filter(among("pk", map(uuid.UUID, ids))).values_list(*columns)
-    return {
-        pk: ShownCell(
-            pk,
-            series_id,
-            connections,
-            rate_rps,
-            ShownSeries(f"{name} {version or ''}".strip(), *others),
-        )
-        for pk, connections, rate_rps, series_id, name, version, *others in rows
-    }

@@ -4,7 +4,6 @@ import pytest
 from django.test import Client
 
 from backend.analysis.pages.repeated_outputs import _with_same_output
-from backend.analysis.pages.run_trials import read_shown_trials
 from backend.ingest.worker import process
 from backend.runs.models import Cell, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
@@ -157,7 +156,6 @@ def test_of_a_file_that_all_trials_name_few_rows_are_read(tenant):
     """Each of 5,000 such trials was compared with all others: 75 s of a processor."""
     trials = [make_trial(index, artefacts=["0.txt"]) for index in range(60)]
     run = upload(tenant, WRK, trials=trials).run
-    shown = read_shown_trials(Trial.objects.filter(run=run))
-    output = _with_same_output(shown, run.workspace_id)[bytes(shown[0].output_sha256)]
+    (output,) = _with_same_output(run.workspace_id, run_id=run.pk).values()
     assert output.count == 60
     assert [len(named.first) for named in output.by_name.values()] == [2]

@@ -7,7 +7,6 @@ from django.test import Client
 
 from backend.accounts.models import Workspace
 from backend.analysis.pages.repeated_outputs import find_repeated_outputs
-from backend.analysis.pages.run_trials import read_shown_trials
 from backend.ingest.trash import trash_run
 from backend.runs.dismissals import dismiss, fired_in
 from backend.runs.editing import correct
@@ -109,9 +108,9 @@ def rich(scene):
 def test_readers_of_the_link_see_no_raw_output_members_or_other_runs(rich, stranger):
     scene, other = rich
     link = shared_ids(scene, Visibility.UNLISTED)["shared_link"]
-    (trial,) = read_shown_trials(Trial.objects.filter(run=scene.run, ordinal=0))
-    detail = find_repeated_outputs([trial], scene.own.workspace.pk)[trial.pk].detail
-    assert str(other.pk) in detail
+    first = Trial.objects.get(run=scene.run, ordinal=0)
+    finding = find_repeated_outputs(scene.own.workspace.pk, scene.run.pk)[str(first.pk)]
+    assert str(other.pk) in finding.detail
     page = html_of(stranger.get(f"/shared/runs/{link}"))
     answer = stranger.get(f"/api/v1/shared-runs/{link}")
     for text in (page, answer.content.decode()):
