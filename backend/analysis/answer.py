@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from backend.analysis.record import Record
 
-TrustLevel = Literal["solid", "care", "noisy", "not_comparable"]
+TrustLevel = Literal["solid", "care", "noisy", "few_trials", "not_comparable"]
 
 
 class TrustReason(Record, frozen=True, kw_only=True):
@@ -25,7 +25,10 @@ class Trust(Record, frozen=True, kw_only=True):
 
     level: Annotated[
         TrustLevel,
-        Meta(description="solid; care: use with care; noisy: too noisy to call; not_comparable"),
+        Meta(
+            description="solid; care: use with care; noisy: too noisy to call; few_trials: no "
+            "interval, because there are too few trials; not_comparable"
+        ),
     ]
     reasons: Annotated[
         Sequence[TrustReason],

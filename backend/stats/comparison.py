@@ -238,14 +238,12 @@ class Page:
     def _undecided(self, base: int, other: int) -> Comparison:
         """The comparison of two series of which one has too few trials."""
         first, second = self.series[base], self.series[other]
-        missing = max(1, LEAST_TRIALS - min(first.n, second.n))
-        trials = "trial" if missing == 1 else "trials"
         return Comparison(
             value=second.centre - first.centre,
             low=None,
             high=None,
             verdict="inconclusive",
-            why=f"an interval needs {missing} more {trials} at least",
+            why=_missing_text(first.n, second.n),
             scope=_scope(first, second),
         )
 
@@ -350,6 +348,17 @@ def rank_sets(
         ahead[second] += 1
     last = pairs.count + unplaced
     return [(ahead[index] + 1, last - behind[index]) for index in range(pairs.count)]
+
+
+def _missing_text(first: int, second: int) -> str:
+    """What an interval needs, of two series of so many trials."""
+    if first != second:
+        least = min(first, second)
+        return f"an interval needs at least {LEAST_TRIALS} trials of each, and one has {least}"
+    missing = LEAST_TRIALS - first
+    if first == 1:
+        return f"one trial each gives no interval, so repeat each at least {missing} times"
+    return f"an interval needs at least {missing} more trial{'s' * (missing != 1)} of each"
 
 
 def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Quantile:

@@ -36,7 +36,7 @@ def mean_comparison(
     run_sd = max((each.run_sd for each in comparisons if each.run_sd is not None), default=None)
     scope = max((each.scope for each in comparisons), key=_NARROWNESS.index)
     if len(precisions) < len(comparisons):
-        why = "one of the workloads has too few trials"
+        why = next(each.why for each in comparisons if each.precision is None)
         return Comparison(value, None, None, "inconclusive", why, scope)
     precision = _mean_precision(precisions, rows=rows)
     low, high = value - precision.half_width, value + precision.half_width

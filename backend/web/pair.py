@@ -35,6 +35,7 @@ _LEVELS = {
     "solid": ("●", "Solid", "ok"),
     "care": ("▲", "Use with care", "warning"),
     "noisy": ("◆", "Too noisy", "warning"),
+    "few_trials": ("◇", "Too few trials", "warning"),
     "not_comparable": ("■", "Not comparable", "error"),
 }
 _VERDICTS = {

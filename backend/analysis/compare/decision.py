@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
 from backend.analysis.compare.capacity import LIMITED, limited_text
@@ -14,7 +15,7 @@ from backend.analysis.compare.ratio_table import RatioTable
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import time_text
-from backend.stats import Ratio, Verdict
+from backend.stats import Ratio
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 
 _SEVERAL_ALONE = Reason(
@@ -26,31 +27,34 @@ _SEVERAL_ALONE = Reason(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`verdicts`: of the ratios that the answer is about; none where it is about none.
+    """`ratios`: those that the answer is about; none where it is about none.
 
     `doubts`: why the answer may not hold, and what would decide it.
     """
 
-    verdicts: tuple[Verdict, ...] = ()
+    ratios: tuple[Ratio, ...] = ()
     doubts: tuple[Reason, ...] = ()
 
     @property
-    def is_too_noisy(self) -> bool:
-        """Whether noise hides all that the answer is about."""
-        return bool(self.verdicts) and set(self.verdicts) == {"inconclusive"}
+    def open_level(self) -> Literal["noisy", "few_trials"] | None:
+        """What hides all that the answer is about, noise or too few trials; None if nothing does."""
+        if not self.ratios or any(ratio.verdict != "inconclusive" for ratio in self.ratios):
+            return None
+        has_interval = any(ratio.low is not None for ratio in self.ratios)
+        return "noisy" if has_interval else "few_trials"
 
 
 def decide_panels(panels: Sequence[Panel]) -> Decision:
     """What the rankings of the panels decide."""
     rankings = [panel.ranking for panel in panels if panel.ranking is not None]
     contests = filter(None, (ranking.contest for ranking in rankings))
-    verdicts = [contest.ratio.verdict for contest in contests]
-    verdicts += [panel.beside.ratio.verdict for panel in panels if panel.beside is not None]
+    ratios = [contest.ratio for contest in contests]
+    ratios += [panel.beside.ratio for panel in panels if panel.beside is not None]
     doubts = [*_contest_doubts(rankings), *_limit_doubts(rankings)]
     doubts += filter(None, map(_why_undecided, panels))
     if len(panels) > 1 and all(len(panel.judgement.sweeps) == 1 for panel in panels):
         doubts.append(_SEVERAL_ALONE)
-    return Decision(tuple(verdicts), tuple(doubts))
+    return Decision(tuple(ratios), tuple(doubts))
 
 
 def decide_ratios(table: RatioTable) -> Decision:
@@ -63,8 +67,7 @@ def decide_ratios(table: RatioTable) -> Decision:
     if not ratios:
         remedies = [cell.why for _, cell in cells if cell is not None and cell.value is None]
         return Decision(doubts=(Reason("no ratio is known", "".join(remedies[:1]), Harm.HIDES),))
-    verdicts = tuple(ratio.verdict for _, ratio in ratios)
-    return Decision(verdicts, tuple(_ratio_doubts(table, ratios)))
+    return Decision(tuple(ratio for _, ratio in ratios), tuple(_ratio_doubts(table, ratios)))
 
 
 def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> list[Reason]:

@@ -51,7 +51,7 @@ _ALONE = {
 @dataclass(frozen=True, slots=True)
 class Headline:
     """`sentence`: the answer, without a full stop. `margin`: by how much, or why; None where the
-    sentence says it. `is_open`: whether the sentence says that noise hides the answer."""
+    sentence says it. `is_open`: whether the sentence says what hides the answer."""
 
     sentence: str
     margin: str | None = None
@@ -200,9 +200,9 @@ def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Head
         if ratio.why == IF_BASELINE_IS_STEADY:
             but = f"if {b} is as steady as the others"
         return Headline(f"{a} is {side} {b} {where}, {but}", text)
-    lack = "Not enough trials" if ratio.low is None else "Too noisy"
-    noisy = Headline(f"{lack} to rank {a} and {b} {place}", f"{text}; {pair.why}", is_open=True)
-    return _told_beside(pair, noisy, (metric, place))
+    lack = "Too few trials" if ratio.low is None else "Too noisy"
+    hidden = Headline(f"{lack} to rank {a} and {b} {place}", f"{text}; {pair.why}", is_open=True)
+    return _told_beside(pair, hidden, (metric, place))
 
 
 def better_text(beside: Beside, name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import UNSET
 
-from backend.analysis.answer import Answer
+from backend.analysis.answer import Answer, TrustLevel
 from backend.analysis.compare.aside import aside_of
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, decide_panels, decide_ratios
@@ -27,8 +27,11 @@ from backend.analysis.compare.recommendation import recommend
 from backend.analysis.compare.trust import judge_trust
 from backend.analysis.compare.views import RatioView, Views
 
-# Before a sentence that does not say so, where noise hides all that it is about.
-TOO_NOISY = "Too noisy to call"
+# By the level of trust: before a sentence that does not say what hides all that it is about.
+_HIDDEN: dict[TrustLevel, str] = {
+    "noisy": "Too noisy to call",
+    "few_trials": "Too few trials to call",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,8 @@ class Overall:
     def answer(self) -> Answer:
         trust = judge_trust(self.comparability, self.decision)
         shown = self.recommendation or self.headline
-        if trust.level == "noisy" and not shown.is_open:
-            shown = shown.prefixed(TOO_NOISY)
+        if trust.level in _HIDDEN and not shown.is_open:
+            shown = shown.prefixed(_HIDDEN[trust.level])
         aside = UNSET if self.aside is None else self.aside
         return Answer(sentence=shown.sentence, margin=self._margin(shown), aside=aside, trust=trust)
 
@@ -99,7 +102,7 @@ def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
     comparability = combine([panel.judgement for panel in panels])
     headline = join_headlines(gathered, panels)
     leaders = summarise_leaders(gathered, panels)
-    advice = Headline(leaders, headline.text, is_open=decision.is_too_noisy)
+    advice = Headline(leaders, headline.text, is_open=decision.open_level is not None)
     check = find_no_basis(panels)
     advice = advice if check is None else warned(replace(headline, sentence=leaders), check)
     return Overall(comparability, None, headline, decision, advice)

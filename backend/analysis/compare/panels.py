@@ -71,7 +71,8 @@ class Panel:
         a, b = contest.leader.entrant.label, contest.other.entrant.label
         better = self._better_text(a, b)
         if contest.ratio.verdict == "inconclusive":
-            return f"too noisy to rank{better}"
+            lack = "too few trials" if contest.ratio.low is None else "too noisy"
+            return f"{lack} to rank{better}"
         is_level = contest.ratio.verdict == "unchanged"
         return f"{a} and {b} are level{better}" if is_level else f"{a} leads"
 

@@ -1,4 +1,4 @@
-"""How far an answer holds: one of four levels, with the reasons, the most harmful first."""
+"""How far an answer holds: one of five levels, with the reasons, the most harmful first."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def judge_trust(comparability: Comparability, decision: Decision | None = None) 
 
     * not_comparable: the series were not measured alike, also where they are ranked by request.
     * noisy: noise hides all differences that the answer is about.
+    * few_trials: none of them has an interval.
     * care: a caveat, or a doubt of the decision; see `Decision`.
     * solid: everything else.
     """
@@ -36,9 +37,7 @@ def _level(
 ) -> TrustLevel:
     if comparability.status == "not_comparable":
         return "not_comparable"
-    if decision.is_too_noisy:
-        return "noisy"
-    return "care" if reasons else "solid"
+    return decision.open_level or ("care" if reasons else "solid")
 
 
 def _confounded(comparability: Comparability) -> list[Reason]:

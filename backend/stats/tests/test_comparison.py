@@ -75,7 +75,19 @@ def test_noise_makes_it_inconclusive():
 def test_too_few_trials_have_no_interval():
     comparison = compare(one_run([0.0, 0.1]), one_run([1.0, 1.1, 1.2]))
     assert (comparison.low, comparison.verdict) == (None, "inconclusive")
-    assert comparison.why == "an interval needs 1 more trial at least"
+    assert comparison.why == "an interval needs at least 3 trials of each, and one has 2"
+
+
+@pytest.mark.parametrize(
+    ("trials", "why"),
+    [
+        (1, "one trial each gives no interval, so repeat each at least 2 times"),
+        (2, "an interval needs at least 1 more trial of each"),
+    ],
+)
+def test_what_an_interval_needs_is_said_of_each_series(trials, why):
+    levels = [0.0, 0.1][:trials]
+    assert compare(one_run(levels), one_run(levels)).why == why
 
 
 def test_rounded_figures_are_never_certain_to_less_than_their_steps():

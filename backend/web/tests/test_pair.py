@@ -65,9 +65,11 @@ def test_single_trials_have_no_interval_and_are_not_called_noisy(owner, scene):
         for version, rate in (("2.0", 2000.0), ("2.1", 1000.0))
     )
     html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
-    assert "an interval needs 2 more trials at least" in html
+    assert "one trial each gives no interval, so repeat each at least 2 times" in html
+    assert '<span aria-hidden="true">◇</span>' in html
+    assert "Too few trials" in html
     assert "no interval" in html
-    assert ">too noisy<" not in html
+    assert "noisy" not in html
 
 
 def test_the_chip_opens_what_is_listed_below(owner, two, scene):

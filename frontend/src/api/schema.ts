@@ -187,7 +187,7 @@ export interface components {
             readonly error_rate: number | null;
         };
         /** @enum {string} */
-        readonly LevelEnum: "care" | "noisy" | "not_comparable" | "solid";
+        readonly LevelEnum: "care" | "few_trials" | "noisy" | "not_comparable" | "solid";
         /** @description The same view as page, json and csv. */
         readonly Links: {
             readonly page?: string;
@@ -469,7 +469,7 @@ export interface components {
         };
         /** @description How far the answer holds. */
         readonly Trust: {
-            /** @description solid; care: use with care; noisy: too noisy to call; not_comparable */
+            /** @description solid; care: use with care; noisy: too noisy to call; few_trials: no interval, because there are too few trials; not_comparable */
             readonly level: components["schemas"]["LevelEnum"];
             /** @description The most harmful first; pages show the first three at once */
             readonly reasons: readonly components["schemas"]["TrustReason"][];

@@ -154,6 +154,18 @@ describe("ranking", () => {
     expect(said).toEqual([false, false, true]);
   });
 
+  it("says nothing of an interval of the headline where no row has one", () => {
+    const { ranking } = figures();
+    const [first, second] = ranking?.rows ?? [];
+    if (!ranking || !first?.ratio || !second) throw new Error("two rows with a ratio");
+    const single = { ...first, ratio: { ...first.ratio, low: null, high: null } };
+    const rows = [single, { ...single, series: "c", label: "c" }, second];
+    const data = figures({ ranking: { ...ranking, baseline: second.series, rows } });
+    document.body.replaceChildren(...rankingPanel(data, { chooseBaseline: null, override: null }));
+    const text = document.querySelector(".rank-base")?.textContent;
+    expect(text).toMatch(/The headline is about two other series\.$/);
+  });
+
   it("names the series that the ratios are to, where there are ratios", () => {
     const actions = { chooseBaseline: null, override: null };
     document.body.append(...rankingPanel(figures(), actions));

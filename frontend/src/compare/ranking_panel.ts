@@ -116,12 +116,12 @@ function figureEntry(metric: Metric, { value, low, high, step }: Measure): HTMLE
 function ratioBase({ rows }: RankingView): HTMLElement[] {
   const base = rows.find((row) => row.baseline);
   if (!base || rows.length < 2) return [];
-  const family =
-    rows.indexOf(base) > 1
-      ? ". The headline is about two other series, and has a wider interval, because it holds for all pairs at once."
-      : "";
+  const family = rows.some((row) => row.ratioRange)
+    ? ", and has a wider interval, because it holds for all pairs at once"
+    : "";
+  const other = rows.indexOf(base) > 1 ? `. The headline is about two other series${family}.` : "";
   return [
-    h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST), family),
+    h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST), other),
   ];
 }
 
@@ -191,7 +191,7 @@ function rank(
       "span",
       {
         class: "tier",
-        title: "Place. Of 2–4, noise hides which (95 % confidence for the whole list).",
+        title: "Place. Of 2–4, the trials do not tell which (95 % confidence for the whole list).",
       },
       row.tier,
     ),
@@ -299,7 +299,7 @@ function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLEl
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bar: the figure. Line: its ${interval}. ` : "";
   const cut = isCut ? "Arrow: the interval goes on beyond the axis. " : "";
-  const base = `${bars}${cut}Number before a name: its place. 2–4: the place is 2, 3 or 4, and noise hides which.`;
+  const base = `${bars}${cut}Number before a name: its place. 2–4: the place is 2, 3 or 4; the trials do not tell which.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (1×)." : "";
   return h("p", { class: "hint" }, base + hint);
 }

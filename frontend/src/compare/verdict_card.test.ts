@@ -34,9 +34,15 @@ describe("the sentence", () => {
 
 describe("the chip", () => {
   it("says each level", () => {
-    const levels = ["solid", "care", "noisy", "not_comparable"] as const;
+    const levels = ["solid", "care", "noisy", "few_trials", "not_comparable"] as const;
     const texts = levels.map((level) => chipOf(trusted({ level, reasons: [], more: 0 })));
-    expect(texts).toEqual(["● Solid", "▲ Use with care", "◆ Too noisy", "■ Not comparable"]);
+    expect(texts).toEqual([
+      "● Solid",
+      "▲ Use with care",
+      "◆ Too noisy",
+      "◇ Too few trials",
+      "■ Not comparable",
+    ]);
   });
 
   it("opens the reasons with what to do, and leads to the checks", () => {

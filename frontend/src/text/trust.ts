@@ -8,6 +8,7 @@ export const LEVELS = {
   solid: { mark: "●", text: "Solid", tone: "ok", status: "comparable" },
   care: { mark: "▲", text: "Use with care", tone: "warning", status: "caveats" },
   noisy: { mark: "◆", text: "Too noisy", tone: "warning", status: "caveats" },
+  few_trials: { mark: "◇", text: "Too few trials", tone: "warning", status: "caveats" },
   not_comparable: {
     mark: "■",
     text: "Not comparable",

@@ -188,7 +188,7 @@ def test_fewer_than_three_trials_give_no_verdict_and_say_what_would(lab):
     make_run(lab, CellSpec("gthread", rates=FAST[:2]), CellSpec("sync", rates=(1000.0, 1010.0)))
     figures = ask(lab)
     assert " to rank " in figures["finding"]
-    assert figures["finding"].endswith("an interval needs 1 more trial at least")
+    assert figures["finding"].endswith("an interval needs at least 1 more trial of each")
     baseline, other = (row["ratio"] for row in figures["ranking"]["rows"])
     assert (other["verdict"], other["low"], other["high"]) == ("inconclusive", None, None)
     assert other["why"] == "too few trials for an interval"

@@ -67,6 +67,24 @@ def test_ratios_are_judged_by_their_own_verdicts(lab):
     assert judged["reasons"][0]["text"].startswith("The noise is larger than the difference")
 
 
+@pytest.mark.parametrize("text", ["", "facet=workload", "view=ratios", "facet=workload&view=ratios"])
+def test_single_trials_are_too_few_and_not_noisy(lab, text):
+    specs = [
+        CellSpec(name, rates=(rate,), workload=workload)
+        for name, rate in (("a", 1000.0), ("b", 2000.0), ("c", 3000.0))
+        for workload in (HELLO, JSON)
+    ]
+    make_run(lab, *(specs if text else specs[::2]))
+    told = answer(lab, text)
+    assert told["trust"]["level"] == "few_trials"
+    assert "oo few trials to" in told["sentence"]
+    reasons = [reason for reason in told["trust"]["reasons"] if "too few trials" in reason["text"]]
+    assert {reason["remedy"] for reason in reasons} == {
+        "One trial each gives no interval, so repeat each at least 2 times."
+    }
+    assert "nois" not in str(told)
+
+
 def test_clear_ratios_are_solid(lab):
     fast = tuple(2 * rate for rate in NEAR)
     specs = [

@@ -24,6 +24,7 @@ _COUNTED: dict[Verdict, str] = {
     "unchanged": "level",
     "inconclusive": "too noisy to call",
 }
+_WITHOUT_INTERVAL = "with too few trials for an interval"
 
 
 def write_finding(
@@ -79,8 +80,7 @@ def decide_pairs(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Decisio
         if (place := pair.highest_shared) is not None
     ]
     doubts = [(ratio, doubt_of(ratio, *labels)) for labels, ratio in ratios]
-    verdicts = tuple(ratio.verdict for _, ratio in ratios)
-    return Decision(verdicts, tuple(with_one_advice(doubts)))
+    return Decision(tuple(ratio for _, ratio in ratios), tuple(with_one_advice(doubts)))
 
 
 def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:
@@ -104,7 +104,7 @@ def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) ->
     if ratio.verdict == "size_uncertain":
         clear = ahead_text(METRIC, b, a, ratio, where)
         return f"{clear}, but the difference may be below the threshold of {limit}"
-    lack = "not enough trials" if ratio.low is None else "too noisy"
+    lack = "too few trials" if ratio.low is None else "too noisy"
     return f"{lack} to say whether {b} differs from {a} {at} ({text}): {ratio.advice or ratio.why}"
 
 
@@ -129,8 +129,9 @@ def _counted(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> str:
             by_verdict["without a shared load point"].append(pair.label)
             continue
         ratio = pair.ratios[place, METRIC]
-        by_verdict[_COUNTED[ratio.verdict]].append(f"{pair.label} {ratio_text(ratio)}")
-    outcomes = [*_COUNTED.values(), "without a shared load point"]
+        word = _WITHOUT_INTERVAL if ratio.low is None else _COUNTED[ratio.verdict]
+        by_verdict[word].append(f"{pair.label} {ratio_text(ratio)}")
+    outcomes = [*_COUNTED.values(), _WITHOUT_INTERVAL, "without a shared load point"]
     counts = [_count(outcome, by_verdict[outcome]) for outcome in outcomes if by_verdict[outcome]]
     return (
         f"{names[1]} against {names[0]}, each at its highest shared load: of {len(pairs)} series, "
