@@ -110,6 +110,7 @@ def _shown(file: DryFile, earlier: Mapping[str, EarlierUpload]) -> dict[str, Any
         "refusals": file.refusals,
         "notes": list(dict.fromkeys(note for trial in file.trials for note in trial.notes)),
         "trials": trials,
+        "counted": sum(not trial.is_warmup for trial in file.trials),
         "checks": _fired_checks(trials),
         "earlier": earlier.get(file.sha256),
     }
@@ -127,12 +128,13 @@ def _trial(trial: DryTrial) -> dict[str, Any]:
 
 
 def _fired_checks(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each check once, the gravest first, with the numbers of its trials and its details."""
+    """Each check once, the gravest first, with its details and the number of its trials, warm-ups
+    not counted."""
     fired: dict[str, dict[str, Any]] = {}
-    for number, trial in enumerate(trials, start=1):
+    for trial in trials:
         for check in trial["checks"]:
-            entry = fired.setdefault(check["id"], {**check, "numbers": [], "details": {}})
-            entry["numbers"].append(number)
+            entry = fired.setdefault(check["id"], {**check, "count": 0, "details": {}})
+            entry["count"] += not trial["trial"].is_warmup
             # As keys: trials with the same detail show it once.
             entry["details"][check["detail"]] = None
     for entry in fired.values():

@@ -109,36 +109,53 @@ def _instant(text: str | None) -> datetime | None:
 
 
 def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each check that fired, with its trials and load points, the most severe first."""
+    """Each check that fired, with its trials, warm-ups and load points, the most severe first."""
     fired: dict[str, dict[str, Any]] = {}
     for trial in trials:
         for check in trial["checks"]:
-            entry = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
-            entry["trials"].append({"url": trial["url"], "ordinal": trial["ordinal"]})
+            entry = fired.setdefault(check["id"], _unfired(check))
+            kind = "warmups" if trial["warmup"] else "trials"
+            entry[kind].append({"url": trial["url"], "ordinal": trial["ordinal"]})
     for check_id in _cell_checks(run_id):
-        check = describe_check(find_check(check_id))
-        fired.setdefault(check_id, {**check, "trials": [], "cells": 0})["cells"] += 1
+        fired.setdefault(check_id, _unfired(describe_check(find_check(check_id))))["cells"] += 1
     dismissals = dismissals_of([run_id])[run_id]
     entries = [{**entry, "dismissal": dismissals.get(id_)} for id_, entry in fired.items()]
     return sorted(entries, key=_gravity)
 
 
+def _unfired(check: Mapping[str, Any]) -> dict[str, Any]:
+    return {**check, "trials": [], "warmups": [], "cells": 0}
+
+
 # What each severity is called above its checks.
 _GROUPS = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
+_OF_WARMUPS = "In warm-ups only"
 _DISMISSED = "Dismissed"
 
 
 def _check_groups(checks: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The checks by severity, the worst first; at the end those that members dismissed."""
+    """The checks by severity, the worst first; at the end those that are of no counted trial, and
+    those that members dismissed."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for check in checks:
-        label = _DISMISSED if check["dismissal"] else _GROUPS[check["severity"]]
-        groups.setdefault(label, []).append(check)
+        groups.setdefault(_group_of(check), []).append(check)
     return list(groups.items())
 
 
-def _gravity(entry: Mapping[str, Any]) -> tuple[bool, int, str]:
-    return bool(entry["dismissal"]), SEVERITIES.index(entry["severity"]), entry["id"]
+def _group_of(check: Mapping[str, Any]) -> str:
+    if check["dismissal"]:
+        return _DISMISSED
+    return _OF_WARMUPS if _is_of_warmups(check) else _GROUPS[check["severity"]]
+
+
+def _is_of_warmups(check: Mapping[str, Any]) -> bool:
+    """Whether it fired in warm-ups, whose figures count in no result, and nowhere else."""
+    return not check["trials"] and not check["cells"]
+
+
+def _gravity(entry: Mapping[str, Any]) -> tuple[bool, bool, int, str]:
+    severity = SEVERITIES.index(entry["severity"])
+    return bool(entry["dismissal"]), _is_of_warmups(entry), severity, entry["id"]
 
 
 def _cell_checks(run_id: UUID) -> list[str]:

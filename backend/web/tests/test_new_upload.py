@@ -79,6 +79,8 @@ def test_the_preview_counts_warm_ups_apart(owner):
     html = html_of(owner.post(URL, {"file": make_file(RAW, "raw")}))
     assert "2 trials and 2 warm-ups, not saved yet" in html
     assert html.count('<span class="tag">warm-up</span>') == 2
+    # Checks count the trials alone.
+    assert "of 4 trials" not in html
 
 
 def test_the_checks_of_every_trial_are_shown_each_once(owner):

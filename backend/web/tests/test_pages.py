@@ -184,6 +184,19 @@ def test_the_checks_of_a_run_are_grouped_and_their_text_is_closed(owner, scene):
     assert section.index("<h3>Dismissed") < section.index('id="check-same-host"')
 
 
+def test_checks_of_warm_ups_are_counted_apart(owner, scene):
+    trials = Trial.objects.filter(run=scene.run).order_by("ordinal")
+    finding = {"id": "too-short", "detail": ""}
+    trials.filter(repeat=0).update(warmup=True, checks=[finding, {"id": "cut-off", "detail": ""}])
+    trials.filter(repeat=1).update(checks=[finding])
+    page = html_of(owner.get(f"/r/{scene.run.pk}"))
+    counted, warmups = (page[page.index(f'id="check-{id_}"') :] for id_ in ("too-short", "cut-off"))
+    assert '<span class="hint">4 trials</span>' in counted[: counted.index("</summary>")]
+    assert '<span class="hint">4 warm-ups</span>' in counted[: counted.index("</summary>")]
+    assert "trials" not in warmups[: warmups.index("</summary>")]
+    assert page.index("<h3>In warm-ups only") < page.index('id="check-cut-off"')
+
+
 def test_a_load_is_not_read_as_part_of_a_version(owner, scene):
     Trial.objects.filter(run=scene.run).update(resources={"server_cpu_s": 1.5})
     page = html_of(owner.get(f"/r/{scene.run.pk}"))
