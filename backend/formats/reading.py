@@ -13,7 +13,7 @@ from backend.formats.refusals import refuse_impossible
 from backend.formats.sections import Section, sections_by_commands, sections_by_tools
 from backend.formats.techempower import HeadedOutput, headed_outputs
 from backend.formats.text import Line, Source
-from backend.formats.tools import TOOLS, Tool, claims_of
+from backend.formats.tools import TOOLS, Tool, claims_of, program_names
 
 # Raised whenever a reading of the same bytes can change.
 PARSER_VERSION = "8"
@@ -188,7 +188,8 @@ def _choose(texts: Sequence[_Text], hint: str | None) -> tuple[Tool, str]:
 
 
 def _unrecognised(sources: Sequence[Source]) -> FormatError:
-    reads = f"Loadsheet reads the output of {', '.join(TOOLS)}. See Formats in the documentation."
+    names = ", ".join(program_names())
+    reads = f"Loadsheet reads the output of {names}. See Formats in the documentation."
     expected = "the whole output of a load tool, as the tool printed it"
     if all(source.is_empty for source in sources):
         return FormatError(f"The file is empty. {reads}", expected=expected)

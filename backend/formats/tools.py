@@ -29,6 +29,8 @@ class Tool:
     prints_two_decimals: bool = False
     # The option without which it prints no percentiles.
     percentile_option: str | None = None
+    # Its files are tables of printed figures: nobody runs it.
+    is_table: bool = False
 
 
 def _tool(name: str) -> Tool:
@@ -43,6 +45,7 @@ def _tool(name: str) -> Tool:
         getattr(package, "KEEPS_CONNECTIONS", False),
         getattr(package, "PRINTS_TWO_DECIMALS", False),
         getattr(package, "PERCENTILE_OPTION", None),
+        getattr(package, "IS_TABLE", False),
     )
 
 
@@ -55,6 +58,11 @@ TOOLS = {
         *("published", "siege", "tsung", "vegeta", "weighttp", "wrk", "wrk2"),
     )
 }
+
+
+def program_names() -> list[str]:
+    """The names of the load tools that people run."""
+    return [name for name, tool in TOOLS.items() if not tool.is_table]
 
 
 def claims_of(source: Source) -> dict[str, str]:

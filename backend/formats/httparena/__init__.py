@@ -27,6 +27,7 @@ from backend.formats.together import read_each
 __all__ = ["MARKS", "NAME", "claims", "read"]
 
 MARKS = ('"p99_latency"',)
+IS_TABLE = True
 EXPECTED = f"objects with {', '.join(KEYS)}, as in HttpArena's site/data"
 
 

@@ -30,6 +30,7 @@ from backend.formats.text import Source, blocks
 __all__ = ["MARKS", "NAME", "claims", "read"]
 
 MARKS = (FIRST_LINE,)
+IS_TABLE = True
 
 
 def claims(source: Source) -> str | None:

@@ -53,6 +53,14 @@ def _outcome(files, hint):
         return str(refused)
 
 
+def test_tables_of_printed_figures_are_not_called_load_tools():
+    with pytest.raises(FormatError) as refused:
+        parse([artefact("hello")])
+    assert " wrk," in str(refused.value)
+    assert "published" not in str(refused.value)
+    assert "httparena" not in str(refused.value)
+
+
 def test_detection_says_why():
     (trial,) = parse([artefact(AB)])
     assert trial.detected_by == "line 1 is ab's banner"
