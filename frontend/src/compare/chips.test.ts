@@ -36,4 +36,15 @@ describe("chips", () => {
     document.querySelector<HTMLButtonElement>('[aria-label="Remove server zz"]')?.click();
     expect(go).toHaveBeenCalledWith(`server=${slug}&since=2026-01-01`);
   });
+
+  it("go all at once where there are several, and leave what is no filter", () => {
+    const go = vi.fn();
+    document.body.append(...chips(figures(), "server=a&since=2026-01-01&metric=p99&x=rate", go));
+    const button = [...document.querySelectorAll("button")].at(-1);
+    expect(button?.textContent).toBe("Remove all");
+    button?.click();
+    expect(go).toHaveBeenCalledWith("metric=p99&x=rate");
+    document.body.replaceChildren(...chips(figures(), "server=a", go));
+    expect(document.body.textContent).not.toContain("Remove all");
+  });
 });

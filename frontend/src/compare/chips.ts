@@ -1,7 +1,7 @@
 // The filters in use as chips, one for each field; each can be removed.
 import type { Figures } from "../api/figures";
 import { fieldName, queryFields } from "../query/fields";
-import { valueIn, withoutFilter, withValue, withValues } from "../query/query";
+import { valueIn, withoutFilter, withoutKeys, withValue, withValues } from "../query/query";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { plural, short, utc } from "../text/format";
@@ -39,7 +39,10 @@ export function chips(figures: Figures | null, query: string, go: Go): HTMLEleme
     .map(([field]) => chip(figures, query, field, params.getAll(field), go));
   const dates = dateChip(query, go);
   const all = [...filters, ...(dates ? [dates] : [])];
-  return all.length > 0 ? all : [h("span", { class: "chip chip-all" }, "All trials")];
+  if (all.length === 0) return [h("span", { class: "chip chip-all" }, "All trials")];
+  const fields = [...queryFields().filters.map(([field]) => field), "since", "until"];
+  const removeAll = (): void => go(withoutKeys(query, fields));
+  return [...all, ...(all.length > 1 ? [button({ class: "link" }, removeAll, "Remove all")] : [])];
 }
 
 function chip(

@@ -64,6 +64,12 @@ export function withoutFilter(query: string, key: string, value: string): string
   return canonical(new URLSearchParams(pairs));
 }
 
+export function withoutKeys(query: string, keys: readonly string[]): string {
+  const params = new URLSearchParams(query);
+  for (const key of keys) params.delete(key);
+  return canonical(params);
+}
+
 /** Another axis has other places: a place chosen on the old axis is dropped. */
 export function withAxis(query: string, x: string): string {
   const params = new URLSearchParams(query);
