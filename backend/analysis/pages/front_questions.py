@@ -7,8 +7,9 @@ comparison is not of like with like, says why.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from uuid import UUID
 
 from backend.analysis.compare.comparison import compare
@@ -42,6 +43,8 @@ ALL = (
 _TEXT = dict(ALL)
 # Runs, the newest first, that a question about versions may leave out to have an answer.
 MAX_LEFT_OUT = 5
+# Workloads and conditions, those with the most servers first, that a question looks at.
+MAX_LOOKED_AT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +69,35 @@ def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
         return [_unanswered(id_, "Nothing was measured yet.") for id_, _ in ALL]
     check = QuestionCheck(workspace_id, slug)
     questions = (
-        _fastest(measured),
-        _limits(measured),
-        _distributions(measured),
+        _first_answered(_fastest, measured),
+        _first_answered(_limits, measured),
+        _first_answered(_distributions, measured),
         _versions(measured, check),
-        _hardware(measured),
-        _cost(measured),
+        _first_answered(_hardware, measured),
+        _first_answered(_cost, measured),
         _distance(measured, check),
     )
     return [_checked(question, check) for question in questions]
+
+
+def _first_answered(
+    ask: Callable[[WorkspaceCells], Question], measured: WorkspaceCells
+) -> Question:
+    """The question about what compares the most servers, or else about the next that answers it."""
+    question = ask(measured)
+    if question.query is not None:
+        return question
+    others = map(ask, islice(measured.others(), MAX_LOOKED_AT - 1))
+    answered = next((other for other in others if other.query is not None), None)
+    return answered or _with_bound(question, len(measured.axes))
+
+
+def _with_bound(question: Question, groups: int) -> Question:
+    """An unanswered question, with what it looked at where that is not all of the `groups`."""
+    if groups <= MAX_LOOKED_AT:
+        return question
+    looked_at = f"Looked at: the {MAX_LOOKED_AT} workloads and conditions with the most servers."
+    return replace(question, why_not=f"{question.why_not} {looked_at}")
 
 
 def _checked(question: Question, check: QuestionCheck) -> Question:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
@@ -89,6 +89,16 @@ class WorkspaceCells:
         """The same cells, for questions about another workload or other conditions."""
         axis = self.axes[workload, conditions]
         return replace(self, workload=workload, conditions=conditions, axis=axis)
+
+    def others(self) -> Iterator[WorkspaceCells]:
+        """The same cells, for questions about each other workload under each other conditions, with
+        the most servers first."""
+        servers: dict[tuple[str, Conditions], set[str]] = defaultdict(set)
+        for cell in self.every:
+            servers[cell.workload, cell.conditions].add(cell.server)
+        servers.pop((self.workload, self.conditions), None)
+        for key in sorted(servers, key=lambda key: -len(servers[key])):
+            yield self.under(*key)
 
     def without(self, run: UUID) -> WorkspaceCells:
         """The same cells as if the run had not been measured."""

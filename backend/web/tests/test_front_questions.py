@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import plain_figures
+from backend.analysis.pages import front_questions
 from backend.analysis.pages.front_questions import list_questions
 from backend.analysis.query.compare_query import CompareQuery
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
@@ -129,3 +130,17 @@ def test_a_question_over_workloads_says_which_it_cannot_show(db):
     make_run(workspace, of_size("a", 13), of_size("b", 2048))
     distance = asked(workspace)["distance"]
     assert distance.about == "2 servers × 2 workloads, without hello, which was not measured alike"
+
+
+def test_a_question_looks_beyond_the_workload_with_the_most_servers(db, monkeypatch):
+    workspace = make_workspace()
+    make_run(workspace, *(CellSpec("a", connections=load) for load in (1, 8, 64)))
+    wide = {"name": "wide", "method": "GET", "path": "/wide"}
+    make_run(workspace, *(CellSpec(name, workload=wide) for name in "abc"))
+    limits = asked(workspace)["limits"]
+    assert limits.query["workload"] == "hello"
+    assert limits.about == "1 server over 3 loads, hello"
+    monkeypatch.setattr(front_questions, "MAX_LOOKED_AT", 1)
+    limits = asked(workspace)["limits"]
+    assert limits.query is None
+    assert " Looked at: the 1 workloads and conditions " in limits.why_not
