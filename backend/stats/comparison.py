@@ -27,7 +27,7 @@ from backend.stats.replicates import (
     centre_of,
 )
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
-from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION
+from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION, missing_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ class Page:
             low=None,
             high=None,
             verdict="inconclusive",
-            why=_missing_text(first.n, second.n),
+            why=missing_text(first.n, second.n),
             scope=_scope(first, second),
         )
 
@@ -348,17 +348,6 @@ def rank_sets(
         ahead[second] += 1
     last = pairs.count + unplaced
     return [(ahead[index] + 1, last - behind[index]) for index in range(pairs.count)]
-
-
-def _missing_text(first: int, second: int) -> str:
-    """What an interval needs, of two series of so many trials."""
-    if first != second:
-        least = min(first, second)
-        return f"an interval needs at least {LEAST_TRIALS} trials of each, and one has {least}"
-    missing = LEAST_TRIALS - first
-    if first == 1:
-        return f"one trial each gives no interval, so repeat each at least {missing} times"
-    return f"an interval needs at least {missing} more trial{'s' * (missing != 1)} of each"
 
 
 def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Quantile:

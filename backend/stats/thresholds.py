@@ -30,3 +30,14 @@ CEILING_SHARE = 0.01
 def percent(share: float) -> str:
     """`2 %`: a threshold as it stands in a sentence."""
     return f"{share * 100:g} %"
+
+
+def missing_text(first: int, second: int) -> str:
+    """What an interval needs, of two series of so many trials."""
+    if first != second:
+        least = min(first, second)
+        return f"an interval needs at least {LEAST_TRIALS} trials of each, and one has {least}"
+    missing = LEAST_TRIALS - first
+    if first == 1:
+        return f"one trial each gives no interval, so repeat each at least {missing} times"
+    return f"an interval needs at least {missing} more trial{'s' * (missing != 1)} of each"

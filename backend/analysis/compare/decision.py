@@ -37,7 +37,7 @@ class Decision:
 
     @property
     def open_level(self) -> Literal["noisy", "few_trials"] | None:
-        """What hides all that the answer is about, noise or too few trials; None if nothing does."""
+        """What hides all that the answer is about: noise or too few trials. None if nothing."""
         if not self.ratios or any(ratio.verdict != "inconclusive" for ratio in self.ratios):
             return None
         has_interval = any(ratio.low is not None for ratio in self.ratios)

@@ -180,9 +180,14 @@ def _pair_of(
     leader, other = contest.leader.entrant.label, contest.other.entrant.label
     is_ahead = ranking.baseline is not contest.leader
     ratio = contest.ratio if is_ahead else contest.ratio.inverse()
-    why = (ratio.advice if is_advised else None) or ratio.why
+    why = (ratio.advice if is_advised else None) or why_open(ratio)
     a, b = (leader, other) if is_ahead else (other, leader)
     return _Pair(a, b, ratio, is_ahead, why, beside)
+
+
+def why_open(ratio: Ratio) -> str:
+    """Why an open ratio is; empty without an interval, where the sentence says it."""
+    return "" if ratio.low is None else ratio.why
 
 
 def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Headline:
@@ -201,7 +206,8 @@ def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Head
             but = f"if {b} is as steady as the others"
         return Headline(f"{a} is {side} {b} {where}, {but}", text)
     lack = "Too few trials" if ratio.low is None else "Too noisy"
-    hidden = Headline(f"{lack} to rank {a} and {b} {place}", f"{text}; {pair.why}", is_open=True)
+    margin = "; ".join(filter(None, (text, pair.why)))
+    hidden = Headline(f"{lack} to rank {a} and {b} {place}", margin, is_open=True)
     return _told_beside(pair, hidden, (metric, place))
 
 

@@ -51,7 +51,7 @@ class Overall:
         trust = judge_trust(self.comparability, self.decision)
         shown = self.recommendation or self.headline
         if trust.level in _HIDDEN and not shown.is_open:
-            shown = shown.prefixed(_HIDDEN[trust.level])
+            shown = replace(shown, sentence=f"{_HIDDEN[trust.level]}. {shown.sentence}")
         aside = UNSET if self.aside is None else self.aside
         return Answer(sentence=shown.sentence, margin=self._margin(shown), aside=aside, trust=trust)
 

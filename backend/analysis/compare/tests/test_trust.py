@@ -67,7 +67,9 @@ def test_ratios_are_judged_by_their_own_verdicts(lab):
     assert judged["reasons"][0]["text"].startswith("The noise is larger than the difference")
 
 
-@pytest.mark.parametrize("text", ["", "facet=workload", "view=ratios", "facet=workload&view=ratios"])
+@pytest.mark.parametrize(
+    "text", ["", "facet=workload", "view=ratios", "facet=workload&view=ratios"]
+)
 def test_single_trials_are_too_few_and_not_noisy(lab, text):
     specs = [
         CellSpec(name, rates=(rate,), workload=workload)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
-from backend.analysis.compare.headline import ahead_text, ratio_text
+from backend.analysis.compare.headline import ahead_text, ratio_text, why_open
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.units import at_place
@@ -105,7 +105,8 @@ def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) ->
         clear = ahead_text(METRIC, b, a, ratio, where)
         return f"{clear}, but the difference may be below the threshold of {limit}"
     lack = "too few trials" if ratio.low is None else "too noisy"
-    return f"{lack} to say whether {b} differs from {a} {at} ({text}): {ratio.advice or ratio.why}"
+    why = ratio.advice or why_open(ratio)
+    return f"{lack} to say whether {b} differs from {a} {at} ({text}){f': {why}' if why else ''}"
 
 
 def _no_place(pair: JudgedPair, names: tuple[str, str], axis: str) -> str:
