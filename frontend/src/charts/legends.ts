@@ -43,7 +43,7 @@ function intervalMarks(figures: Figures, options: SweepOptions): readonly (strin
 }
 
 export function percentilesLegend(): string {
-  return "merged histograms of all trials · a curve ends where fewer than 10 samples remain";
+  return "merged histograms of all trials · each step from p90 on: ten times fewer responses";
 }
 
 export function tradeoffLegend(figures: Figures, options: ChartOptions): string {

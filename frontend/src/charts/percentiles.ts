@@ -115,11 +115,7 @@ function percentileScale(
     const at = percentilePosition(percent);
     return at >= lowest - 1e-9 && at <= highest + 1e-9;
   });
-  const scale = plainScale(
-    theme,
-    size,
-    "Percentile of responses (each step to the right: ten times fewer responses)",
-  );
+  const scale = plainScale(theme, size, "Percentile of responses");
   return {
     ...scale,
     min: lowest,
