@@ -36,8 +36,7 @@ def mean_comparison(
     run_sd = max((each.run_sd for each in comparisons if each.run_sd is not None), default=None)
     scope = max((each.scope for each in comparisons), key=_NARROWNESS.index)
     if len(precisions) < len(comparisons):
-        why = next(each.why for each in comparisons if each.precision is None)
-        return Comparison(value, None, None, "inconclusive", why, scope)
+        return Comparison(value, None, None, "inconclusive", _missing_text(comparisons), scope)
     precision = _mean_precision(precisions, rows=rows)
     low, high = value - precision.half_width, value + precision.half_width
     verdict, why = Rule(better, relevant).verdict(low, high)
@@ -53,6 +52,11 @@ def mean_comparison(
         precision=precision,
         has_two_modes=_has_two_modes(comparisons),
     )
+
+
+def _missing_text(comparisons: Sequence[Comparison]) -> str:
+    """What the first comparison without an interval needs."""
+    return next(each.why for each in comparisons if each.precision is None)
 
 
 def _has_two_modes(comparisons: Sequence[Comparison]) -> bool:
