@@ -7,8 +7,9 @@ variation from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from math import inf, log1p, sqrt
 
@@ -160,10 +161,7 @@ class Page:
         contrasts = [self._contrast(base, other) for other in others]
         quantile = _quantile_against(contrasts, families)
         for other, contrast in zip(others, contrasts, strict=True):
-            if contrast is None:
-                yield self._undecided(base, other)
-            else:
-                yield self._judge((base, other), contrast, quantile, rule)
+            yield self._judge((base, other), contrast, quantile, rule)
 
     def _unless_base_is_noisier(
         self, base: int, others: Sequence[int], rows: Sequence[Comparison], families: int
@@ -192,21 +190,16 @@ class Page:
         families: int = 1,
     ) -> AllPairs:
         """Every pair of the series: all intervals hold at once in 95 % of pages."""
-        confidence = _confidence(families)
-        rule = Rule(better, relevant)
-        comparisons = {}
+        confidence, rule = _confidence(families), Rule(better, relevant)
         count = len(self.series)
 
         def quantile(freedom: float) -> float:
             return quantile_of_all_pairs(count, freedom, confidence)
 
-        for pair in combinations(range(count), 2):
-            contrast = self._contrast(*pair)
-            if contrast is None:
-                comparisons[pair] = self._undecided(*pair)
-            else:
-                comparisons[pair] = self._judge(pair, contrast, quantile, rule)
-        return AllPairs(comparisons, count)
+        def compare(base: int, other: int) -> Comparison:
+            return self._judge((base, other), self._contrast(base, other), quantile, rule)
+
+        return AllPairs(compare, count)
 
     def centre(self, index: int) -> Centre:
         """The centre of one of the series."""
@@ -248,9 +241,14 @@ class Page:
         )
 
     def _judge(
-        self, pair: tuple[int, int], contrast: Contrast, quantile: Quantile, rule: Rule
+        self, pair: tuple[int, int], contrast: Contrast | None, quantile: Quantile, rule: Rule
     ) -> Comparison:
-        """The comparison of a pair whose interval is a quantile of standard errors wide."""
+        """The comparison of a pair: its interval is a quantile of standard errors wide.
+
+        Undecided without a contrast.
+        """
+        if contrast is None:
+            return self._undecided(*pair)
         first, second = self.series[pair[0]], self.series[pair[1]]
         freedom = contrast.freedom
         of_runs = first.of_runs or second.of_runs or contrast.run_sd is not None
@@ -281,21 +279,21 @@ class Page:
 
 
 class AllPairs:
-    """Every pair of a page's series compared."""
+    """Every pair of a page's series, each compared when it is first asked for."""
 
-    def __init__(self, comparisons: dict[tuple[int, int], Comparison], count: int) -> None:
-        self._comparisons = comparisons
+    def __init__(self, compare: Callable[[int, int], Comparison], count: int) -> None:
+        self._compare = cache(compare)
         self.count = count
 
     def comparison(self, base: int, other: int) -> Comparison:
         """Series `other` ÷ series `base`."""
         if base < other:
-            return self._comparisons[base, other]
-        return self._comparisons[other, base].inverse()
+            return self._compare(base, other)
+        return self._compare(other, base).inverse()
 
     def told_apart(self, first: int, second: int) -> bool:
         """Whether the interval of the two excludes 1×."""
-        return self._comparisons[min(first, second), max(first, second)].significant
+        return self._compare(min(first, second), max(first, second)).significant
 
 
 def against_baseline(
