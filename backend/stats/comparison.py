@@ -193,6 +193,8 @@ class Page:
         confidence, rule = _confidence(families), Rule(better, relevant)
         count = len(self.series)
 
+        # Noise that is pooled has the same degrees in every pair.
+        @cache
         def quantile(freedom: float) -> float:
             return quantile_of_all_pairs(count, freedom, confidence)
 
