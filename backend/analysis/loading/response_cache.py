@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-import zlib
 from collections.abc import Callable, Sequence
 
+import zstandard
 from django.core.cache import caches
 
 from backend import __version__
@@ -39,10 +39,10 @@ def get_or_compute_json(
     versions = {each.id: each.data_version for each in load_settings(workspace_ids)}
     key = _key(kind, query, versions)
     if (cached := _get(key)) is not None:
-        return zlib.decompress(cached)
+        return zstandard.decompress(cached)
     with comparison_slot(viewer):
         fresh = compute_near(versions, compute)
-    _put(key, zlib.compress(fresh, 1))
+    _put(key, zstandard.compress(fresh, 1))
     return fresh
 
 
@@ -58,7 +58,7 @@ def get_or_compute_bytes(key: str, compute: Callable[[], bytes]) -> bytes:
 def _key(kind: str, query: CompareQuery, versions: Versions) -> str:
     listed = [f"{workspace_id}={version}" for workspace_id, version in versions.items()]
     text = "\n".join((__version__, kind, query.canonical(), *listed))
-    return f"answer:{hashlib.sha256(text.encode()).hexdigest()}"
+    return f"answer-zstd:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _get(key: str) -> bytes | None:
