@@ -17,7 +17,9 @@ import resource
 import signal
 import socket
 import sys
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,7 +28,7 @@ from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
-from waitress.task import WSGITask
+from waitress.task import ThreadedTaskDispatcher, WSGITask
 
 from backend.accounts.throttle import address_of
 from backend.config.body_gate import (
@@ -150,6 +152,20 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.request.close()
 
 
+class NewestFirst(threading.Condition):
+    """Wakes the threads that began to wait last.
+
+    A thread has a connection to the database of its own, which is slow at first. Where all threads
+    take turns, a site with few requests has each on a connection that is new or too old.
+    """
+
+    _waiters: deque[object]
+
+    def notify(self, n: int = 1) -> None:
+        self._waiters.rotate(n)
+        super().notify(n)
+
+
 class Server(TcpWSGIServer):  # type: ignore[misc]
     """The connections of this process and the threads that answer."""
 
@@ -191,7 +207,6 @@ def make_server(
 ) -> Server:
     """A server on a socket that listens already. `is_known`: see `Gate`."""
     server_options = {
-        "threads": THREADS,
         "connection_limit": CONNECTIONS,
         "backlog": BACKLOG,
         "channel_timeout": IDLE_S,
@@ -204,10 +219,14 @@ def make_server(
         # Django reads them, and only where the settings say that a proxy sets them.
         "clear_untrusted_proxy_headers": not settings.TRUST_PROXY,
     }
+    dispatcher = ThreadedTaskDispatcher()
+    dispatcher.queue_cv = NewestFirst(dispatcher.lock)
+    dispatcher.set_thread_count(THREADS)
     server = Server(
         application,
         _sock=listener,
         bind_socket=False,
+        dispatcher=dispatcher,
         adj=Adjustments(sockets=[listener], **server_options),
         sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
     )

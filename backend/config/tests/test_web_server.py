@@ -29,10 +29,12 @@ class Application:
     def __init__(self):
         self.requests = []
         self.refusals = []
+        self.threads = set()
         self.released = threading.Event()
         self.holding = threading.Event()
 
     def __call__(self, environ, start_response):
+        self.threads.add(threading.get_ident())
         body = environ["wsgi.input"].read()
         self.requests.append((environ["PATH_INFO"], environ.get("CONTENT_LENGTH"), len(body)))
         self.refusals.append(environ[REFUSAL_KEY])
@@ -114,6 +116,14 @@ def test_clients_slower_than_all_threads_together_delay_nobody(site, connect):
 
     assert quick(connect).endswith(b"done")
     assert "/slow-body" not in {path for path, _, _ in site.requests}
+
+
+def test_the_thread_that_answered_last_answers_next(site, connect):
+    for _ in range(3):
+        wait_until(lambda: not site.server.task_dispatcher.active_count)
+        assert quick(connect).endswith(b"done")
+
+    assert len(site.threads) == 1
 
 
 def test_a_header_that_is_refused_is_answered_with_the_limit(site, connect):
