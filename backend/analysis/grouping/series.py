@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.series_labels import held_load, label_series, run_text, series_name
 from backend.analysis.query.field import Value, reader_of, text_of, value_of
-from backend.analysis.query.fields import FIELDS, PARTS
+from backend.analysis.query.fields import FIELDS, OF_PART, PARTS
 from backend.analysis.query.natural_order import natural, ordered
 from backend.analysis.query.records import LoadedCell
 
@@ -24,7 +24,8 @@ def group_cells(
 ) -> tuple[list[SeriesGroup], list[str]]:
     """Every series, and sentences on what is left out. `fill_groups` ends it."""
     place_of = reader_of(FIELDS[grouping.x])
-    reads = [PARTS[part] for part in grouping.parts]
+    kinds = _kinds_of_series(cells, grouping)
+    reads = [PARTS[part] for part in grouping.parts if OF_PART[part].level != "series"]
     grouped: dict[tuple[object, ...], dict[Value, list[LoadedCell]]] = {}
     without_place = 0
     for cell in cells:
@@ -32,11 +33,28 @@ def group_cells(
         if place is None:
             without_place += 1
             continue
-        key = (cell.series.workspace_id, _panel(grouping, cell), *(read(cell) for read in reads))
+        key = (kinds[cell.series.id.int], _panel(grouping, cell), *[read(cell) for read in reads])
         grouped.setdefault(key, defaultdict(list))[place].append(cell)
     left_out = _left_out(list(grouped.values()), without_place, grouping)
     groups = sorted((_group(points, grouping) for points in grouped.values()), key=_order)
     return groups, left_out
+
+
+def _kinds_of_series(cells: Sequence[LoadedCell], grouping: Grouping) -> dict[int, int]:
+    """A number for each series of the cells, the same where their workspace and all parts are.
+
+    Many cells are of one series: its parts are read once.
+    """
+    reads = [PARTS[part] for part in grouping.parts if OF_PART[part].level == "series"]
+    kinds: dict[tuple[object, ...], int] = {}
+    # By integers: a UUID takes a call to be hashed.
+    cell_by_series = {cell.series.id.int: cell for cell in cells}
+    return {
+        id_: kinds.setdefault(
+            (cell.series.workspace_id, *[read(cell) for read in reads]), len(kinds)
+        )
+        for id_, cell in cell_by_series.items()
+    }
 
 
 def fill_groups(
