@@ -134,7 +134,8 @@ def _one_of_each_kind(
     readers = [IDENTITY[part] for part in LOADS if part not in covered]
     readers += [read for part, read in RUN_PARTS.items() if part not in unasked]
     readers += [factor.read for factor in (*_OF_RUNS, *measured)]
-    kinds = {(cell.series.id, *(read(cell) for read in readers)): cell for cell in cells}
+    # By integers: a UUID takes a call to be hashed.
+    kinds = {(cell.series.id.int, *[read(cell) for read in readers]): cell for cell in cells}
     return list(kinds.values())
 
 
@@ -184,7 +185,8 @@ def _changes_within_series(
     """
     judged = () if grouping.x == "date" else conditions
     changes: list[Factor] = []
-    for cells in kinds_by_series:
+    # Most series are of one kind, which differs in nothing.
+    for cells in (kinds for kinds in kinds_by_series if len(kinds) > 1):
         changes += _differing_under_test(cells, exempt)
         changes += [factor for factor in judged if factor.rule != "note" and differs(factor, cells)]
     return tuple(dict.fromkeys(changes))

@@ -115,9 +115,9 @@ def measure_of(metric: Metric, trials: Trials, merged_us: Mapping[str, float | N
 
 def _rate_origin(metric: Metric, trials: Sequence[LoadedTrial]) -> figures.Origin:
     """Reported as soon as one trial has the tool's own rate as its throughput."""
-    is_rate = metric.id in THROUGHPUT_METRICS
-    is_reported = any(trial.throughput_origin == "reported" for trial in trials)
-    return "reported" if is_rate and is_reported else "computed"
+    if metric.id not in THROUGHPUT_METRICS:
+        return "computed"
+    return "reported" if "reported" in [t.throughput_origin for t in trials] else "computed"
 
 
 def _latency(
@@ -270,12 +270,15 @@ def _failed_share(trials: Sequence[LoadedTrial]) -> float | None:
 
 def class_shares(trials: Sequence[LoadedTrial]) -> dict[str, float | None]:
     """The share of attempts that failed, by class; None if a trial does not tell."""
-    made = sum([trial.attempts[1] if trial.attempts else 0 for trial in trials])
-    if not made or any(trial.attempts is None for trial in trials):
+    counts = [trial.attempts for trial in trials]
+    made = sum([attempts[1] for attempts in counts if attempts is not None])
+    if not made or None in counts:
         return dict.fromkeys(ERROR_CLASSES)
-    return {class_: _class_share(class_, trials, made) for class_ in ERROR_CLASSES}
+    errors = [trial.errors for trial in trials]
+    return {
+        class_: _class_share([own.get(class_) for own in errors], made) for class_ in ERROR_CLASSES
+    }
 
 
-def _class_share(class_: str, trials: Sequence[LoadedTrial], made: int) -> float | None:
-    counts = [count for trial in trials if (count := trial.errors.get(class_)) is not None]
-    return min(1.0, sum(counts) / made) if len(counts) == len(trials) else None
+def _class_share(counts: Sequence[int | None], made: int) -> float | None:
+    return None if None in counts else min(1.0, sum(filter(None, counts)) / made)

@@ -60,7 +60,7 @@ def _outputs(cells: Iterable[LoadedCell]) -> Iterator[tuple[_Name, bytes]]:
 
 
 def _has_repeats(cells: Sequence[LoadedCell]) -> bool:
-    outputs = [output for _, output in _outputs(cells)]
+    outputs = [trial.output for cell in cells for trial in cell.trials if trial.output is not None]
     return len(set(outputs)) < len(outputs)
 
 
