@@ -19,7 +19,7 @@ from backend.accounts.models import Token, User, Workspace
 from backend.api.auth import agents_token, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.schema import documented
-from backend.api.strict import OpenSerializer
+from backend.api.strict import OpenSerializer, validated
 from backend.errors import NotFound
 from backend.fleet import heartbeats, progress
 from backend.fleet.models import Progress
@@ -144,9 +144,7 @@ class Heartbeat(APIView):
     def post(self, request: Request) -> Response:
         """Report that an agent is alive and how far its run is. The answer is that of /me."""
         token = agents_token(request, to="say how a run goes")
-        given = HeartbeatSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        _record(token, given.validated_data)
+        _record(token, validated(HeartbeatSerializer, request))
         return Response(_me(token))
 
 

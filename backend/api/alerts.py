@@ -28,7 +28,7 @@ from backend.api.paging import (
 )
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
+from backend.api.strict import StrictSerializer, validated
 from backend.errors import NotFound
 
 
@@ -168,9 +168,7 @@ class AlertDetail(APIView):
         alert = _readable(request, alert_id)
         if not access.may_write(actor, alert.workspace_id):
             raise NotFound(NOT_FOUND)
-        form = AlertAnswerSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = form.validated_data
+        asked = validated(AlertAnswerSerializer, request)
         answer_alert(alert, asked["state"], by=author_of(actor), note=asked["note"])
         return Response(_describe(alert))
 

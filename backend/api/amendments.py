@@ -17,7 +17,7 @@ from backend.api.auth import author_of, required_actor, viewer_name
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import writable_run
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
+from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_workspace
 from backend.errors import NotFound
 from backend.runs.dismissals import MAX_REASON, dismiss, dismissals_of, undo
@@ -54,9 +54,7 @@ class Renames(APIView):
     def post(self, request: Request) -> Response:
         """Rename a server, host or workload. Links and uploads with the former name lead on."""
         actor = required_actor(request)
-        form = RenameRequestSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = form.validated_data
+        asked = validated(RenameRequestSerializer, request)
         workspace = writable_workspace(actor, asked.get("workspace"))
         hold_slot_if_workspace_large(workspace.pk, viewer=viewer_name(request))
         kind = FormerName.Kind(asked["kind"])
@@ -119,9 +117,7 @@ class DismissalList(APIView):
         A check that is dismissed already keeps its first reason.
         """
         run = writable_run(request, run_id)
-        form = DismissalRequestSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = form.validated_data
+        asked = validated(DismissalRequestSerializer, request)
         author = author_of(required_actor(request))
         dismissal = dismiss(run, asked["check"], reason=asked["reason"], author=author)
         return Response(DismissalSerializer(dismissal).data, status=status.HTTP_201_CREATED)

@@ -18,7 +18,7 @@ from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
-from backend.api.strict import StrictSerializer
+from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_workspace
 from backend.errors import NotFound
 from backend.ingest.editing import merge_names, undo_merged_names
@@ -79,9 +79,7 @@ class MergeList(APIView):
     def post(self, request: Request) -> Response:
         """Merge two names. Links and uploads with the source name lead to the target name."""
         actor = required_actor(request)
-        form = MergeRequestSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = form.validated_data
+        asked = validated(MergeRequestSerializer, request)
         workspace = writable_workspace(actor, asked.get("workspace"))
         hold_slot_if_workspace_large(workspace.pk, viewer=viewer_name(request))
         merged = merge_names(

@@ -18,7 +18,7 @@ from backend.analysis.loading.viewer_slots import hold_slot
 from backend.api.auth import required_actor, viewer_name
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.schema import documented
-from backend.api.strict import OpenSerializer
+from backend.api.strict import OpenSerializer, validated
 from backend.errors import NotFound, TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
@@ -115,9 +115,7 @@ class Observations(APIView):
             raise TooMany("This token sent too much within a minute.", wait_s=wait)
         # Of a long run it reads hundreds of thousands of samples, and completes all trials.
         hold_slot(viewer_name(request))
-        given = ObservationSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        observation = _observe(token, run_id, given.validated_data)
+        observation = _observe(token, run_id, validated(ObservationSerializer, request))
         return Response(KeptSerializer(observation).data, status=status.HTTP_201_CREATED)
 
 

@@ -34,6 +34,7 @@ from backend.api.result_set_json import (
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
+from backend.api.strict import validated
 from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.sharing.differences import Difference, differences_since
@@ -80,9 +81,7 @@ class ResultSetList(APIView):
     def post(self, request: Request) -> Response:
         """Keep a comparison under a link: its figures as they are now, or its question."""
         actor = required_actor(request)
-        form = KeepSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = form.validated_data
+        asked = validated(KeepSerializer, request)
         workspace = writable_workspace(actor, asked.get("workspace"))
         result_set = _save(actor, workspace, asked)
         return Response(_shown(request, result_set), status=status.HTTP_201_CREATED)
@@ -171,12 +170,9 @@ class ResultSetDetail(APIView):
     def patch(self, request: Request, link: UUID) -> Response:
         """Change what is said of it. The snapshot of a frozen one stays as it is."""
         result_set = _manageable(request, link)
-        form = EditSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        asked = dict(form.validated_data)
-        newer = _newer(asked.pop("superseded_by"), result_set) if "superseded_by" in asked else None
-        if "superseded_by" in form.validated_data:
-            supersede(result_set, newer)
+        asked = validated(EditSerializer, request)
+        if "superseded_by" in asked:
+            supersede(result_set, _newer(asked.pop("superseded_by"), result_set))
         edit(result_set, **asked)
         return Response(_shown(request, result_set))
 
@@ -207,9 +203,7 @@ class ResultSetWithdraw(APIView):
     def post(self, request: Request, link: UUID) -> Response:
         """For good: every address answers 410 with the reason and the date from now on."""
         result_set = _manageable(request, link)
-        form = WithdrawSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        withdraw(result_set, form.validated_data["reason"])
+        withdraw(result_set, validated(WithdrawSerializer, request)["reason"])
         return Response(_shown(request, result_set))
 
 

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from backend.api.auth import agents_token
 from backend.api.schema import documented
-from backend.api.strict import OpenSerializer
+from backend.api.strict import OpenSerializer, validated
 from backend.fleet.sessions import JoinRequest, join_session
 
 SESSION_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -65,8 +65,6 @@ class Sessions(APIView):
     def post(self, request: Request) -> Response:
         """Repeat the request until starts_at is set."""
         token = agents_token(request, to="take part in a session")
-        given = JoinSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        status = join_session(token, JoinRequest(**given.validated_data))
+        status = join_session(token, JoinRequest(**validated(JoinSerializer, request)))
         answer = {name: getattr(status, name) for name in ("seats", "parts", "seed", "starts_at")}
         return Response(SessionSerializer({**answer, "time": timezone.now()}).data)
