@@ -17,7 +17,7 @@ from backend.alerts.listing import SHOWN, alert_page, find_alert
 from backend.alerts.models import SAID_STATES, Alert, AlertState, RuleKind
 from backend.alerts.wording import describe_alert
 from backend.api.auth import author_of, required_actor
-from backend.api.errors import NOT_FOUND, Problem
+from backend.api.errors import NOT_FOUND
 from backend.api.paging import (
     ONLY_WORKSPACE,
     PAGING,
@@ -26,6 +26,7 @@ from backend.api.paging import (
     limit_asked,
     next_page,
 )
+from backend.api.parameters import not_allowed
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
@@ -133,13 +134,7 @@ class AlertList(APIView):
         limit = limit_asked(request)
         state = request.query_params.get("state") or "all"
         if state not in SHOWN:
-            raise Problem(
-                400,
-                "Bad request",
-                f"state: got {state[:40]!r}, allowed are {', '.join(SHOWN)}.",
-                hint="Correct or leave out state.",
-                field="state",
-            )
+            raise not_allowed("state", state, f"are {', '.join(SHOWN)}")
         workspaces = workspaces_asked(request)
         page = alert_page(workspaces, state, after=after_asked(request), limit=limit)
         alerts = [describe_alert(alert) for alert in page.alerts]

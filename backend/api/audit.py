@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 from backend.accounts.audit import events_of
 from backend.accounts.models import Act, AuditEvent
 from backend.api.auth import required_actor
-from backend.api.errors import Problem
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
+from backend.api.parameters import not_allowed
 from backend.api.schema import documented
 from backend.api.workspaces import managed_workspace
 
@@ -60,11 +60,5 @@ class AuditList(APIView):
 
 def _act(asked: str) -> str:
     if asked and asked not in Act.values:
-        raise Problem(
-            400,
-            "Bad request",
-            f"act: got {asked[:40]!r}, allowed are {', '.join(Act.values)}.",
-            hint="Correct or leave out act.",
-            field="act",
-        )
+        raise not_allowed("act", asked, f"are {', '.join(Act.values)}")
     return asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-from backend.api.errors import Problem
+from backend.api.parameters import not_allowed
 
 NAME = "expand"
 
@@ -22,11 +22,5 @@ def asked_parts(request: Request, *allowed: str) -> frozenset[str]:
     parts = [part.strip() for part in given.split(",")] if given else []
     for part in parts:
         if part not in allowed:
-            raise Problem(
-                400,
-                "Bad expand",
-                f"{NAME}: got {part[:40]!r}, allowed are {', '.join(allowed)}.",
-                hint=f"Correct or leave out {NAME}.",
-                field=NAME,
-            )
+            raise not_allowed(NAME, part, f"are {', '.join(allowed)}", title="Bad expand")
     return frozenset(parts)

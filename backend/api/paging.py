@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from backend.api.errors import Problem
+from backend.api.parameters import not_allowed
 from backend.api.sparse import FIELDS, only_asked
 from backend.links import link_to
 from backend.runs.cursors import beyond, pack_cursor, page_by_time, read_cursor, read_id
@@ -58,19 +58,13 @@ class PageSerializer(serializers.Serializer[Any]):
         return Response({**page, name: only_asked(request, page[name])})
 
 
-def limit_asked(request: Request, limits: range = LIMITS) -> int:
+def limit_asked(request: Request, limits: range = LIMITS, *, default: int = DEFAULT_LIMIT) -> int:
     """The length of a page; raises Problem for one that is not allowed."""
-    given = request.query_params.get("limit") or str(min(DEFAULT_LIMIT, limits.stop - 1))
+    given = request.query_params.get("limit") or str(min(default, limits.stop - 1))
     limit = whole_number(given, limits)
     if limit is None:
-        raise Problem(
-            400,
-            "Bad limit",
-            f"limit: got {given[:40]!r}, allowed is a whole number from {limits.start} to "
-            f"{limits.stop - 1}.",
-            hint="Correct or leave out limit.",
-            field="limit",
-        )
+        allowed = f"is a whole number from {limits.start} to {limits.stop - 1}"
+        raise not_allowed("limit", given, allowed, title="Bad limit")
     return limit
 
 

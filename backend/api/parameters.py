@@ -1,4 +1,7 @@
-"""Parameters of an address are given once, except those that the document declares as arrays."""
+"""What parameters of an address may be: given once, unless the document declares an array.
+
+And the answer to a value that is not allowed.
+"""
 
 from __future__ import annotations
 
@@ -42,4 +45,15 @@ def given_several_times(name: str, count: int) -> Problem:
         hint="Leave out all but one of its values.",
         field=name[:80],
         allowed="one value",
+    )
+
+
+def not_allowed(name: str, given: str, allowed: str, *, title: str = "Bad request") -> Problem:
+    """The answer to a parameter with another value than `allowed` says, such as "are 0 and 1"."""
+    return Problem(
+        400,
+        title,
+        f"{name}: got {given[:40]!r}, allowed {allowed}.",
+        hint=f"Correct or leave out {name}.",
+        field=name,
     )

@@ -31,6 +31,7 @@ from backend.api.paging import (
     limit_asked,
     next_page,
 )
+from backend.api.parameters import not_allowed
 from backend.api.preconditions import conditional, is_as_read, is_conditional, tag_of_answer
 from backend.api.run_answer import run_answer
 from backend.api.run_json import STATE_HELP, RunEditSerializer, RunSerializer, TrialSerializer
@@ -301,13 +302,7 @@ def is_asked(request: Request, name: str) -> bool:
     """The value of a field that is true or false, and false where it is left out."""
     given = request.query_params.get(name, "false")
     if given not in ("true", "false"):
-        raise Problem(
-            400,
-            "Bad request",
-            f"{name}: got {given[:40]!r}, allowed are true and false.",
-            hint=f"Correct or leave out {name}.",
-            field=name,
-        )
+        raise not_allowed(name, given, "are true and false")
     return given == "true"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-from backend.api.errors import Problem
+from backend.api.parameters import not_allowed
 
 NAME = "fields"
 MAX_FIELDS = 100
@@ -25,11 +25,6 @@ def only_asked(request: Request, entries: Sequence[Mapping[str, Any]]) -> list[M
     names = list(dict.fromkeys(part.strip() for part in asked.split(",")))[:MAX_FIELDS]
     for entry in entries[:1]:
         if unknown := [name for name in names if name not in entry]:
-            raise Problem(
-                400,
-                "Bad fields",
-                f"{NAME}: got {unknown[0][:40]!r}, allowed are {', '.join(entry)}.",
-                hint=f"Correct or leave out {NAME}.",
-                field=NAME,
-            )
+            allowed = f"are {', '.join(entry)}"
+            raise not_allowed(NAME, unknown[0], allowed, title="Bad fields")
     return [{name: entry[name] for name in names} for entry in entries]

@@ -16,15 +16,13 @@ from rest_framework.views import APIView
 from backend.analysis.loading.viewer_slots import hold_slot
 from backend.api.auth import viewer_name
 from backend.api.compare import AnyFormat
-from backend.api.errors import Problem
-from backend.api.paging import ONLY_WORKSPACE
+from backend.api.paging import ONLY_WORKSPACE, limit_asked
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.links import absolute, link_to
 from backend.runs.search import RunSearch
 from backend.runs.trial_table import COLUMNS, Part, read_part
 from backend.sharing.export import harmless
-from backend.whole_numbers import whole_number
 
 PARQUET = "application/vnd.apache.parquet"
 # One part is built in memory: 20,000 rows take about 30 MB.
@@ -104,25 +102,11 @@ def _part(request: Request) -> Part:
     given = request.query_params.dict()
     fields = {name: text for name, text in given.items() if name not in _PAGING}
     search = RunSearch.parse(fields).with_current_names(workspaces)
-    most_trials = _limit(given)
+    most_trials = limit_asked(request, range(1, MOST_TRIALS + 1), default=DEFAULT_TRIALS)
     hold_slot(viewer_name(request))
     return read_part(
         workspaces, after=given.get("after", ""), most_trials=most_trials, search=search
     )
-
-
-def _limit(given: dict[str, str]) -> int:
-    text = given.get("limit") or str(DEFAULT_TRIALS)
-    limit = whole_number(text, range(1, MOST_TRIALS + 1))
-    if limit is None:
-        raise Problem(
-            400,
-            "Bad limit",
-            f"limit: got {text[:40]!r}, allowed is a whole number from 1 to {MOST_TRIALS}.",
-            hint="Correct or leave out limit.",
-            field="limit",
-        )
-    return limit
 
 
 def _answer(request: Request, part: Part, body: bytes, content_type: str) -> HttpResponse:
