@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
 from backend.alerts.models import AlertRule, RuleKind
 from backend.alerts.rules import (
     MAX_LABEL,
@@ -23,14 +22,12 @@ from backend.alerts.rules import (
     rules_in,
 )
 from backend.api.auth import author_of, required_actor
-from backend.api.errors import NOT_FOUND
 from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import workspace_field, writable_workspace
-from backend.errors import NotFound
+from backend.api.workspaces import workspace_field, writable_row, writable_workspace
 
 
 class RuleEditSerializer(StrictSerializer):
@@ -133,21 +130,12 @@ class RuleDetail(APIView):
     )
     def patch(self, request: Request, rule_id: UUID) -> Response:
         """Change it, or turn it on or off. Another view or label starts a new baseline."""
-        rule = _writable(request, rule_id)
+        rule = writable_row(request, AlertRule.objects.select_related("author"), rule_id)
         change_rule(rule, **validated(RuleEditSerializer, request))
         return Response(RuleSerializer(rule).data)
 
     @extend_schema(operation_id="alert_rule_delete", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, rule_id: UUID) -> Response:
         """Delete it with its alerts."""
-        delete_rule(_writable(request, rule_id))
+        delete_rule(writable_row(request, AlertRule.objects.all(), rule_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _writable(request: Request, rule_id: UUID) -> AlertRule:
-    """The rule, for a change. Raises NotFound, also for a rule that the actor may only read."""
-    actor = required_actor(request)
-    rule = rules_in(access.workspace_ids_of(actor)).filter(pk=rule_id).first()
-    if rule is None or not access.may_write(actor, rule.workspace_id):
-        raise NotFound(NOT_FOUND)
-    return rule

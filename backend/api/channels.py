@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
 from backend.accounts.models import Token, User
 from backend.accounts.scopes import Scope
 from backend.api.auth import author_of, required_actor
@@ -28,7 +27,7 @@ from backend.api.paging import (
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import managed_workspace, workspace_field
+from backend.api.workspaces import managed_row, managed_workspace, workspace_field
 from backend.deliveries.channels import (
     MAX_ADDRESS,
     MAX_NAME,
@@ -241,10 +240,4 @@ class DeliveryList(APIView):
 
 
 def _administered(request: Request, channel_id: UUID) -> Channel:
-    """The channel. Raises NotFound, also for a channel that the actor may only read."""
-    actor = required_actor(request)
-    rows = Channel.objects.filter(pk=channel_id, workspace__deleted_at=None)
-    channel = rows.select_related("workspace", "author").first()
-    if channel is None or not access.may_administer(actor, channel.workspace_id):
-        raise NotFound(NOT_FOUND)
-    return channel
+    return managed_row(request, Channel.objects.select_related("author"), channel_id)

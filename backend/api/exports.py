@@ -13,17 +13,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
-from backend.accounts.models import Token
-from backend.api.auth import required_actor
+from backend.api.auth import author_of, required_actor
 from backend.api.compare import AnyFormat
-from backend.api.errors import NOT_FOUND, Problem
+from backend.api.errors import Problem
 from backend.api.idempotency import idempotent
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import managed_workspace, workspace_field
-from backend.errors import NotFound
+from backend.api.workspaces import managed_row, managed_workspace, workspace_field
 from backend.links import link_to
 from backend.transfer.exporting import delete_export, download, exports_of, request_export
 from backend.transfer.models import Export
@@ -99,8 +96,7 @@ class ExportList(APIView):
         actor = required_actor(request)
         asked = validated(NewExportSerializer, request)
         workspace = managed_workspace(actor, asked.get("workspace"))
-        author = actor.user if isinstance(actor, Token) else actor
-        export = request_export(workspace, author=author)
+        export = request_export(workspace, author=author_of(actor))
         return Response(ExportSerializer(export).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -150,10 +146,4 @@ class ExportFile(APIView):
 
 
 def _managed(request: Request, export_id: UUID) -> Export:
-    """Raises NotFound, also for an export of a workspace that the actor does not administer."""
-    actor = required_actor(request)
-    rows = Export.objects.select_related("workspace", "author")
-    export = rows.filter(pk=export_id, workspace__deleted_at=None).first()
-    if export is None or not access.may_administer(actor, export.workspace_id):
-        raise NotFound(NOT_FOUND)
-    return export
+    return managed_row(request, Export.objects.select_related("author"), export_id)

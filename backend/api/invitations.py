@@ -10,16 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access, invitations
+from backend.accounts import invitations
 from backend.accounts.invitation_mail import checked_email, send_invitation
 from backend.accounts.models import Invitation, Role
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
-from backend.api.errors import NOT_FOUND
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import managed_workspace, workspace_field
-from backend.errors import NotFound
+from backend.api.workspaces import managed_row, managed_workspace, workspace_field
 from backend.links import absolute, link_to
 
 MAX_EMAIL = 254
@@ -121,10 +119,6 @@ class InvitationDetail(APIView):
     @extend_schema(operation_id="invitation_revoke", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, invitation_id: UUID) -> Response:
         """Revoke it: its link no longer works. For admins and owners."""
-        actor = required_actor(request)
-        rows = Invitation.objects.filter(pk=invitation_id, workspace__deleted_at=None)
-        invitation = rows.select_related("workspace").first()
-        if invitation is None or not access.may_administer(actor, invitation.workspace_id):
-            raise NotFound(NOT_FOUND)
+        invitation = managed_row(request, Invitation.objects.all(), invitation_id)
         invitations.revoke(invitation.workspace, invitation_id)
         return Response(status=204)

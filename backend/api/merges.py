@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.api.auth import author_of, required_actor, viewer_name
 from backend.api.errors import NOT_FOUND
@@ -19,7 +18,7 @@ from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_fi
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import workspace_field, writable_workspace
+from backend.api.workspaces import workspace_field, writable_row, writable_workspace
 from backend.errors import NotFound
 from backend.ingest.editing import merge_names, undo_merged_names
 from backend.runs.models import FormerName, Merge
@@ -98,11 +97,8 @@ class MergeDetail(APIView):
     @extend_schema(operation_id="merge_undo", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, merge_id: UUID) -> Response:
         """Undo it: what was uploaded under the source name gets that name again."""
-        actor = required_actor(request)
-        merged = Merge.objects.filter(pk=merge_id).select_related("workspace").first()
-        if merged is None or not access.may_write(actor, merged.workspace_id):
-            raise NotFound(NOT_FOUND)
+        merged = writable_row(request, Merge.objects.all(), merge_id)
         hold_slot_if_workspace_large(merged.workspace_id, viewer=viewer_name(request))
-        if not undo_merged_names(merged, by=author_of(actor)):
+        if not undo_merged_names(merged, by=author_of(required_actor(request))):
             raise NotFound(NOT_FOUND)
         return Response(status=204)

@@ -38,6 +38,7 @@ from backend.api.run_json import STATE_HELP, RunEditSerializer, RunSerializer, T
 from backend.api.schema import documented
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import validated
+from backend.api.workspaces import writable_row
 from backend.errors import NotFound
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
@@ -311,11 +312,8 @@ def writable_run(request: Request, run_id: UUID, *, with_trash: bool = False) ->
 
     What changes a large run computes its figures anew, so the answer holds a slot of the sender.
     """
-    actor = required_actor(request)
     rows = Run.with_trash if with_trash else Run.objects
-    run = rows.filter(pk=run_id).select_related("workspace").first()
-    if run is None or not access.may_write(actor, run.workspace_id):
-        raise NotFound(NOT_FOUND)
+    run = writable_row(request, rows.all(), run_id)
     hold_slot_if_large(run.trials.all(), viewer=viewer_name(request))
     return run
 

@@ -10,17 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
-from backend.accounts.models import Token
-from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND
+from backend.api.auth import author_of, required_actor
 from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, by_name
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import workspace_field, writable_workspace
-from backend.errors import NotFound
+from backend.api.workspaces import workspace_field, writable_row, writable_workspace
 from backend.sharing.models import SavedView
 from backend.sharing.saved_views import MAX_NAME, change_view, delete_view, save_view, views_in
 
@@ -99,8 +95,7 @@ class ViewList(APIView):
         actor = required_actor(request)
         asked = validated(NewViewSerializer, request)
         workspace = writable_workspace(actor, asked.pop("workspace", None))
-        author = actor.user if isinstance(actor, Token) else actor
-        view = save_view(workspace, author=author, **asked)
+        view = save_view(workspace, author=author_of(actor), **asked)
         return Response(ViewSerializer(view).data, status=status.HTTP_201_CREATED)
 
 
@@ -114,21 +109,12 @@ class ViewDetail(APIView):
     )
     def patch(self, request: Request, view_id: UUID) -> Response:
         """Rename it, change its query, or make it the default."""
-        view = _writable(request, view_id)
+        view = writable_row(request, SavedView.objects.select_related("author"), view_id)
         change_view(view, **validated(ViewEditSerializer, request))
         return Response(ViewSerializer(view).data)
 
     @extend_schema(operation_id="view_delete", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, view_id: UUID) -> Response:
         """Forget it. Nothing that was measured is deleted."""
-        delete_view(_writable(request, view_id))
+        delete_view(writable_row(request, SavedView.objects.all(), view_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _writable(request: Request, view_id: UUID) -> SavedView:
-    """The view, for a change. Raises NotFound, also for a view that the actor may only read."""
-    actor = required_actor(request)
-    view = views_in(access.workspace_ids_of(actor)).filter(pk=view_id).first()
-    if view is None or not access.may_write(actor, view.workspace_id):
-        raise NotFound(NOT_FOUND)
-    return view

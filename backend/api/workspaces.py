@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import Model, QuerySet
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
 from backend.accounts.workspaces import current_slug
+from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, Problem
 from backend.errors import NotFound
+
+Row = TypeVar("Row", bound=Model)
 
 
 def workspace_field() -> serializers.CharField:
@@ -77,3 +85,27 @@ def require_slug(actor: Token | User, slug: str | None) -> None:
             hint="A token knows its workspace; a session must name one.",
             field="workspace",
         )
+
+
+def writable_row(request: Request, rows: QuerySet[Row], id_: UUID) -> Row:
+    """A row of a workspace, for a change. Raises NotFound, also where it may only be read."""
+    actor = required_actor(request)
+    row = rows.select_related("workspace").filter(pk=id_).first()
+    if row is None or not access.may_write(actor, _workspace_id(row)):
+        raise NotFound(NOT_FOUND)
+    return row
+
+
+def managed_row(request: Request, rows: QuerySet[Row], id_: UUID) -> Row:
+    """A row of a workspace that the sender administers. Raises NotFound."""
+    actor = required_actor(request)
+    own = rows.select_related("workspace").filter(pk=id_, workspace__deleted_at=None)
+    row = own.first()
+    if row is None or not access.may_administer(actor, _workspace_id(row)):
+        raise NotFound(NOT_FOUND)
+    return row
+
+
+def _workspace_id(row: Any) -> UUID:
+    id_: UUID = row.workspace_id
+    return id_
