@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
-from rest_framework.renderers import JSONRenderer
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -194,13 +192,7 @@ class RunProgress(APIView):
         run = progress.run_progress(run_id, workspace_ids=visible)
         if run is None:
             raise NotFound(NOT_FOUND)
-        body = ProgressSerializer(run).data
-        etag = f'"{hashlib.sha256(JSONRenderer().render(body)).hexdigest()[:32]}"'
-        if request.headers.get("If-None-Match") == etag:
-            response = Response(status=status.HTTP_304_NOT_MODIFIED)
-        else:
-            response = Response(body)
-        response["ETag"] = etag
+        response = Response(ProgressSerializer(run).data)
         # Each browser keeps its own copy, and revalidates it before use.
         response["Cache-Control"] = "private, no-cache"
         return response
