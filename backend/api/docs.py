@@ -21,9 +21,9 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.models import User
+from backend.api.conventions import METHODS
 
 _CODE = re.compile(r"`([^`]+)`")
-METHODS = ("get", "post", "put", "patch", "delete")
 
 
 @lru_cache(maxsize=1)

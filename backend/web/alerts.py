@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -94,10 +94,7 @@ def answer(request: HttpRequest, slug: str, alert_id: UUID) -> HttpResponse:
 
 
 def _alert_or_404(workspace: Workspace, alert_id: UUID) -> Alert:
-    alert_row = find_alert([workspace.pk], alert_id)
-    if alert_row is None:
-        raise Http404
-    return alert_row
+    return visible.or_404(find_alert([workspace.pk], alert_id))
 
 
 def _row(alert_row: Alert) -> dict[str, Any]:

@@ -112,8 +112,7 @@ def new_feed_token(request: HttpRequest, slug: str) -> HttpResponse:
     """Make a token for a feed reader; it is shown once. Field: name."""
     workspace = visible.own_workspace_or_404(request, slug)
     recent_sign_in.require(request)
-    viewer = visible.viewer(request)
-    assert viewer is not None
+    viewer = visible.viewer_or_404(request)
     _, clear = make_token(workspace, viewer, request.POST.get("name", ""))
     return _page(request, workspace, new_token=clear)
 
@@ -122,8 +121,7 @@ def new_feed_token(request: HttpRequest, slug: str) -> HttpResponse:
 def revoke_feed_token(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
     """End a token of the viewer at once."""
     workspace = visible.own_workspace_or_404(request, slug)
-    viewer = visible.viewer(request)
-    assert viewer is not None
+    viewer = visible.viewer_or_404(request)
     if not revoke_token(workspace, viewer, token_id):
         raise Http404
     messages.info(request, "The feed token was revoked. Its feeds no longer open.")
@@ -142,8 +140,7 @@ def _page(
     sent: Any = None,
     new_token: str = "",
 ) -> HttpResponse:
-    viewer = visible.viewer(request)
-    assert viewer is not None
+    viewer = visible.viewer_or_404(request)
     context = {
         "workspace": workspace,
         "nav": "alerts",

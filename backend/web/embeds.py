@@ -10,7 +10,7 @@ from uuid import UUID
 
 from csp.decorators import csp_replace
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
@@ -35,6 +35,7 @@ from backend.web.result_set_answers import (
     guarded,
     why_no_answer,
 )
+from backend.web.visible import or_404
 
 LEAST_WIDTH, LEAST_HEIGHT = 240, 200
 MAX_AGE_S = 300
@@ -51,7 +52,7 @@ TONES = {
 @csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its stub has no arguments
 def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     """The chart alone, for a frame on any page."""
-    result_set = _shared(request, link)
+    result_set = or_404(_result_set(request, link))
     if result_set.is_gone:
         sentence, since = result_set.end
         return guarded(
@@ -97,13 +98,6 @@ def _theme(request: HttpRequest) -> str:
 
 def _on(moment: Any) -> str:
     return f"Since {moment:%Y-%m-%d %H:%M} UTC."
-
-
-def _shared(request: HttpRequest, link: UUID) -> ResultSet:
-    result_set = _result_set(request, link)
-    if result_set is None:
-        raise Http404
-    return result_set
 
 
 def _result_set(request: HttpRequest, link: UUID) -> ResultSet | None:

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backend.links import link_to
@@ -79,7 +79,4 @@ def delete(request: HttpRequest, slug: str, export_id: UUID) -> HttpResponse:
 
 def _export_or_404(request: HttpRequest, slug: str, export_id: UUID) -> Export:
     workspace = visible.administered_workspace_or_404(request, slug)
-    export = exports_of(workspace).filter(pk=export_id).first()
-    if export is None:
-        raise Http404
-    return export
+    return get_object_or_404(exports_of(workspace), pk=export_id)

@@ -72,9 +72,8 @@ def server_feed(request: HttpRequest, slug: str, server_id: UUID) -> HttpRespons
 def result_set_feed(request: HttpRequest, link: UUID) -> HttpResponse:
     """What became of a result set. Raises TooMany, as `find_result_set`."""
     own = _own_ids(request)
-    result_set = find_result_set(link, workspace_ids=own, guesser=visible.guesser(request))
-    if result_set is None:
-        raise Http404
+    guesser = visible.guesser(request)
+    result_set = visible.or_404(find_result_set(link, workspace_ids=own, guesser=guesser))
     if result_set.is_gone:
         return gone(request, result_set)
     entries = entries_of_result_set(result_set, is_member=result_set.workspace_id in own)

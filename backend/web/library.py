@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -47,9 +47,7 @@ def library(request: HttpRequest) -> HttpResponse:
 @require_safe
 def library_server(request: HttpRequest, slug: str) -> HttpResponse:
     """A server of the studies: what is known, where it was measured, whether it runs today."""
-    server = find_shelved(slug)
-    if server is None:
-        raise Http404
+    server = visible.or_404(find_shelved(slug))
     paths = _result_set_paths(request)
     context = {
         "nav": "library",

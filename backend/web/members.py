@@ -8,14 +8,14 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backend.accounts import invitations, members, recent_sign_in
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.invitation_mail import checked_email, send_invitation
-from backend.accounts.models import Role, User, Workspace
+from backend.accounts.models import Role, Workspace
 from backend.links import absolute, link_to
 from backend.web import visible
 
@@ -36,8 +36,8 @@ def members_page(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = visible.administered_workspace_or_404(request, slug)
     recent_sign_in.require(request)
     role = request.POST.get("role", "")
-    email = checked_email(request.POST.get("email", ""), _viewer(request))
-    clear = invitations.invite(_viewer(request), workspace, role, email=email)
+    email = checked_email(request.POST.get("email", ""), visible.viewer_or_404(request))
+    clear = invitations.invite(visible.viewer_or_404(request), workspace, role, email=email)
     address = absolute(link_to("invitation", clear))
     is_sent = bool(email) and send_invitation(invitations.find(clear), address)
     return _page(request, workspace, invitation=address, sent_to=email if is_sent else "")
@@ -49,7 +49,7 @@ def change_role(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
     workspace = visible.administered_workspace_or_404(request, slug)
     recent_sign_in.require(request)
     role = request.POST.get("role", "")
-    membership = members.change_role(_viewer(request), workspace, user_id, role)
+    membership = members.change_role(visible.viewer_or_404(request), workspace, user_id, role)
     messages.info(request, f"{membership.user} is now {membership.role} of {workspace.name}.")
     return HttpResponseRedirect(link_to("members-page", workspace.slug))
 
@@ -57,7 +57,7 @@ def change_role(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
 @require_POST
 def remove_member(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
     """Take a member out of the workspace; for oneself, leave it."""
-    viewer = _viewer(request)
+    viewer = visible.viewer_or_404(request)
     workspace = visible.own_workspace_or_404(request, slug)
     recent_sign_in.require(request)
     # Others learn from the refusal who may; a stranger got 404 above.
@@ -104,7 +104,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     """Accept an invitation. A GET, such as after signing in, leads to the page with the button."""
     if request.method != "POST":
         return HttpResponseRedirect(link_to("invitation", token))
-    workspace = invitations.accept(token, _viewer(request))
+    workspace = invitations.accept(token, visible.viewer_or_404(request))
     request.session.pop(SIGN_UP_TOKEN, None)
     messages.info(request, f"You are a member of {workspace.name}.")
     return HttpResponseRedirect(link_to("workspace", workspace.slug))
@@ -113,7 +113,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 def _page(
     request: HttpRequest, workspace: Workspace, *, invitation: str = "", sent_to: str = ""
 ) -> HttpResponse:
-    viewer = _viewer(request)
+    viewer = visible.viewer_or_404(request)
     own_role = members.role_of(viewer, workspace)
     given = members.roles_given_by(own_role)
     rows = members.members_of(workspace)
@@ -136,10 +136,3 @@ def _page(
         "open_invitations": invitations.open_invitations(workspace) if given else [],
     }
     return render(request, "members.html", context)
-
-
-def _viewer(request: HttpRequest) -> User:
-    viewer = visible.viewer(request)
-    if viewer is None:
-        raise Http404
-    return viewer

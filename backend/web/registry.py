@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -265,9 +265,7 @@ def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
 
 def _lead_on(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> HttpResponse:
     """To the page of the row that replaced this one in a merge; Http404 where there is none."""
-    successor = successor_of(workspace, kind, id_)
-    if successor is None:
-        raise Http404
+    successor = visible.or_404(successor_of(workspace, kind, id_))
     return HttpResponseRedirect(link_to(f"{kind}-page", workspace.slug, successor))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
 from backend.accounts.models import Workspace
@@ -53,9 +54,7 @@ def merge_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind)
 def undo_merge_row(request: HttpRequest, slug: str, merge_id: UUID) -> HttpResponse:
     """Undo a merge: its rows and names come back."""
     workspace = visible.writable_workspace_or_404(request, slug)
-    merged = Merge.objects.filter(pk=merge_id, workspace=workspace).first()
-    if merged is None:
-        raise Http404
+    merged = get_object_or_404(Merge, pk=merge_id, workspace=workspace)
     hold_slot_if_workspace_large(workspace.pk, viewer=visible.viewer_name(request))
     if undo_merged_names(merged, by=visible.viewer(request)):
         messages.info(request, f"“{merged.source}” is a {merged.kind} of its own again.")
@@ -64,7 +63,5 @@ def undo_merge_row(request: HttpRequest, slug: str, merge_id: UUID) -> HttpRespo
 
 def _name_or_404(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> str:
     named = MODELS[kind]._default_manager.filter(pk=id_, workspace=workspace, name__isnull=False)
-    name: str | None = named.values_list("name", flat=True).first()
-    if name is None:
-        raise Http404
+    name: str = visible.or_404(named.values_list("name", flat=True).first())
     return name

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
@@ -34,9 +34,7 @@ from backend.web.trial_listing import TrialListing, list_trials
 @require_safe
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The trials of the run with commands and raw output, and the facts of the hosts."""
-    progress = run_progress(run_id, workspace_ids=visible.workspaces(request))
-    if progress is None:
-        raise Http404
+    progress = visible.or_404(run_progress(run_id, workspace_ids=visible.workspaces(request)))
     hold_slot_for_count(progress.trials_recorded, viewer=visible.viewer_name(request))
     try:
         view = describe_run(run_id, workspace_ids=visible.workspaces(request))
@@ -123,7 +121,4 @@ def _waiting(request: HttpRequest, progress: RunProgress) -> HttpResponse:
 def plan(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The plan of the run; its bytes are those that were hashed."""
     rows = Run.objects.filter(workspace__in=visible.workspaces(request)).exclude(plan="")
-    run = rows.filter(pk=run_id).first()
-    if run is None:
-        raise Http404
-    return plan_file(run)
+    return plan_file(get_object_or_404(rows, pk=run_id))

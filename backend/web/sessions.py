@@ -21,8 +21,6 @@ def session(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         raise Http404
     trials = Trial.objects.filter(run__workspace=workspace, run__session__name=name)
     hold_slot_if_large(trials, viewer=visible.viewer_name(request))
-    view = describe_session(workspace.pk, name)
-    if view is None:
-        raise Http404
+    view = visible.or_404(describe_session(workspace.pk, name))
     context = {"workspace": workspace, "nav": "runs", "session": view}
     return render(request, "session.html", context)

@@ -102,8 +102,7 @@ def _page(
     clear: str = "",
     refused: InvalidInput | None = None,
 ) -> HttpResponse:
-    viewer = visible.viewer(request)
-    assert viewer is not None  # only members open the page
+    viewer = visible.viewer_or_404(request)
     given = request.POST if refused else {}
     rows, cursor = page_by_time(
         tokens_of(workspace), "created_at", after=request.GET.get("after", ""), limit=PER_PAGE

@@ -7,8 +7,8 @@ import shlex
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from backend.analysis.pages.resource_use import list_resource_figures
@@ -35,9 +35,8 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         *("cell__series__server", "cell__series__workload"),
         *("run__workspace", "run__server_host", "run__client_host"),
     ).defer("histogram", "cell__histogram", "cell__curve", "run__plan")
-    trial = rows.filter(pk=trial_id, run__workspace__in=visible.workspaces(request)).first()
-    if trial is None:
-        raise Http404
+    readable = rows.filter(run__workspace__in=visible.workspaces(request))
+    trial = get_object_or_404(readable, pk=trial_id)
     workspace, groups = trial.run.workspace, list_trial_figures(trial)
     provenance = _provenance(trial)
     view = describe_single_trial(trial_id, workspace_ids=visible.workspaces(request))

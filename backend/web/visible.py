@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 
 from backend.accounts import access
 from backend.accounts.models import User, Workspace
@@ -15,6 +17,8 @@ from backend.ingest.models import Artefact, State, Upload
 from backend.sharing.models import ResultSet, SharedRun
 from backend.sharing.reading import find_result_set
 from backend.sharing.run_sharing import find_shared_run
+
+T = TypeVar("T")
 
 
 class Moved(LoadsheetError):
@@ -28,6 +32,18 @@ class Moved(LoadsheetError):
 def viewer(request: HttpRequest) -> User | None:
     """The signed-in user; None for everyone else. Tokens work for the API only."""
     return request.user if isinstance(request.user, User) else None
+
+
+def or_404(value: T | None) -> T:
+    """The value; raises Http404 where there is none."""
+    if value is None:
+        raise Http404
+    return value
+
+
+def viewer_or_404(request: HttpRequest) -> User:
+    """The signed-in user; 404 for everyone else."""
+    return or_404(viewer(request))
 
 
 def viewer_name(request: HttpRequest) -> str:
@@ -76,10 +92,7 @@ def own_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 def _workspace_or_404(readable: QuerySet[Workspace], slug: str) -> Workspace:
     workspace = readable.filter(slug=slug).first()
     if workspace is None:
-        current = readable.filter(former_slugs__slug=slug).first()
-        if current is None:
-            raise Http404
-        raise Moved(current.slug)
+        raise Moved(get_object_or_404(readable, former_slugs__slug=slug).slug)
     return workspace
 
 
@@ -95,10 +108,7 @@ def upload_or_404(request: HttpRequest, upload_id: UUID) -> Upload:
     """For members, also in a public workspace: it tells file names and what was refused."""
     rows = Upload.objects.select_related("workspace").prefetch_related("artefacts")
     own = rows.filter(workspace__in=_own_workspaces(request), is_in_trash=False)
-    upload = own.filter(pk=upload_id).first()
-    if upload is None:
-        raise Http404
-    return upload
+    return get_object_or_404(own, pk=upload_id)
 
 
 def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
@@ -106,18 +116,12 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
     rows = Artefact.objects.select_related("upload__workspace").filter(upload__is_in_trash=False)
     is_evidence = Q(upload__workspace__in=workspaces(request), upload__state=State.PARSED)
     readable = rows.filter(is_evidence | Q(upload__workspace__in=_own_workspaces(request)))
-    artefact = readable.filter(pk=artefact_id).first()
-    if artefact is None:
-        raise Http404
-    return artefact
+    return get_object_or_404(readable, pk=artefact_id)
 
 
 def shared_run_or_404(request: HttpRequest, link: UUID) -> SharedRun:
     """The run at this link, for everyone who has the link."""
-    shared = find_shared_run(link, guesser=guesser(request))
-    if shared is None:
-        raise Http404
-    return shared
+    return or_404(find_shared_run(link, guesser=guesser(request)))
 
 
 def guesser(request: HttpRequest) -> str:
@@ -128,10 +132,7 @@ def guesser(request: HttpRequest) -> str:
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, including one that is gone and has a tombstone."""
     own = _own_workspaces(request)
-    result_set = find_result_set(link, workspace_ids=own, guesser=guesser(request))
-    if result_set is None:
-        raise Http404
-    return result_set
+    return or_404(find_result_set(link, workspace_ids=own, guesser=guesser(request)))
 
 
 def manageable_result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
@@ -166,6 +167,14 @@ def administered_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for its settings and members; 404 for everyone who may not change them."""
     workspace = own_workspace_or_404(request, slug)
     if not access.may_administer(viewer(request), workspace.pk):
+        raise Http404
+    return workspace
+
+
+def owned_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
+    """The workspace, for what only its owners may do."""
+    workspace = own_workspace_or_404(request, slug)
+    if not access.may_own(viewer(request), workspace.pk):
         raise Http404
     return workspace
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.accounts import access, recent_sign_in, throttle, workspace_links
-from backend.accounts.models import Workspace
+from backend.accounts import recent_sign_in, throttle, workspace_links
 from backend.links import absolute, link_to
 from backend.sharing.workspace_secrets import NotOpened
 from backend.web import visible
@@ -29,10 +28,9 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 def make_link(request: HttpRequest, slug: str) -> HttpResponse:
     """A new link in place of the former one; it is shown once."""
-    workspace = _owned_or_404(request, slug)
+    workspace = visible.owned_workspace_or_404(request, slug)
     recent_sign_in.require(request)
-    maker = visible.viewer(request)
-    assert maker is not None
+    maker = visible.viewer_or_404(request)
     try:
         clear = workspace_links.make_link(maker, workspace)
     except NotOpened as refused:
@@ -44,14 +42,7 @@ def make_link(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def revoke_link(request: HttpRequest, slug: str) -> HttpResponse:
     """The link leads nowhere from now on."""
-    workspace = _owned_or_404(request, slug)
+    workspace = visible.owned_workspace_or_404(request, slug)
     workspace_links.revoke_link(workspace)
     messages.info(request, "The link was revoked. Browsers that opened it see nothing any more.")
     return HttpResponseRedirect(link_to("settings", workspace.slug))
-
-
-def _owned_or_404(request: HttpRequest, slug: str) -> Workspace:
-    workspace = visible.own_workspace_or_404(request, slug)
-    if not access.may_own(visible.viewer(request), workspace.pk):
-        raise Http404
-    return workspace

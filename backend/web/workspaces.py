@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.accounts import access, held_mail, recent_sign_in, workspaces
 from backend.accounts import first_owner as first
+from backend.accounts import held_mail, recent_sign_in, workspaces
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.models import Membership
 from backend.accounts.workspaces import WorkspaceRefused
@@ -53,8 +53,7 @@ def new_workspace(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "new_workspace.html", {})
     name, slug = request.POST.get("name", ""), request.POST.get("slug", "").strip()
-    owner = visible.viewer(request)
-    assert owner is not None
+    owner = visible.viewer_or_404(request)
     try:
         workspace = workspaces.create(owner, name=name, slug=slug)
     except WorkspaceRefused as refused:
@@ -83,9 +82,7 @@ def rename_workspace(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def remove_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     """Delete the workspace for good. Field: confirm, its slug."""
-    workspace = visible.own_workspace_or_404(request, slug)
-    if not access.may_own(visible.viewer(request), workspace.pk):
-        raise Http404
+    workspace = visible.owned_workspace_or_404(request, slug)
     if request.POST.get("confirm", "").strip() != workspace.slug:
         sentence = f"The text does not match; expected “{workspace.slug}”. Nothing was deleted."
         return settings_form(request, workspace, refused={"delete": sentence})
