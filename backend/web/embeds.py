@@ -33,6 +33,7 @@ from backend.web.result_set_answers import (
     check_fields,
     frame_html,
     guarded,
+    json_problem,
     why_no_answer,
 )
 from backend.web.visible import or_404
@@ -113,24 +114,20 @@ def oembed(request: HttpRequest) -> HttpResponse:
     form = request.GET.get("format", "json")
     if form != "json":
         detail = f"format: got {form[:40]!r}, allowed is json."
-        return _problem(501, "Unknown format", detail, "Ask for format=json.")
+        return json_problem(501, "Unknown format", detail, hint="Ask for format=json.")
     link = _link_in(request.GET.get("url", ""))
     result_set = None if link is None else _result_set(request, link)
     if result_set is None:
         detail = "url is not the address of a shared result set here."
         hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."
-        return _problem(404, "Nothing to embed", detail, hint)
+        return json_problem(404, "Nothing to embed", detail, hint=hint)
     if result_set.is_gone:
         sentence, since = result_set.end
-        return guarded(result_set, _problem(410, "This result set is gone", sentence, _on(since)))
+        problem = json_problem(410, "This result set is gone", sentence, hint=_on(since))
+        return guarded(result_set, problem)
     answer = guarded(result_set, JsonResponse(_rich(request, result_set)))
     answer["Cache-Control"] = f"public, max-age={MAX_AGE_S}"
     return answer
-
-
-def _problem(status: int, title: str, detail: str, hint: str) -> HttpResponse:
-    body = {"title": title, "status": status, "detail": detail, "hint": hint}
-    return JsonResponse(body, status=status, content_type="application/problem+json")
 
 
 def _link_in(url: str) -> UUID | None:

@@ -34,12 +34,17 @@ def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
     CompareQuery.parse({name: request.GET.getlist(name) for name in DRAWING})
 
 
+def json_problem(status: int, title: str, detail: str, **more: str | None) -> HttpResponse:
+    """What went wrong, for programs; `more`: further members."""
+    body = {"title": title, "status": status, "detail": detail, **more}
+    return JsonResponse(body, status=status, content_type="application/problem+json")
+
+
 def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
     """A query field that the address does not accept: which, what was sent, what is allowed."""
     if request.path.endswith(".json"):
         title = "We don't understand this link"
-        body = {"title": title, "status": 400, "detail": str(error), "hint": error.hint}
-        return JsonResponse(body, status=400, content_type="application/problem+json")
+        return json_problem(400, title, str(error), hint=error.hint)
     return answer_error(request, error)
 
 
@@ -98,9 +103,8 @@ def gone(request: HttpRequest, result_set: ResultSet) -> HttpResponse:
     sentence, since = result_set.end
     title = "This result set is gone"
     if request.path.endswith(".json"):
-        body = {"title": title, "status": 410, "detail": sentence, "since": instant(since)}
-        body["sha256"] = result_set.sha256 or None
-        return JsonResponse(body, status=410, content_type="application/problem+json")
+        sha256 = result_set.sha256 or None
+        return json_problem(410, title, sentence, since=instant(since), sha256=sha256)
     context = {
         "result_set": result_set,
         "title": title,
@@ -119,8 +123,7 @@ def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
     hint = "Ask its author to save the comparison again."
     reason = why_no_answer(error)
     if request.path.endswith(".json"):
-        body = {"title": title, "status": 409, "detail": reason, "hint": hint}
-        return JsonResponse(body, status=409, content_type="application/problem+json")
+        return json_problem(409, title, reason, hint=hint)
     return message(request, 409, title=title, sentence=reason, hint=hint)
 
 
