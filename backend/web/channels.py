@@ -62,11 +62,10 @@ def channels(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def channel(request: HttpRequest, slug: str, channel_id: UUID) -> HttpResponse:
     """One channel with its signing secret, for admins, and the log of its deliveries."""
-    workspace = visible.administered_workspace_or_404(request, slug)
-    row = _channel_or_404(workspace, channel_id)
+    row = _channel_or_404(request, slug, channel_id)
     deliveries = Delivery.objects.filter(channel=row)[:MOST_DELIVERIES]
     context = {
-        "workspace": workspace,
+        "workspace": row.workspace,
         "nav": "alerts",
         "channel": row,
         "kind": KINDS[ChannelKind(row.kind)][0],
@@ -80,31 +79,28 @@ def channel(request: HttpRequest, slug: str, channel_id: UUID) -> HttpResponse:
 @require_POST
 def test_channel(request: HttpRequest, slug: str, channel_id: UUID) -> HttpResponse:
     """Queue a test message."""
-    workspace = visible.administered_workspace_or_404(request, slug)
-    row = _channel_or_404(workspace, channel_id)
+    row = _channel_or_404(request, slug, channel_id)
     send_test(row)
     messages.info(request, "The test message is on its way. Reload this page to see the outcome.")
-    return HttpResponseRedirect(link_to("channel-page", workspace.slug, row.pk))
+    return HttpResponseRedirect(link_to("channel-page", slug, row.pk))
 
 
 @require_POST
 def renew_channel_secret(request: HttpRequest, slug: str, channel_id: UUID) -> HttpResponse:
     """Make another signing secret."""
-    workspace = visible.administered_workspace_or_404(request, slug)
-    row = _channel_or_404(workspace, channel_id)
+    row = _channel_or_404(request, slug, channel_id)
     renew_secret(row)
     messages.info(request, "The channel has another secret. Enter it at the receiver now.")
-    return HttpResponseRedirect(link_to("channel-page", workspace.slug, row.pk))
+    return HttpResponseRedirect(link_to("channel-page", slug, row.pk))
 
 
 @require_POST
 def delete_channel(request: HttpRequest, slug: str, channel_id: UUID) -> HttpResponse:
     """Delete a channel with its log; messages that wait are not sent."""
-    workspace = visible.administered_workspace_or_404(request, slug)
-    row = _channel_or_404(workspace, channel_id)
+    row = _channel_or_404(request, slug, channel_id)
     remove_channel(row)
     messages.info(request, f"Deleted the channel “{row.name}”.")
-    return HttpResponseRedirect(link_to("channels-page", workspace.slug))
+    return HttpResponseRedirect(link_to("channels-page", slug))
 
 
 @require_POST
@@ -128,7 +124,8 @@ def revoke_feed_token(request: HttpRequest, slug: str, token_id: UUID) -> HttpRe
     return HttpResponseRedirect(link_to("channels-page", workspace.slug))
 
 
-def _channel_or_404(workspace: Workspace, channel_id: UUID) -> Channel:
+def _channel_or_404(request: HttpRequest, slug: str, channel_id: UUID) -> Channel:
+    workspace = visible.administered_workspace_or_404(request, slug)
     return get_object_or_404(channels_in([workspace.pk]), pk=channel_id)
 
 
