@@ -66,12 +66,17 @@ def undo(request: HttpRequest, run_id: UUID, correction_id: UUID) -> HttpRespons
 
 
 def writable_run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """The run, for a change; 404 for viewers, as for strangers.
+    """The run, for a change; 404 as `changeable_or_404`."""
+    rows = Run.objects.select_related("workspace", "server_host", "client_host")
+    readable = rows.filter(pk=run_id, workspace__in=visible.workspaces(request))
+    return changeable_or_404(request, readable.first())
+
+
+def changeable_or_404(request: HttpRequest, run: Run | None) -> Run:
+    """The run, if the viewer may change it; 404 for viewers, as for strangers.
 
     What changes a large run computes its figures anew, so the answer holds a slot of the viewer.
     """
-    rows = Run.objects.select_related("workspace", "server_host", "client_host")
-    run = rows.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404
     hold_slot_if_large(run.trials.all(), viewer=visible.viewer_name(request))

@@ -6,11 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.errors import InvalidInput
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.trash import (
@@ -29,7 +28,7 @@ from backend.links import link_to, run_link
 from backend.runs.listing import rows_of
 from backend.runs.models import Cell, Run, Trial
 from backend.web import visible
-from backend.web.run_edit import writable_run_or_404
+from backend.web.run_edit import changeable_or_404, writable_run_or_404
 
 
 @require_safe
@@ -65,7 +64,8 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Take a run out of the trash."""
-    run = _trashed_or_404(request, run_id)
+    trashed = find_trashed_run(run_id, visible.workspaces(request))
+    run = changeable_or_404(request, trashed)
     try:
         restore_run(run)
     except InvalidInput as refused:
@@ -84,10 +84,7 @@ def erase_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     With `is_trashed`, only where it is in the trash.
     """
     rows = Run.with_trash.filter(pk=run_id, workspace__in=visible.workspaces(request))
-    run = rows.select_related("workspace").first()
-    if run is None or not visible.may_write(request, run.workspace):
-        raise Http404
-    hold_slot_if_large(run.trials.all(), viewer=visible.viewer_name(request))
+    run = changeable_or_404(request, rows.select_related("workspace").first())
     is_trashed = bool(request.POST.get("is_trashed"))
     if not request.POST.get("is_confirmed"):
         return render(request, "erase_run.html", {**_taken_away(run), "is_trashed": is_trashed})
@@ -111,14 +108,6 @@ def _remove(run: Run, *, is_trashed: bool) -> bool:
 
 def _quoted(run: Run) -> str:
     return f"“{rows_of([run])[0].name}”"
-
-
-def _trashed_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    run = find_trashed_run(run_id, visible.workspaces(request))
-    if run is None or not visible.may_write(request, run.workspace):
-        raise Http404
-    hold_slot_if_large(run.trials.all(), viewer=visible.viewer_name(request))
-    return run
 
 
 def _taken_away(run: Run) -> dict[str, Any]:
