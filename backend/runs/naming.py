@@ -26,9 +26,10 @@ def _join_names(names: Iterable[str], plural: str) -> str:
 
 def trial_count_text(trials: int, warmups: int) -> str:
     """How many trials there are beside the warm-ups: "36 trials and 12 warm-ups"."""
-    counted = _count(trials - warmups, "trial")
-    return f"{counted} and {_count(warmups, 'warm-up')}" if warmups else counted
+    counted = count_text(trials - warmups, "trial")
+    return f"{counted} and {count_text(warmups, 'warm-up')}" if warmups else counted
 
 
-def _count(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
+    """`1 trial`, `1,200 trials`."""
     return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -24,6 +24,7 @@ from backend.analysis.query.fields import page_fields
 from backend.library.loading import find_study_of, result_set_id, today_name
 from backend.library.summary import today_texts
 from backend.links import absolute, link_to, result_set_link
+from backend.runs.naming import count_text
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
 from backend.sharing.corrected_runs import corrections_since
@@ -86,17 +87,13 @@ def _newer_texts(request: HttpRequest, result_sets: Sequence[ResultSet]) -> dict
 
 
 def _newer_count(count: int) -> str:
-    return f"{MOST} or more newer runs" if count >= MOST else _plural(count, "newer run")
+    return f"{MOST} or more newer runs" if count >= MOST else count_text(count, "newer run")
 
 
 def _corrected(result_set: ResultSet) -> str:
     """How many corrections its runs got since, as a text; empty for none."""
     count = corrections_since(result_set)
-    return _plural(count, "correction") if count else ""
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return count_text(count, "correction") if count else ""
 
 
 @require_POST

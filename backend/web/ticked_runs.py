@@ -19,6 +19,7 @@ from backend.links import link_to, own_path
 from backend.runs.labelling import label_runs
 from backend.runs.listing import rows_of
 from backend.runs.models import Run, Trial
+from backend.runs.naming import count_text
 from backend.web import visible
 from backend.web.pair import pair_of_ticked
 
@@ -78,20 +79,16 @@ def _label(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> s
     name, value = request.POST.get("label", ""), request.POST.get("value", "")
     label_runs(runs, name, value, author=visible.viewer(request))
     if not value.strip():
-        return f"The label “{name.strip()}” was removed from {_count(runs)}."
-    return f"{_count(runs)} got the label “{name.strip()}: {value.strip()}”."
+        return f"The label “{name.strip()}” was removed from {count_text(len(runs), 'run')}."
+    return f"{count_text(len(runs), 'run')} got the label “{name.strip()}: {value.strip()}”."
 
 
 def _delete(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> str:
     trash_runs(runs, by=visible.viewer(request))
     forget_progress([run.pk for run in runs], workspace.pk)
     it = "it" if len(runs) == 1 else "them"
-    days = KEPT_IN_TRASH.days
-    return f"{_count(runs)} moved to the trash. You can restore {it} for {days} days."
+    days, count = KEPT_IN_TRASH.days, count_text(len(runs), "run")
+    return f"{count} moved to the trash. You can restore {it} for {days} days."
 
 
 _CHANGES = {"label": _label, "delete": _delete}
-
-
-def _count(runs: Sequence[Run]) -> str:
-    return f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
