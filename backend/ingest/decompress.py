@@ -10,14 +10,12 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO
 
 import zstandard
 
 from backend.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from backend.formats.streams import stream_of
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -62,44 +60,25 @@ def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> Binary
     if not is_compressed(magic):
         return packed
     pieces = _gzip(packed) if magic.startswith(GZIP_MAGIC) else _zstd(packed)
-    return cast(BinaryIO, io.BufferedReader(_Unpacked(pieces, size, limit_bytes), STEP_BYTES))
+    return stream_of(_counted(pieces, size, limit_bytes))
 
 
 def is_compressed(data: bytes) -> bool:
     return data.startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 
-class _Unpacked(io.RawIOBase):
-    """Pieces as a stream, counted as they come."""
-
-    def __init__(self, pieces: Iterator[bytes], packed_size: int, limit_bytes: int) -> None:
-        self._pieces, self._packed_size, self._limit = pieces, packed_size, limit_bytes
-        self._piece = memoryview(b"")
-        self._count = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        while not self._piece:
-            try:
-                self._take(next(self._pieces))
-            except StopIteration:
-                return 0
-            except (zlib.error, zstandard.ZstdError) as broken:
-                raise UnpackingStopped(f"The compressed file is broken: {broken}.") from None
-        target = memoryview(buffer).cast("B")
-        count = min(len(target), len(self._piece))
-        target[:count] = self._piece[:count]
-        self._piece = self._piece[count:]
-        return count
-
-    def _take(self, piece: bytes) -> None:
-        if not self._count and is_compressed(piece[:4]):
-            raise UnpackingStopped("The file is compressed twice. Compress it once.")
-        self._count += len(piece)
-        check_growth(self._packed_size, self._count, self._limit)
-        self._piece = memoryview(piece)
+def _counted(pieces: Iterator[bytes], packed_size: int, limit_bytes: int) -> Iterator[bytes]:
+    """The pieces, counted as they come."""
+    count = 0
+    try:
+        for piece in pieces:
+            if not count and is_compressed(piece[:4]):
+                raise UnpackingStopped("The file is compressed twice. Compress it once.")
+            count += len(piece)
+            check_growth(packed_size, count, limit_bytes)
+            yield piece
+    except (zlib.error, zstandard.ZstdError) as broken:
+        raise UnpackingStopped(f"The compressed file is broken: {broken}.") from None
 
 
 def check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
