@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 
 from backend.api.preconditions import tag_of
 from backend.api.urls import is_api_path
+from backend.middleware import Middleware
 
-Handler = Callable[[HttpRequest], HttpResponseBase]
 
-
-class ConditionalGet:
+class ConditionalGet(Middleware):
     """The tag of an answer is the hash of its bytes, so an answer without a change has none new.
 
     A client that asks again with it is answered 304 without a body.
     """
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)

@@ -6,7 +6,6 @@ their views have no throttle. Nothing is counted or told while the cache is away
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from django.http import HttpRequest, HttpResponseBase
@@ -16,6 +15,7 @@ from rest_framework.throttling import BaseThrottle
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, User
 from backend.errors import TooMany
+from backend.middleware import Middleware
 
 if TYPE_CHECKING:
     # It reads the settings that name this module.
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 WINDOW_S = 60
 # Of a request, where its rate is kept for the answer.
 ATTRIBUTE = "counted_rate"
-Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
 class RequestRate(BaseThrottle):
@@ -47,11 +46,8 @@ def _sender(request: Request) -> str:
     return throttle.address_of(request.META)
 
 
-class RateLimitHeaders:
+class RateLimitHeaders(Middleware):
     """`RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers)."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)

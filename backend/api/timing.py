@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
 from backend.api.urls import is_api_path
+from backend.middleware import Middleware
 
-Handler = Callable[[HttpRequest], HttpResponseBase]
 
-
-class ServerTiming:
+class ServerTiming(Middleware):
     """`Server-Timing: app;dur=12.3`: milliseconds from the request's head to the answer's."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.response import Response
 
 from backend.analysis.loading.viewer_slots import giving_slots_back
+from backend.middleware import Middleware
 
-Handler = Callable[[HttpRequest], HttpResponseBase]
 
-
-class GiveSlotsBack:
+class GiveSlotsBack(Middleware):
     """Ends the slot of an answer when its bytes are there, also where the view raised.
 
     Outside of what hashes the bytes. Sending them takes no slot: Waitress keeps what a slow reader
     has not taken.
     """
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         with giving_slots_back():

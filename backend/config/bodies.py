@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -11,10 +10,10 @@ from backend.api import errors as api
 from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
 from backend.config.errors import outage_answer
 from backend.ingest.limits import ANONYMOUS_BYTES
+from backend.middleware import Middleware
 from backend.problems import BODIES_BUSY, DATABASE_AWAY, STORAGE_FULL, Answer
 from backend.web.errors import message
 
-Handler = Callable[[HttpRequest], HttpResponseBase]
 # The answers to bodies that the web server left unread. Credentials that are not valid are answered
 # by the view, which reads the credentials too.
 UNREAD: dict[str, Answer] = {
@@ -25,14 +24,11 @@ UNREAD: dict[str, Answer] = {
 LENGTH_HINT = "Send Content-Length; a body in chunks is not taken."
 
 
-class LimitBodies:
+class LimitBodies(Middleware):
     """Refuses large bodies, and anonymous ones above `ANONYMOUS_BYTES`.
 
     The views of the API ask for a token or a session before they read a body; pages do not.
     """
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if b"\0" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 
 from backend.config.errors import outage_answer
 from backend.disks import is_short
+from backend.middleware import Middleware
 from backend.problems import STORAGE_FULL
 
-Handler = Callable[[HttpRequest], HttpResponseBase]
 # Names of the URLs that take raw files to keep, and how.
 UPLOADS = {("upload-list", "POST"), ("part", "PUT"), ("new-upload", "POST")}
 
 
-class RefuseUploadsOnShortDisk:
+class RefuseUploadsOnShortDisk(Middleware):
     """507 for uploads, before anything is kept of them."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         """An answer in the place of the view's, or None."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponseBase
 
-Handler = Callable[[HttpRequest], HttpResponseBase]
+from backend.middleware import Middleware
+
 # The pages use none of these; nor may a page that they are framed in lend them.
 PERMISSIONS = ", ".join(
     f"{feature}=()"
@@ -27,11 +26,8 @@ PERMISSIONS = ", ".join(
 SHOWN_ELSEWHERE = {"embed", "oembed", "result-set-png", "result-set-svg"}
 
 
-class PolicyHeaders:
+class PolicyHeaders(Middleware):
     """`Permissions-Policy`, and `Cross-Origin-Resource-Policy`."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)

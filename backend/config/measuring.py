@@ -5,26 +5,22 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
 from backend import counters, log_context
 from backend.api.urls import is_api_path
+from backend.middleware import Middleware
 
-Handler = Callable[[HttpRequest], HttpResponseBase]
 HEADER = "X-Request-Id"
 # What a proxy may have given; everything else is replaced.
 _GIVEN = re.compile(r"[A-Za-z0-9_.-]{8,64}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-class MeasureRequests:
+class MeasureRequests(Middleware):
     """The outermost middleware of ours: it sees every request but those of `quick_uploads`, which
     count themselves."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 
 from allauth.mfa.signals import authentication_failed
 from django.conf import settings
@@ -17,6 +16,7 @@ from backend.accounts import audit, throttle
 from backend.accounts.addresses import sender_address
 from backend.accounts.models import User
 from backend.errors import LoadsheetError
+from backend.middleware import Middleware
 from backend.web.errors import error_page, message
 from backend.web.visible import Moved, viewer
 
@@ -26,14 +26,9 @@ HIDING_ACCOUNTS = ("account_reset_password", "account_signup")
 # Several times as long as that work takes.
 ACCOUNT_ANSWER_S = 0.5
 
-Handler = Callable[[HttpRequest], HttpResponseBase]
 
-
-class PrivateByDefault:
+class PrivateByDefault(Middleware):
     """Forbids caching unless the view allows it."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
@@ -41,11 +36,8 @@ class PrivateByDefault:
         return response
 
 
-class NameActor:
+class NameActor(Middleware):
     """Tells the audit log who sends a request; a token says so itself (`backend.api.auth`)."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         address = sender_address(request.META)
@@ -54,14 +46,8 @@ class NameActor:
             return self.get_response(request)
 
 
-class AnswerRefusals:
+class AnswerRefusals(Middleware):
     """Answers an exception that a view raises by the page of its class in `backend.problems`."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """None hands the error to Django, which logs it."""
@@ -87,14 +73,11 @@ def _redirect_to_slug(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
 
 
-class HideWhoHasAnAccount:
+class HideWhoHasAnAccount(Middleware):
     """Answers the forms of HIDING_ACCOUNTS after ACCOUNT_ANSWER_S, or the next multiple of it.
 
     So nobody can measure whether there was an account.
     """
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         began_s = time.monotonic()
@@ -112,16 +95,10 @@ def _hides_accounts(request: HttpRequest) -> bool:
     return is_form and request.method == "POST" and not request.user.is_authenticated
 
 
-class LimitFailedSignIns:
+class LimitFailedSignIns(Middleware):
     """Makes people wait after too many failed sign-ins from their address, for the account that
     they name, or in all.
     """
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponseBase | None:
         if not _is_sign_in(request):
