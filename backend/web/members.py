@@ -114,8 +114,7 @@ def _page(
     request: HttpRequest, workspace: Workspace, *, invitation: str = "", sent_to: str = ""
 ) -> HttpResponse:
     viewer = visible.viewer_or_404(request)
-    own_role = members.role_of(viewer, workspace)
-    given = members.roles_given_by(own_role)
+    given = members.roles_given_by(members.role_of(viewer, workspace))
     rows = members.members_of(workspace)
     context: dict[str, Any] = {
         "workspace": workspace,
@@ -129,7 +128,6 @@ def _page(
             for membership in rows.order_by("user__username")
         ],
         "roles": [{"id": role.value, "help": ROLE_HELP[role]} for role in given],
-        "own_role": own_role,
         "sends_mail": settings.SENDS_MAIL,
         "invitation": invitation,
         "sent_to": sent_to,
