@@ -1,12 +1,18 @@
-"""`{% table %}`: the box in which a wide table scrolls, with its name for screen readers."""
+"""Tables: `{% table %}`, the box in which a wide one scrolls, with its name for screen readers; its heads
+by `{% heads %}`, or one by one by `{% sortable %}`.
+"""
 
 from __future__ import annotations
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
+
+# By the kind of the figures under a head: the unit that it shows, which the browser may change.
+_UNITS = {"rate": " req/s", "time": " µs", "ratio": "", "bytes": " bytes", "seconds": " s"}
+_ARROWS = {"higher": "↑", "lower": "↓"}
 
 
 @register.simple_block_tag
@@ -29,9 +35,58 @@ def table(
         '<table{}{}{}><caption class="visually-hidden">{}</caption>{}</table></div>',
         f" {box}" if box else "",
         caption,
-        format_html(' class="{}"', classes) if classes else "",
+        _attribute("class", classes),
         " data-sortable" if is_sortable else "",
         " data-columns" if has_columns else "",
         caption,
         content,
     )
+
+
+@register.simple_tag
+def heads(*texts: str, numbers: str = "", hidden: str = "") -> SafeString:
+    """The heads of a table that is not sorted.
+
+    `numbers`: those of columns of figures, separated by commas. `hidden`: of a last column with
+    buttons, for screen readers; empty where there is no such column.
+    """
+    figures = numbers.split(", ")
+    columns = [(_attribute("class", "number" if text in figures else ""), text) for text in texts]
+    if hidden:
+        columns.append(("", format_html('<span class="visually-hidden">{}</span>', hidden)))
+    row = format_html_join("", '<th scope="col"{}>{}</th>', columns)
+    return format_html("<thead><tr>{}</tr></thead>", row)
+
+
+@register.simple_tag
+def sortable(
+    text: str,
+    first: str = "ascending",
+    *,
+    order: str = "",
+    classes: str = "",
+    kind: str = "",
+    better: str = "",
+) -> SafeString:
+    """The head of a column that people sort; `first`: the direction of the first press.
+
+    `order`: the direction that the column has already. `kind`: of its figures, as `{% number %}`
+    takes it, or seconds. `better`: higher or lower.
+    """
+    unit = _UNITS.get(kind)
+    mark = '\n<span class="better" title="{} is better">{}</span>'
+    return format_html(
+        '<th scope="col"{}{}{}>'
+        '<button class="sort" type="button" data-sort="{}">{}{}{}</button></th>\n',
+        _attribute("class", classes),
+        _attribute("data-format", "" if kind == "seconds" else kind),
+        _attribute("aria-sort", order),
+        first,
+        text,
+        "" if unit is None else format_html('<span class="unit">{}</span>', unit),
+        format_html(mark, better, _ARROWS[better]) if better else "",
+    )
+
+
+def _attribute(name: str, value: str) -> str:
+    return format_html(' {}="{}"', name, value) if value else ""
