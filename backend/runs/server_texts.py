@@ -2,7 +2,7 @@
 
 From an entry follow the member of the envelope, the column of servers (`manage.py makemigrations`
 writes its migration), the identity of servers, the field of comparisons, the column of the table of
-trials, and the variants of a server in the API.
+trials, the box of the upload form, and the variants of a server in the API.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ class ServerText:
 
     name: str
     noun: str
+    # In the box of the upload form.
+    example: str = ""
     # Its place among the fields that name a series, and among those that tell series of one name
     # apart: by default after the runtime.
     name_rank: int = 25
@@ -23,6 +25,6 @@ class ServerText:
 
 
 SERVER_TEXTS: tuple[ServerText, ...] = (
-    ServerText(name="version", noun="version", name_rank=10, apart_rank=10),
+    ServerText(name="version", noun="version", example="1.27.0", name_rank=10, apart_rank=10),
     ServerText(name="runtime", noun="runtime", name_rank=20, apart_rank=110),
 )

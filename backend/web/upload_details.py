@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from backend.errors import InvalidInput
+from backend.runs.server_texts import SERVER_TEXTS
 
 # Fields of the form, and their place in the envelope.
 _PLACES = {
     "server": ("server", "name"),
-    "version": ("server", "version"),
-    "runtime": ("server", "runtime"),
+    **{text.name: ("server", text.name) for text in SERVER_TEXTS},
     "workload": ("workload", "name"),
 }
 # By field: the role of the host.
@@ -20,7 +20,15 @@ _HOSTS = {"host": "server", "client_host": "client"}
 _SAME_HOST = {"yes": True, "no": False}
 DETAILS = (*_PLACES, *_HOSTS, "same_host", "started", "labels", "notes")
 # Of outputs of several versions that were measured together.
-SHARED_DETAILS = ("server", "runtime", "workload", *_HOSTS, "same_host", "labels")
+SHARED_DETAILS = tuple(name for name in DETAILS if name not in ("version", "started", "notes"))
+# The boxes of texts: the field, its label, and an example.
+BOXES = (
+    ("server", "Server", "nginx"),
+    *((text.name, text.noun.capitalize(), text.example) for text in SERVER_TEXTS),
+    ("workload", "Workload", "hello"),
+    ("host", "Server host", "bench-1"),
+    ("client_host", "Client host", "bench-2"),
+)
 
 
 class DetailRefused(InvalidInput):

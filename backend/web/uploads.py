@@ -34,7 +34,7 @@ from backend.web.previews import (
     preview_context,
     sent_files,
 )
-from backend.web.upload_details import DETAILS, SHARED_DETAILS, read_details
+from backend.web.upload_details import BOXES, DETAILS, SHARED_DETAILS, read_details
 
 UPLOADS_PER_PAGE, MOST_OPEN = 50, 10
 OPEN_FOR = timedelta(days=14)
@@ -186,10 +186,12 @@ def _form(
     refused: str = "",
     status: int = 200,
 ) -> HttpResponse:
+    given = {name: request.POST.get(name, request.GET.get(name, "")) for name in DETAILS}
     context = {
         "workspace": workspace,
         "nav": "runs",
-        "given": {name: request.POST.get(name, request.GET.get(name, "")) for name in DETAILS},
+        "given": given,
+        "boxes": [(*box, given[box[0]]) for box in BOXES],
         "max_notes": MAX_NOTES,
         "curl_command": curl_command(),
         **preview_context(
