@@ -1,8 +1,11 @@
-"""Tables: `{% table %}`, the box in which a wide one scrolls, with its name for screen readers; its heads
-by `{% heads %}`, or one by one by `{% sortable %}`.
+"""Tables: `{% table %}`, the box in which a wide one scrolls, with its name for screen readers.
+
+Its heads by `{% heads %}`, or each by `{% sortable %}`. Also `{% copied %}`: a text to copy.
 """
 
 from __future__ import annotations
+
+from textwrap import dedent
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -85,6 +88,19 @@ def sortable(
         text,
         "" if unit is None else format_html('<span class="unit">{}</span>', unit),
         format_html(mark, better, _ARROWS[better]) if better else "",
+    )
+
+
+@register.simple_block_tag
+def copied(content: str, id_: str, label: str) -> SafeString:
+    """The text between the tags, without its indentation, to copy. `label`: of the button."""
+    return format_html(
+        '<div class="code"><pre id="{}"><code>{}</code></pre><button class="button" type="button"'
+        ' data-copy="{}" aria-label="{}">Copy</button></div>',
+        id_,
+        SafeString(dedent(content).strip()),
+        id_,
+        label,
     )
 
 
