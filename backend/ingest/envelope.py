@@ -64,12 +64,6 @@ class Instant(datetime):
 class Section(Struct, frozen=True):
     """A part of the envelope. Null is unknown, as if the member were left out."""
 
-    def known_members(self) -> dict[str, Any]:
-        """The members that are known, as JSON has them."""
-        return {
-            name: value for name, value in msgspec.structs.asdict(self).items() if value is not None
-        }
-
 
 class Agent(Section, frozen=True):
     """The program that sent the upload."""
@@ -253,9 +247,10 @@ class Envelope(Struct, frozen=True, rename={"upload_id": "id"}):
         return self.trials or ()
 
 
-def known_members(section: Section | None) -> dict[str, Any]:
-    """The known members of a section, none where it is left out."""
-    return {} if section is None else section.known_members()
+def given_members(section: Section | None) -> dict[str, Any]:
+    """The members of a section that are known, as JSON has them; none where it is left out."""
+    members = {} if section is None else msgspec.structs.asdict(section)
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def read_envelope(value: object) -> Envelope:
@@ -323,7 +318,7 @@ def _check_map(server: Server | None, workload: Workload | None, place: str) -> 
 
 def read_host(value: object, role: str) -> dict[str, Any]:
     """The known members of a host as an envelope describes it; raises EnvelopeError."""
-    return known_members(_convert(value, Host | None, f"hosts.{role}"))
+    return given_members(_convert(value, Host | None, f"hosts.{role}"))
 
 
 def _convert(value: object, kind: Any, whole: str) -> Any:

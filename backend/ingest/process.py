@@ -11,7 +11,7 @@ from django.db import transaction
 
 from backend import log_context
 from backend.ingest import queue
-from backend.ingest.envelope import known_members
+from backend.ingest.envelope import given_members
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.reading import envelope_of, read_upload
 from backend.ingest.signals import runs_read
@@ -64,16 +64,16 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
 def run_input_of(upload: Upload) -> RunInput:
     """What the envelope says of the run as a whole."""
     envelope = envelope_of(upload)
-    run = known_members(envelope.run)
+    run = given_members(envelope.run)
     return RunInput(
         id=envelope.run_id or upload.pk,
         workspace=upload.workspace,
         author=upload.author,
         same_host=envelope.same_host,
         labels=_labels(run.get("labels", {})),
-        server_host=known_members(envelope.hosts and envelope.hosts.server),
-        client_host=known_members(envelope.hosts and envelope.hosts.client),
-        agent=known_members(envelope.agent),
+        server_host=given_members(envelope.hosts and envelope.hosts.server),
+        client_host=given_members(envelope.hosts and envelope.hosts.client),
+        agent=given_members(envelope.agent),
         server_tails={name: tail for name, tail in run.get("server_tails", {}).items() if tail},
         **{name: run[name] for name in RUN_MEMBERS if name in run},
         **_members_as_sent(upload),

@@ -16,7 +16,7 @@ from backend.errors import WorkFailed
 from backend.formats.model import ReadTrial
 from backend.formats.server_header import Product, read_product
 from backend.ingest.answers import Answers
-from backend.ingest.envelope import Envelope, TrialEntry, known_members, read_envelope
+from backend.ingest.envelope import Envelope, TrialEntry, given_members, read_envelope
 from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parse_child import trial_of
@@ -152,7 +152,7 @@ def _artefacts_of(entry: TrialEntry, by_name: Mapping[str, Artefact]) -> list[Ar
 
 
 def _tool_asked(entry: TrialEntry) -> str:
-    return str(known_members(entry.load).get("tool") or "")
+    return str(given_members(entry.load).get("tool") or "")
 
 
 def _require_results(reading: Reading) -> None:
@@ -185,9 +185,9 @@ def _only_trial(answer: dict[str, Any]) -> tuple[ReadTrial | None, str]:
 def _planned_record(entry: TrialEntry, trial: ReadTrial | None, refusal: str) -> TrialRecord:
     return TrialRecord(
         ordinal=entry.ordinal,
-        server={"name": UNKNOWN_SERVER, **_with_values(known_members(entry.server))},
-        workload={"name": "unknown workload", **_with_values(known_members(entry.workload))},
-        load=known_members(entry.load),
+        server={"name": UNKNOWN_SERVER, **_with_values(given_members(entry.server))},
+        workload={"name": "unknown workload", **_with_values(given_members(entry.workload))},
+        load=given_members(entry.load),
         reading=trial,
         repeat=entry.repeat,
         warmup=bool(entry.warmup),
@@ -236,7 +236,7 @@ def read_plain(
 def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRecord:
     """A result of a file without a plan: what its output says, and what the sender said of it."""
     url = _split(trial.parsed.url or "")
-    described = {**trial.parsed.server, **_with_values(known_members(envelope.server))}
+    described = {**trial.parsed.server, **_with_values(given_members(envelope.server))}
     return TrialRecord(
         ordinal=ordinal,
         server=_server_of(described, read_product(trial.parsed.server_software), url.netloc),
@@ -246,7 +246,7 @@ def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRec
             "keepalive": trial.parsed.keepalive,
             "tls": {"http": False, "https": True}.get(url.scheme),
             **trial.parsed.workload,
-            **_with_values(known_members(envelope.workload)),
+            **_with_values(given_members(envelope.workload)),
         },
         load={},
         reading=trial,

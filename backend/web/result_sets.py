@@ -171,11 +171,11 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         **_study_answers(result_set, is_member=is_member),
         "newer": newer_text(request, result_set),
         "corrected": _corrected(result_set) if is_member else "",
-        "newer_one": _if_nameable(result_set, result_set.superseded_by, is_member=is_member),
-        "older_ones": [
-            older
-            for older in result_set.supersedes.all()
-            if _if_nameable(result_set, older, is_member=is_member)
+        "successor": _if_nameable(result_set, result_set.superseded_by, is_member=is_member),
+        "predecessors": [
+            each
+            for each in result_set.supersedes.all()
+            if _if_nameable(result_set, each, is_member=is_member)
         ],
         "is_member": is_member,
         "readers": _readers(result_set) if is_member else "",

@@ -31,6 +31,8 @@ from backend.formats.model import ERROR_CLASSES
 
 Value = str | float | int | None
 Row = Sequence[Value]
+# The columns of a table, and its rows.
+Body = tuple[Sequence[str], Iterable[Row]]
 
 # What a series is, in the order of the columns: the field of the record, and the column.
 _OF_SERIES = {
@@ -75,10 +77,7 @@ def table_of(figures: Figures, view: str | None = None) -> Table:
     return Table((*columns, *_STATUS), tuple((*row, *status(row)) for row in rows))
 
 
-Found = tuple[Sequence[str], Iterable[Row]]
-
-
-def _sweep(figures: Figures, *more: Part) -> Found:
+def _sweep(figures: Figures, *more: Part) -> Body:
     parts = [
         _points(figures),
         _ranking(figures),
@@ -131,7 +130,7 @@ def _rows_without_figures(figures: Figures, columns: Sequence[str]) -> Iterator[
         yield [cells.get(column) for column in columns]
 
 
-def _tradeoff(figures: Figures) -> Found:
+def _tradeoff(figures: Figures) -> Body:
     """The sweep with the knee of each series."""
     place = _place(figures)
     columns = (f"knee_{place}", "knee_throughput_rps", "knee_why")
@@ -139,7 +138,7 @@ def _tradeoff(figures: Figures) -> Found:
     return _sweep(figures, _by_series(columns, knees))
 
 
-def _nines(figures: Figures) -> Found | None:
+def _nines(figures: Figures) -> Body | None:
     """The latency at each percent of the requests, and how many requests those are."""
     curves = figures.curves
     if curves is None:
@@ -157,7 +156,7 @@ def _nines(figures: Figures) -> Found | None:
     return columns, rows
 
 
-def _ratios(figures: Figures) -> Found | None:
+def _ratios(figures: Figures) -> Body | None:
     """Every server on every workload, and the geometric mean of the server's ratios."""
     ratios = figures.ratios
     if ratios is None:
@@ -179,7 +178,7 @@ def _ratios(figures: Figures) -> Found | None:
 _RATIO = (*(f"ratio{end}" for end in _RANGE), "verdict", "scope", "why")
 _RATIO_PARTS = (*_MEASURE, "verdict", "scope", "why")
 _MEAN = (*(f"mean_ratio{end}" for end in _RANGE), "mean_verdict", "mean_scope", "mean_over")
-_VIEWS: Mapping[str, Callable[[Figures], Found | None]] = {
+_VIEWS: Mapping[str, Callable[[Figures], Body | None]] = {
     "nines": _nines,
     "ratios": _ratios,
     "tradeoff": _tradeoff,

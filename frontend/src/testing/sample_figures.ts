@@ -53,7 +53,7 @@ function measured(value: number, trials: number, spread: number, next: () => num
   const each = Array.from({ length: trials }, () => value * (1 + (next() - 0.5) * 2 * spread));
   const known = trials >= 3;
   return {
-    value: Math.exp(each.reduce((sum, one) => sum + Math.log(one), 0) / each.length),
+    value: Math.exp(each.reduce((sum, item) => sum + Math.log(item), 0) / each.length),
     low: known ? value * (1 - spread * 1.2) : null,
     high: known ? value * (1 + spread * 1.2) : null,
     each,
@@ -75,9 +75,9 @@ function pointAt(load: number, ceiling: number, trials: number, next: () => numb
     overload: over > 0.9,
     checks: over > 0.9 ? ["same-host", "spread"] : ["same-host"],
     errors: Object.fromEntries(
-      ERROR_CLASSES.map((one) => [
-        one,
-        one === "timeout" ? share * 0.8 : one === "status" ? share * 0.2 : 0,
+      ERROR_CLASSES.map((item) => [
+        item,
+        item === "timeout" ? share * 0.8 : item === "status" ? share * 0.2 : 0,
       ]),
     ),
     metrics: {
@@ -90,7 +90,7 @@ function pointAt(load: number, ceiling: number, trials: number, next: () => numb
 }
 
 function curve(series: Series, at: number): Curve | null {
-  const point = series.points.find((one) => one.x === at);
+  const point = series.points.find((item) => item.x === at);
   const middle = point?.metrics.p50?.value;
   const tail = point?.metrics.p99?.value;
   if (!middle || !tail) return null;
@@ -141,11 +141,11 @@ export function sample(wanted: Wanted = {}): Figures {
     };
   });
   const at = loads[Math.floor(loads.length * 0.7)] ?? 64;
-  const value = (one: Series): number =>
-    one.points.find((point) => point.x === at)?.metrics.throughput?.value ?? 0;
+  const value = (item: Series): number =>
+    item.points.find((point) => point.x === at)?.metrics.throughput?.value ?? 0;
   const ranked = [...series].sort((a, b) => value(b) - value(a));
   const base = ranked[1] ?? ranked[0];
-  const curves = series.slice(0, -1).flatMap((one) => curve(one, at) ?? []);
+  const curves = series.slice(0, -1).flatMap((item) => curve(item, at) ?? []);
   return {
     schema: 2,
     query: "",
@@ -169,16 +169,16 @@ export function sample(wanted: Wanted = {}): Figures {
       x: at,
       metric: "throughput",
       baseline: base?.id ?? null,
-      rows: ranked.map((one, i) => {
-        const measure = one.points.find((point) => point.x === at)?.metrics.throughput;
+      rows: ranked.map((item, i) => {
+        const measure = item.points.find((point) => point.x === at)?.metrics.throughput;
         return {
-          series: one.id,
-          label: one.label,
+          series: item.id,
+          label: item.label,
           value: measure?.value ?? null,
           low: measure?.low ?? null,
           high: measure?.high ?? null,
           tier: String(i + 1),
-          ratio: one === base || !base ? null : ratio(value(one) / value(base)),
+          ratio: item === base || !base ? null : ratio(value(item) / value(base)),
           significant: true,
           relevant: true,
           why: null,
@@ -187,22 +187,22 @@ export function sample(wanted: Wanted = {}): Figures {
     },
     panels: null,
     curves: { at, series: curves },
-    knees: series.map((one, i) => ({
-      series: one.id,
+    knees: series.map((item, i) => ({
+      series: item.id,
       x: i === 0 ? null : 128,
-      throughput: i === 0 ? null : value(one),
+      throughput: i === 0 ? null : value(item),
       why: i === 0 ? "throughput still grows at the highest load" : null,
     })),
     capacity: null,
     ratios: {
       baseline: { server: base?.server ?? "", label: base?.label ?? "" },
-      rows: ranked.map((one) => one.label),
+      rows: ranked.map((item) => item.label),
       columns: ["hello 13 B", "json 2 KiB", "static 64 KiB"],
-      cells: ranked.map((one) =>
+      cells: ranked.map((item) =>
         [1, 0.93, 1.4].map((skew, column) =>
-          one === ranked.at(-1) && column === 2
+          item === ranked.at(-1) && column === 2
             ? null
-            : ratio(one === base ? 1 : (value(one) / Math.max(value(base ?? one), 1)) * skew),
+            : ratio(item === base ? 1 : (value(item) / Math.max(value(base ?? item), 1)) * skew),
         ),
       ),
     },
@@ -268,8 +268,8 @@ export function trend(): Figures {
     ...whole,
     finding: "gunicorn gthread serves 0.93× since 23.2",
     x: { field: "version", label: "Version", kind: "category", values: versions },
-    series: whole.series.map((one, i) => ({
-      ...one,
+    series: whole.series.map((item, i) => ({
+      ...item,
       label: i === 0 ? "gunicorn gthread" : "gunicorn sync",
       points: versions
         .filter((_, v) => i === 0 || v !== 3)
@@ -302,10 +302,10 @@ export function trend(): Figures {
 
 /** The same in panels, one per workload. */
 export function panelled(): Figures {
-  const one = sample({ series: 3 });
-  const two = sample({ series: 3, seed: 9 });
+  const hello = sample({ series: 3 });
+  const large = sample({ series: 3, seed: 9 });
   const values = ["hello 13 B", "static 64 KiB"];
-  const series = [one, two].flatMap((part, i) =>
+  const series = [hello, large].flatMap((part, i) =>
     part.series.map((line) => ({
       ...line,
       id: `${i + 2}${line.id.slice(1)}`,
@@ -315,14 +315,14 @@ export function panelled(): Figures {
   const inside = (i: number): string[] =>
     series.filter((line) => line.facet === values[i]).map((line) => line.id);
   return {
-    ...one,
+    ...hello,
     series,
     ranking: null,
     curves: null,
     ratios: null,
     knees: [],
     panels: values.map((value, i) => {
-      const part = i === 0 ? one : two;
+      const part = i === 0 ? hello : large;
       return {
         value,
         series: inside(i),
