@@ -65,7 +65,7 @@ export class PointTrialList {
       body,
       h(
         "p",
-        { class: "point-trials-actions" },
+        { class: "actions" },
         rankAt && button({ class: "button" }, () => rankAt(point.x), `Rank at ${place}`),
         button({ class: "button" }, () => this.close(true), "Close"),
       ),
