@@ -128,6 +128,9 @@ STORAGE_FULL = Answer(
     507, "Storage full", _MAKE_ROOM, 60, "There is no room for raw files at the moment."
 )
 DATABASE_AWAY = _away("Database away", 5, "The database does not answer at the moment.")
+_BAD_QUERY = Answer(
+    400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
+)
 BODIES_BUSY = _away(
     "Busy",
     RETRY_AFTER_S,
@@ -187,18 +190,10 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     NoRoomForArchive: Answer(507, "Storage full", _MAKE_ROOM, 60),
     # What a query asks for
-    QueryError: Answer(
-        400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
-    ),
-    SearchError: Answer(
-        400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
-    ),
-    BadSearch: Answer(
-        400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
-    ),
-    BadOrder: Answer(
-        400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
-    ),
+    QueryError: _BAD_QUERY,
+    SearchError: _BAD_QUERY,
+    BadSearch: _BAD_QUERY,
+    BadOrder: _BAD_QUERY,
     BadCursor: Answer(
         400,
         "Bad cursor",

@@ -29,24 +29,26 @@ import { leaveTrend, openTrend, trendChart, whyNoTrend } from "./trend";
 import type { TimeAxis, View } from "./view";
 import { overPercentiles, overPlaces, overRates } from "./zoom_axes";
 
+const SWEEP: View = {
+  id: "sweep",
+  name: (figures) => `By ${axisName(figures)}`,
+  title: (figures, metric) => `${metricTitle(figures, metric)} against ${axisName(figures)}`,
+  build: sweepChart,
+  empty: whyNoValues,
+  legend: sweepLegend,
+  summary: sweepSummary,
+  stops: sweepStops,
+  weights: pointWeights,
+  lines: everySeries,
+  hasEndLabels: joinsPoints,
+  logAxes: (figures) => ({ x: !isCategory(figures), y: true }),
+  zoom: overPlaces,
+  isByMetric: true,
+  hasDirection: true,
+};
+
 export const VIEWS: readonly View[] = [
-  {
-    id: "sweep",
-    name: (figures) => `By ${axisName(figures)}`,
-    title: (figures, metric) => `${metricTitle(figures, metric)} against ${axisName(figures)}`,
-    build: sweepChart,
-    empty: whyNoValues,
-    legend: sweepLegend,
-    summary: sweepSummary,
-    stops: sweepStops,
-    weights: pointWeights,
-    lines: everySeries,
-    hasEndLabels: joinsPoints,
-    logAxes: (figures) => ({ x: !isCategory(figures), y: true }),
-    zoom: overPlaces,
-    isByMetric: true,
-    hasDirection: true,
-  },
+  SWEEP,
   {
     id: "nines",
     name: () => "Percentiles",
@@ -129,6 +131,7 @@ export const VIEWS: readonly View[] = [
     hasDirection: true,
   },
   {
+    ...SWEEP,
     id: "trend",
     name: () => "Trend",
     title: (figures, metric) => `${metricTitle(figures, metric)} over ${axisName(figures)}`,
@@ -136,25 +139,15 @@ export const VIEWS: readonly View[] = [
     empty: (figures, metric) => whyNoTrend(figures) ?? whyNoValues(figures, metric),
     legend: (figures, options) => sweepLegend(figures, { ...options, trend: true }),
     summary: trendSummary,
-    stops: sweepStops,
-    weights: pointWeights,
-    lines: everySeries,
-    hasEndLabels: joinsPoints,
-    logAxes: (figures) => ({ x: !isCategory(figures), y: true }),
-    zoom: overPlaces,
-    isByMetric: true,
-    hasDirection: true,
     open: openTrend,
     leave: leaveTrend,
   },
 ];
 
-/** The view that the query asks for; the first one where it asks for none. */
+/** The view that the query asks for; a sweep where it asks for none. */
 export function viewOf(query: string): View {
-  const [first, ...others] = VIEWS;
-  if (!first) throw new Error("There is no view.");
   const id = valueIn(query, "view");
-  return others.find((view) => view.id === id) ?? first;
+  return VIEWS.find((view) => view.id === id) ?? SWEEP;
 }
 
 /** The query with another view; a trend is over versions or dates and holds the ranked load. */
