@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 from django.utils import timezone
@@ -20,38 +20,26 @@ class EditRefused(Conflict):
     """This change cannot be made; the message says why and what can be done."""
 
 
-class _Unchanged:
-    """The default of a parameter that keeps the value; None removes the value."""
+class Edits(TypedDict, total=False):
+    """What of a result set can be changed; None removes the end."""
+
+    title: str
+    notes: str
+    visibility: Visibility
+    expires_at: datetime | None
 
 
-UNCHANGED: Final = _Unchanged()
-
-
-def edit(
-    result_set: ResultSet,
-    *,
-    title: str | _Unchanged = UNCHANGED,
-    notes: str | _Unchanged = UNCHANGED,
-    visibility: Visibility | _Unchanged = UNCHANGED,
-    expires_at: datetime | _Unchanged | None = UNCHANGED,
-) -> None:
+def edit(result_set: ResultSet, **fields: Unpack[Edits]) -> None:
     """Change what is given.
 
     Of a frozen set the snapshot keeps the title that it was frozen with. Raises EditRefused for a
     withdrawn set, and SecretShared where others would read a secret.
     """
     _refuse_withdrawn(result_set)
-    given: dict[str, Any] = {
-        "title": title,
-        "notes": notes,
-        "visibility": visibility,
-        "expires_at": expires_at,
-    }
-    fields = {name: value for name, value in given.items() if not isinstance(value, _Unchanged)}
     before = {name: getattr(result_set, name) for name in fields}
     for name, value in fields.items():
         setattr(result_set, name, value)
-    changed = changes(before, fields)
+    changed = changes(before, dict(fields))
     if changed.keys() & {"title", "notes", "visibility"}:
         refuse_secrets_of(result_set)
     if fields:
