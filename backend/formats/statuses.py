@@ -7,6 +7,19 @@ either: where a tool counts redirects, a check tells them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# As tools print them; most tools count no response of 1xx.
+CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
+FINAL_CLASSES = CLASSES[1:]
+
+
+def by_status(counts: NDArray[Any]) -> dict[str, int]:
+    """The counts of those statuses that there were; the array has a place for each status."""
+    return {str(status): int(counts[status]) for status in np.flatnonzero(counts)}
 
 
 def succeeded(statuses: Mapping[str, int]) -> int:

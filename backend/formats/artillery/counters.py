@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.formats import statuses
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES, Latency, ParsedTrial
 from backend.formats.numbers import json_count
 
@@ -39,12 +40,12 @@ class Figures:
     @property
     def ok(self) -> int:
         """Responses of 2xx and 3xx."""
-        return sum(count for code, count in self.codes.items() if code[0] in "23")
+        return statuses.succeeded(self.codes)
 
     @property
     def bad(self) -> int:
         """Responses of 4xx and 5xx."""
-        return sum(count for code, count in self.codes.items() if code[0] in "45")
+        return statuses.failed(self.codes)
 
 
 def trial(figures: Figures, *, elapsed_s: float | None = None, **more: Any) -> ParsedTrial:

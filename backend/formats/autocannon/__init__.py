@@ -18,7 +18,7 @@ from backend.formats.autocannon.table import find_tables, read_table
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import broken_document, read_figures, read_or_refuse
-from backend.formats.statuses import failed, succeeded
+from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Document, Source
 
 NAME = "autocannon"
@@ -30,7 +30,6 @@ PIPELINING = '"pipelining"'
 KEY_LINES = 10
 MARKS = ('"2xx"', PIPELINING, " test @ ")
 TOOL_ERRORS = ("errors", "timeouts", "mismatches", "non2xx", "resets")
-STATUS_CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 
 
 def claims(source: Source) -> str | None:
@@ -107,7 +106,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     errors, timeouts = json_count(document["errors"]), json_count(document["timeouts"])
     latency = _latency(document["latency"])
     codes = _status_counts(document.get("statusCodeStats"))
-    classes = {name: json_count(document[name]) for name in STATUS_CLASSES}
+    classes = {name: json_count(document[name]) for name in CLASSES}
     completed = sum(classes.values())
     return ParsedTrial(
         tool=NAME,

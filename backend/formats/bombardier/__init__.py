@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.formats.bombardier.report import CLASSES, find_reports, read_report
+from backend.formats.bombardier.report import find_reports, read_report
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import broken_document, read_figures
+from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Document, Source
 from backend.formats.transport_errors import counted_classes
 
@@ -97,10 +98,10 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         requested_duration_s=_optional(spec, "testDurationSeconds"),
         elapsed_s=json_number(result["timeTakenSeconds"]),
         requests_completed=sum(counts.values()),
-        requests_ok=counts["2xx"] + counts["3xx"],
+        requests_ok=succeeded(counts),
         reported_rps=None if rates is None else json_number(rates["mean"]),
         bytes_received=json_count(result["bytesRead"]),
-        errors={**counted_classes(failures), "status": counts["4xx"] + counts["5xx"]},
+        errors={**counted_classes(failures), "status": failed(counts)},
         tool_errors=failures,
         status_counts=counts,
         latency=latency,

@@ -17,6 +17,7 @@ from backend.formats.numbers import (
     parse_number,
     step_us,
 )
+from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Line
 from backend.formats.transport_errors import counted_classes
 
@@ -24,7 +25,6 @@ NAME = "bombardier"
 INTRO = "Bombarding "
 HEADER = ["Statistics", "Avg", "Stdev", "Max"]
 ERRORS, THROUGHPUT = "Errors:", "Throughput:"
-CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 # Below 0.85 KB a rate has no unit.
 SIZE_UNITS = {**BINARY_UNITS, "": 1, "PB": 1 << 50}
 # Until 0.4 the failed attempts were counted together, and called errored.
@@ -92,17 +92,16 @@ class _Report:
         # Before the last line some failures may be cut off.
         are_failures_whole = ended or sum(failures.values()) == others
         latency, step = self._latency()
-        bad = counts["4xx"] + counts["5xx"]
         return ParsedTrial(
             tool=NAME,
             **self._asked(),
             requests_completed=sum(counts.values()),
-            requests_ok=counts["2xx"] + counts["3xx"],
+            requests_ok=succeeded(counts),
             reported_rps=self._rate(),
             transfer_rate_bytes_s=self._throughput(),
             errors={
                 **(self._classes(failures, others) if are_failures_whole else {}),
-                "status": bad,
+                "status": failed(counts),
             },
             tool_errors=self._named(failures, others) if are_failures_whole else {},
             status_counts=counts,

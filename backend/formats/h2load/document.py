@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from backend.formats.h2load.report import CODES, REQUESTS, disagreements_of, errors_of
+from backend.formats.h2load.report import REQUESTS, disagreements_of, errors_of
 from backend.formats.h2load.report import tool_errors_of as tool_errors
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number
 from backend.formats.refusals import read_figures
+from backend.formats.statuses import FINAL_CLASSES
 from backend.formats.text import Source
 from backend.stats import Histogram
 
@@ -50,7 +51,7 @@ def read_document(document: Mapping[str, Any]) -> Entry:
 def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     measured = document["measurements"]
     counts = {name: json_count(measured["requests"][name]) for name in (*REQUESTS, "timeout")}
-    codes = {name: json_count(measured["status_codes"][name]) for name in CODES}
+    codes = {name: json_count(measured["status_codes"][name]) for name in FINAL_CLASSES}
     completed = counts["succeeded"] + counts["failed"] - counts["errored"]
     times = measured["performance"]["request"]
     samples = _samples(times["samples"])

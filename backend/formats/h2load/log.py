@@ -10,6 +10,7 @@ import numpy as np
 
 from backend.formats.logs import Table, ahead, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.statuses import by_status, succeeded
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
 
@@ -141,15 +142,15 @@ def _bad(found: str, line: int) -> FormatError:
 
 
 def _trial(requests: Gathering, statuses: Any) -> ParsedTrial:
-    counts = {str(code): int(statuses[code + 1]) for code in np.flatnonzero(statuses[1:])}
-    succeeded = sum(count for code, count in counts.items() if code[0] in "23")
+    counts = by_status(statuses[1:])
+    ok = succeeded(counts)
     span = (requests.last_end_s or 0.0) - (requests.first_start_s or 0.0)
     return ParsedTrial(
         tool=NAME,
         elapsed_s=round(span, 6),
         requests_completed=requests.completed,
-        requests_ok=succeeded,
-        errors={"status": requests.completed - succeeded, "other": int(statuses[0])},
+        requests_ok=ok,
+        errors={"status": requests.completed - ok, "other": int(statuses[0])},
         status_counts=counts,
         latency_origin="samples",
         latency_resolution_us=1,

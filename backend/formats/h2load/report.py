@@ -14,6 +14,7 @@ from backend.formats.numbers import (
     parse_number,
     step_us,
 )
+from backend.formats.statuses import FINAL_CLASSES
 from backend.formats.text import Line, Source, blocks, last_line
 
 NAME = "h2load"
@@ -24,7 +25,6 @@ SPAWNED = "spawning thread #"
 ROWS_OF_REQUESTS = ("time for request", "request")
 ROWS_OF_FIRST_BYTE = ("time to 1st byte", "TTFB")
 REQUESTS = ("total", "started", "done", "succeeded", "failed", "errored")
-CODES = ("2xx", "3xx", "4xx", "5xx")
 # The columns of a row of times: before version 1.69, and since.
 COLUMNS = {
     5: ("min", "max", "mean", "sd", "within"),
@@ -84,7 +84,7 @@ class _Report:
     def trial(self) -> ParsedTrial:
         elapsed_s, step_s, rate, transfer = self._finished()
         counts = self._counts("requests:", REQUESTS, optional=("timeout",))
-        codes = self._counts("status codes:", CODES)
+        codes = self._counts("status codes:", FINAL_CLASSES)
         completed = counts["succeeded"] + counts["failed"] - counts["errored"]
         latency, step = self._latency() if completed else (Latency(), None)
         received = self._received()

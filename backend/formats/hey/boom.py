@@ -11,6 +11,7 @@ from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_number, parse_count, parse_number
 from backend.formats.refusals import read_figures
+from backend.formats.statuses import failed
 from backend.formats.text import Line, Source, blocks
 from backend.formats.transport_errors import counted_classes
 
@@ -116,7 +117,7 @@ def _outcomes(
     statuses = dict(_statuses(block))
     if not statuses or sum(statuses.values()) != count:
         return {"requests_ok": None, "status_counts": None, "errors": {**classes, "status": None}}
-    bad = sum(times for code, times in statuses.items() if code >= "400")
+    bad = failed(statuses)
     return {
         "requests_ok": count - bad,
         "status_counts": statuses,

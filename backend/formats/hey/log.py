@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from backend.formats.hey.report import KEPT
 from backend.formats.logs import Table
 from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.statuses import by_status, failed, succeeded
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
 
@@ -69,7 +70,7 @@ def read_log(source: Source) -> ParsedTrial:
             found=header,
             expected=f"rows of {len(table.names)} cells",
         )
-    trial = _trial(requests, _by_code(statuses) if STATUS in table.columns else None)
+    trial = _trial(requests, by_status(statuses) if STATUS in table.columns else None)
     return replace(trial, incomplete=_is_cut(requests.completed, rests))
 
 
@@ -98,24 +99,14 @@ def _figures(name: str, column: pl.Series) -> NDArray[Any]:
     return figures
 
 
-def _by_code(statuses: NDArray[Any]) -> dict[int, int]:
-    return {code: int(statuses[code]) for code in np.flatnonzero(statuses).tolist()}
-
-
-def _trial(requests: Gathering, statuses: Mapping[int, int] | None) -> ParsedTrial:
-    bad = good = None
-    if statuses is not None:
-        bad = sum(count for code, count in statuses.items() if code >= 400)
-        good = sum(count for code, count in statuses.items() if 200 <= code < 400)
+def _trial(requests: Gathering, statuses: Mapping[str, int] | None) -> ParsedTrial:
     return ParsedTrial(
         tool=NAME,
         requests_completed=requests.completed,
-        requests_ok=good,
-        errors={"status": bad},
+        requests_ok=None if statuses is None else succeeded(statuses),
+        errors={"status": None if statuses is None else failed(statuses)},
         lists_answers_only=True,
-        status_counts=None
-        if statuses is None
-        else {str(code): count for code, count in statuses.items()},
+        status_counts=statuses,
         latency_origin="samples",
         latency_resolution_us=RESOLUTION_US,
         samples=requests.completed,

@@ -8,6 +8,7 @@ from itertools import takewhile
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
+from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, is_whole_error
 
@@ -69,10 +70,10 @@ class _Report:
                 rate_step=2 * ROUNDING,
             ),
             requests_completed=None if is_capped else self.answered,
-            requests_ok=None if is_capped else self._good(),
+            requests_ok=None if is_capped else succeeded(self.statuses),
             reported_rps=self.rps,
             bytes_received=self._bytes(),
-            errors=self._classes(None if is_capped else self._bad()),
+            errors=self._classes(None if is_capped else failed(self.statuses)),
             tool_errors=self.failures or {},
             status_counts=None if is_capped else self.statuses,
             latency=self._latency(),
@@ -154,12 +155,6 @@ class _Report:
                 count = parse_count(words[1])
                 if count is not None:
                     yield words[0].strip("[]"), count
-
-    def _good(self) -> int:
-        return sum(count for code, count in self.statuses.items() if "200" <= code < "400")
-
-    def _bad(self) -> int:
-        return sum(count for code, count in self.statuses.items() if code >= "400")
 
     def _latency_origin(self) -> str | None:
         if self._points():

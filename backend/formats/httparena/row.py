@@ -9,13 +9,12 @@ from typing import Any
 
 from backend.formats.model import Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, require_duration_us, step_us
-from backend.formats.statuses import failed, succeeded
+from backend.formats.statuses import FINAL_CLASSES, failed, succeeded
 
 NAME = "httparena"
 ARCHIVE = "HttpArena"
 # What every row has.
 KEYS = ("framework", "rps", "avg_latency", "p99_latency", "connections", "duration")
-STATUSES = ("2xx", "3xx", "4xx", "5xx")
 # Rates are rounded, and some load tools stop a little late.
 ROUNDED_SHARE = 0.1
 MOST_CONNECTIONS = 2**31 - 1
@@ -108,7 +107,7 @@ def _figures(row: Mapping[str, Any]) -> Figures:
         raise ValueError("the duration 0 s")
     return Figures(
         rate_rps=json_number(row["rps"]),
-        statuses={name: json_count(row[f"status_{name}"]) for name in STATUSES},
+        statuses={name: json_count(row[f"status_{name}"]) for name in FINAL_CLASSES},
         duration_s=duration_s,
         mean_us=require_duration_us(row["avg_latency"]),
         p99_us=require_duration_us(row["p99_latency"]),

@@ -11,6 +11,7 @@ from backend.formats.httperf.command import SAMPLING_S, Command
 from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import CLIENT_CLASS, FormatError, Latency, ParsedTrial, TimeSlice
 from backend.formats.numbers import parse_count, parse_number
+from backend.formats.statuses import CLASSES, succeeded
 from backend.formats.text import Line
 from backend.stats import Histogram
 
@@ -21,7 +22,6 @@ SAMPLE = "reply-rate ="
 STEP_US = 100
 # How the duration and the rates are rounded.
 HALF_STEP_S, RATE_STEP = 0.0005, 0.1
-STATUS = ("1xx", "2xx", "3xx", "4xx", "5xx")
 ERRORS = ("total", "client-timo", "socket-timo", "connrefused", "connreset")
 # The client had no file descriptor, no port or no place in a table of the system.
 CLIENT_ERRORS = ("fd-unavail", "addrunavail", "ftab-full")
@@ -98,7 +98,7 @@ class _Report:
                 elapsed, step_s=0.001, count=requests, rate_rps=rate, rate_step=0.1
             ),
             requests_completed=replies,
-            requests_ok=None if status is None else status["2xx"] + status["3xx"],
+            requests_ok=None if status is None else succeeded(status),
             reported_rps=rate,
             errors=_classes(errors),
             tool_errors=errors or {},
@@ -168,11 +168,11 @@ class _Report:
         pairs = dict(
             word.split("=") for word in self._words("Reply status:") if word.count("=") == 1
         )
-        counts = {name: parse_count(pairs.get(name, "")) for name in STATUS}
+        counts = {name: parse_count(pairs.get(name, "")) for name in CLASSES}
         printed = {name: count for name, count in counts.items() if count is not None}
         if "Reply status:" not in self.parts:
             return None
-        if len(printed) < len(STATUS) or sum(printed.values()) != replies:
+        if len(printed) < len(CLASSES) or sum(printed.values()) != replies:
             raise self._contradiction("Reply status:", f"five classes, together {replies} replies")
         return printed
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES, FormatError, ParsedTrial
+from backend.formats.statuses import failed
 from backend.formats.timeline import Gathering
 from backend.formats.transport_errors import is_client_error
 
@@ -157,9 +158,7 @@ class Requests:
 
     def _errors(self) -> dict[str, int | None]:
         errors: dict[str, int | None] = {name: self.classes[name] for name in CLASSES}
-        errors["status"] = sum(
-            count for status, count in self._status_counts().items() if int(status) >= 400
-        )
+        errors["status"] = failed(self._status_counts())
         return errors
 
     def _tool_errors(self, dropped: int) -> dict[str, int]:

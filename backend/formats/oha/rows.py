@@ -9,7 +9,7 @@ import numpy as np
 from backend.formats.logs import Table
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.oha.errors import errors_of
-from backend.formats.statuses import succeeded
+from backend.formats.statuses import by_status, succeeded
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
 
@@ -76,7 +76,7 @@ class _Rows:
         self.requests.add(times * 1e6, start_s=starts, failed=codes >= 400)
 
     def _trial(self) -> ParsedTrial:
-        codes = {str(code): int(self.codes[code]) for code in np.flatnonzero(self.codes)}
+        codes = by_status(self.codes)
         count = self.requests.completed
         return ParsedTrial(
             tool=NAME,

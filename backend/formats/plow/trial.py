@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from backend.formats import statuses
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Latency, ParsedTrial
 from backend.formats.numbers import (
@@ -95,7 +96,7 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
             rate_step=RATE_STEP,
         ),
         requests_completed=completed,
-        requests_ok=None if failed else sum(figures.codes.get(key, 0) for key in ("2xx", "3xx")),
+        requests_ok=None if failed else statuses.succeeded(figures.codes),
         reported_rps=figures.rps,
         transfer_rate_bytes_s=_rate(figures.reads),
         errors={**counted_classes(figures.failures), "status": _bad(figures.codes, completed)},
@@ -111,7 +112,7 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
 
 def _bad(codes: Mapping[str, int], completed: int) -> int | None:
     """Answers with 4xx and 5xx; None where failed attempts may be among them."""
-    bad = codes.get("4xx", 0) + codes.get("5xx", 0)
+    bad = statuses.failed(codes)
     return None if bad and sum(codes.values()) != completed else bad
 
 

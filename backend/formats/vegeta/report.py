@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any
 
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
@@ -16,10 +15,11 @@ from backend.formats.numbers import (
     require_number,
 )
 from backend.formats.refusals import read_figures
+from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, is_prompt
 from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 from backend.formats.vegeta.curves import read_hdrplot, read_histogram
-from backend.formats.vegeta.results import NAME, RESOLUTION_US
+from backend.formats.vegeta.results import NAME, RESOLUTION_US, UNANSWERED
 
 # What -every prints to clear the screen before each report but the last.
 CLEAR = b"\x1b[2J"
@@ -157,7 +157,7 @@ def _report(
     """A trial of the counts; `texts` are the set of errors, None where it may be cut off."""
     if sum(codes.values()) != requests:
         raise ValueError(f"the status codes stand for {sum(codes.values())} of {requests} requests")
-    answered = {code: count for code, count in codes.items() if code != "0"}
+    answered = {code: count for code, count in codes.items() if code != UNANSWERED}
     # Without a request all figures are zeros that nothing was measured for.
     measured = (
         figures if requests else {**figures, "latency": Latency(), "latency_resolution_us": None}
@@ -166,21 +166,13 @@ def _report(
         tool=NAME,
         loop="open",
         requests_completed=sum(answered.values()),
-        requests_ok=_count_between(answered, 200, 400),
-        errors={
-            **_classes(codes.get("0", 0), texts),
-            "status": _count_between(answered, 400, inf),
-        },
+        requests_ok=succeeded(answered),
+        errors={**_classes(codes.get(UNANSWERED, 0), texts), "status": failed(answered)},
         tool_errors=dict.fromkeys(texts or ()),
         status_counts=answered,
         latency_origin="percentiles" if requests else None,
         **measured,
     )
-
-
-def _count_between(codes: Mapping[str, int], low: int, high: float) -> int:
-    """How many responses had a status from `low` to below `high`."""
-    return sum(count for code, count in codes.items() if low <= int(code) < high)
 
 
 def _classes(unanswered: int, texts: Sequence[str] | None) -> dict[str, int | None]:

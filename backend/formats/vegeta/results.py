@@ -13,6 +13,7 @@ import orjson
 
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.statuses import by_status, failed, succeeded
 from backend.formats.text import HEAD_BYTES, Source, clean_lines, is_prompt
 from backend.formats.timeline import Gathering
 from backend.formats.transport_errors import counted_classes
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 NAME = "vegeta"
 RESOLUTION_US = 0.001
+# The status of an attempt that no response ended.
+UNANSWERED = "0"
 # The columns of a frame of attempts.
 START, CODE, LATENCY, BYTES_IN = "timestamp", "code", "latency", "bytes_in"
 ERROR, URL = "error", "url"
@@ -98,23 +101,22 @@ class Attempts:
         if not self.count:
             raise FormatError("The vegeta results have no request.", tool=NAME, expected="results")
         (url,) = self.urls if len(self.urls) == 1 else (None,)
-        seen = np.flatnonzero(self.statuses).tolist()
-        statuses = {code: int(self.statuses[code]) for code in seen}
-        unanswered = statuses.pop(0, 0)
+        statuses = by_status(self.statuses)
+        unanswered = statuses.pop(UNANSWERED, 0)
         return ParsedTrial(
             tool=NAME,
             url=url or None,
             loop="open",
             requests_completed=self.count - unanswered,
-            requests_ok=sum(n for code, n in statuses.items() if 200 <= code < 400),
+            requests_ok=succeeded(statuses),
             bytes_received=self.bytes_in,
             errors={
                 **counted_classes({}),
                 **self.classes,
-                "status": sum(n for code, n in statuses.items() if code >= 400),
+                "status": failed(statuses),
             },
             tool_errors=dict(self.texts),
-            status_counts={str(code): n for code, n in statuses.items()},
+            status_counts=statuses,
             latency_origin="samples",
             latency_resolution_us=RESOLUTION_US,
             samples=self.count,

@@ -8,10 +8,10 @@ from typing import Any
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number
 from backend.formats.refusals import broken_document, read_figures
+from backend.formats.statuses import FINAL_CLASSES
 from backend.formats.text import Document, Source
 from backend.formats.weighttp.report import (
     KILOBYTE,
-    STATUS,
     completed_of,
     error_classes,
     rate_disagreements,
@@ -57,7 +57,7 @@ def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
     counts, responses = document["request_counts"], document["response_counts"]
     started, done = json_count(counts["started"]), json_count(counts["retired"])
     passed, failed = json_count(responses["pass"]), json_count(responses["fail"])
-    status = {name: json_count(document["status_codes"][name]) for name in STATUS}
+    status = {name: json_count(document["status_codes"][name]) for name in FINAL_CLASSES}
     elapsed, rate = json_number(document["secs_elapsed"]), json_number(document["reqs_per_sec"])
     if done != passed + failed:
         raise ValueError(f"{done} requests retired, {passed} passed and {failed} failed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from backend.formats import statuses
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.text import Line
@@ -14,7 +15,6 @@ NAME = "weighttp"
 FINISHED = "finished in "
 KILOBYTE = 1024
 REQUESTS = ("total", "started", "done", "succeeded", "failed", "errored")
-STATUS = ("2xx", "3xx", "4xx", "5xx")
 TRAFFIC = ("total", "http", "data")
 TIME = ("sec", "millisec", "microsec")
 
@@ -31,7 +31,7 @@ def read_report(block: Sequence[Line], start: Start) -> ParsedTrial:
     if counts is None or elapsed is None:
         raise _cut_off(block)
     _check(block, "requests:", counts["done"], counts["succeeded"] + counts["failed"])
-    status = _counts(block, "status codes:", STATUS)
+    status = _counts(block, "status codes:", statuses.FINAL_CLASSES)
     traffic = _traffic(block)
     asked = start if start.requests == counts["total"] else Start(start.version)
     return ParsedTrial(
@@ -69,7 +69,7 @@ def error_classes(status: dict[str, int] | None, failed: int) -> dict[str, int |
     """Failures by status, and those without one."""
     if status is None:
         return {} if failed else {"status": 0, "other": 0}
-    bad = status["4xx"] + status["5xx"]
+    bad = statuses.failed(status)
     return {"status": bad, "other": failed - bad if failed >= bad else None}
 
 
