@@ -18,6 +18,9 @@ DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Above this no count or figure of a test is real, and sums may leave 64 bits.
 LIMIT = 10**18
+# Whatever took longer than a month is a damaged row; in µs more would not fit 64 bits.
+LONGEST_S = 31 * 24 * 3600
+LONGEST_MS = LONGEST_S * 1000
 LONGEST_LINE = 2000
 # Go's longest duration, 292 years, has 24 characters: "2562047h47m16.854775807s".
 LONGEST_DURATION = 32

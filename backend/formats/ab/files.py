@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_number
+from backend.formats.numbers import LONGEST_MS, parse_number
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 NAME = "ab"
-# A request that took a month is a damaged row; in µs more would not fit 64 bits.
-LONGEST_MS = 31 * 24 * 3600 * 1000
 COLUMNS = ("starttime", "seconds", "ctime", "dtime", "ttime", "wait")
 FIRST_LINES = 20
 # Of "Sat Nov 21 02:53:22 2026".

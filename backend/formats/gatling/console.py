@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from backend.formats.gatling.errors import by_class, unanswered
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import LONGEST_MS, parse_count, parse_number
 from backend.formats.text import Line, last_line
 
 NAME = "gatling"
@@ -18,7 +18,6 @@ REPORT = ("Parsing log file(s)", "Generating reports")
 RESOLUTION_US = 1000
 # Characters of an error's first line: of 80 columns, and of 120 since 3.13.4.
 ERROR_WIDTHS = (62, 99)
-LONGEST_MS = 31 * 24 * 3600 * 1000
 EXPECTED = 'Gatling\'s "Global Information", from "request count" to its end "====="'
 COUNT, MEAN, LOW, HIGH = (
     "request count",

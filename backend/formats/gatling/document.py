@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.formats.model import Entry, Latency, ParsedTrial
-from backend.formats.numbers import json_count, json_number
+from backend.formats.numbers import LONGEST_MS, json_count, json_number
 from backend.formats.refusals import broken_document, read_figures
 from backend.formats.text import Document, Source
 
@@ -19,7 +19,6 @@ DEFAULTS = {
     # Before 2.1.
     2: {"95": "percentiles1", "99": "percentiles2"},
 }
-LONGEST_MS = 31 * 24 * 3600 * 1000
 
 
 def stats_in(source: Source) -> list[Document]:

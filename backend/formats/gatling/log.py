@@ -14,7 +14,6 @@ from backend.formats.gatling.records import (
     EXPECTED,
     KINDS,
     LAYOUTS,
-    LONGEST_MS,
     REQUESTS,
     STATUSES,
     Layout,
@@ -27,6 +26,7 @@ from backend.formats.gatling.records import (
 )
 from backend.formats.logs import ahead, line_chunks
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import LONGEST_MS
 from backend.formats.text import HEAD_BYTES, Source, is_prompt
 from backend.formats.timeline import Gathering
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.formats.numbers import LONGEST_MS
+
 LOG_MARKS = ("REQUEST", "RUN\t", "\tRUN\t", "ACTION\t")
 KINDS = ("RUN", "USER", "REQUEST", "GROUP", "ERROR", "ASSERTION", "SCENARIO", "ACTION")
 ENDS_WITH_KIND = f"(?:{'|'.join(KINDS)})$"
 REQUESTS = ("REQUEST", "ACTION")
 STATUSES = ("OK", "KO")
 MOST_DIGITS = 15
-# A request that took a month is a damaged row.
-LONGEST_MS = 31 * 24 * 3600 * 1000
 EXPECTED = "REQUEST, groups, name, start, end, OK or KO, message, with tabs between them"
 
 

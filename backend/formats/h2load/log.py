@@ -10,6 +10,7 @@ import numpy as np
 
 from backend.formats.logs import Table, ahead, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.numbers import LONGEST_S
 from backend.formats.statuses import by_status, succeeded
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
@@ -27,8 +28,7 @@ REQUESTS = Table(
 # Of Unix time in µs, from 2001 on.
 START_DIGITS = 16
 HIGHEST_STATUS = 999
-# A request that took a month is a damaged row.
-LONGEST_US = 31 * 24 * 3600 * 1_000_000
+LONGEST_US = LONGEST_S * 1_000_000
 FIRST_LINES = 10
 
 

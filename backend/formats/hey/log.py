@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from backend.formats.hey.report import KEPT
 from backend.formats.logs import Table
 from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.numbers import LONGEST_S
 from backend.formats.statuses import by_status, failed, succeeded
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
@@ -28,8 +29,7 @@ PHASES = f"{TIME},DNS+dialup,DNS,Request-write,Response-delay,Response-read"
 HEADERS = (f"{PHASES},{STATUS},{OFFSET}", f"{PHASES},{STATUS}", PHASES, TIME)
 _PART_OF_ROW = re.compile(r"[\d.,]+")
 KINDS: dict[str, type] = {TIME: float, STATUS: int, OFFSET: float}
-# A request of a month is a damaged row; in µs more would not fit 64 bits.
-MOST = {TIME: 31 * 24 * 3600, STATUS: 999, OFFSET: 366 * 24 * 3600}
+MOST = {TIME: LONGEST_S, STATUS: 999, OFFSET: 366 * 24 * 3600}
 
 
 def header_of(source: Source) -> str | None:

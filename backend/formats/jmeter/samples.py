@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backend.formats.model import CLIENT_CLASS, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import LONGEST_MS
 from backend.formats.timeline import Gathering
 from backend.formats.transport_errors import is_client_error
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "jmeter"
 RESOLUTION_US = 1000
-# A request that took a month is a damaged row; times are ms since 1970, up to the year 2200.
-LONGEST_MS = 31 * 24 * 3600 * 1000
+# Times are ms since 1970, up to the year 2200.
 LATEST_MS = 7_258_118_400_000
 # Rows of the chunk before that are looked at for the parent of a redirect.
 LOOK_BACK = 2000

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES, FormatError, ParsedTrial
+from backend.formats.numbers import LONGEST_MS
 from backend.formats.statuses import failed
 from backend.formats.timeline import Gathering
 from backend.formats.transport_errors import is_client_error
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 NAME = "k6"
 DURATION = "http_req_duration"
 RESOLUTION_US = 0.001
-# What lasted longer than a month is a damaged line; in µs more would not fit 64 bits.
-LONGEST_MS = 31 * 24 * 3600 * 1000
 # Error texts name ports: where there are more than these, k6's error codes are the names.
 MOST_TEXTS = 50
 # Status of a request that got no response.

@@ -9,14 +9,12 @@ import numpy as np
 
 from backend.formats.locust.tables import MOST_SLICES, slice_of
 from backend.formats.model import Entry, Latency, ParsedTrial, TimeSlice
-from backend.formats.numbers import json_count, json_number
+from backend.formats.numbers import LONGEST_MS, json_count, json_number
 from backend.formats.refusals import broken_document, read_figures
 from backend.formats.text import Document
 from backend.stats import Histogram
 
 NAME = "locust"
-# A month: a longer time of one request is a damaged figure.
-LONGEST_MS = 31 * 24 * 3600 * 1000
 COUNTS = ("num_requests", "num_none_requests", "num_failures", "total_content_length")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from backend.formats.logs import Table
 from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.numbers import LONGEST_S
 from backend.formats.oha.errors import errors_of
 from backend.formats.statuses import by_status, succeeded
 from backend.formats.text import HEAD_BYTES, Source
@@ -21,8 +22,6 @@ RESPONSES = Table(
     columns={"request-start": float, "request-duration": float, "bytes": int, "status": int},
 )
 STATUSES = range(100, 1000)
-# A response of a month, or after it, is a damaged row.
-LONGEST_S = 31 * 24 * 3600
 RESOLUTION_US = 0.001
 FIRST_LINES = 20
 

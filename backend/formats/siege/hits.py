@@ -8,14 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from backend.formats.model import ParsedTrial
-from backend.formats.numbers import parse_number
+from backend.formats.numbers import LONGEST_S, parse_number
 from backend.formats.timeline import Gathering
 
 NAME = "siege"
 # Two decimals of a second.
 RESOLUTION_US = 10_000
-# A response of a month is a damaged line.
-LONGEST_S = 31 * 24 * 3600
 KEPT = 1 << 16
 
 

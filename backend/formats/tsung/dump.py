@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from backend.formats.logs import line_chunks
 from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.numbers import LONGEST_MS
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Source
 from backend.formats.timeline import Gathering
@@ -20,8 +21,6 @@ RESOLUTION_US = 1
 HEAD_LINES = 50
 # What has as many is a row, and damaged if it is read as none.
 LEAST_CELLS = 6
-# A request of a month is a damaged row; in µs more would not fit 64 bits.
-LONGEST_MS = 31 * 24 * 3600 * 1000
 NO_STATUS = "error_no_http_status"
 # Matched in linear time. A path may hold semicolons: the columns after it count from the end.
 ROW = (

@@ -13,6 +13,7 @@ import orjson
 
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.numbers import LONGEST_S
 from backend.formats.statuses import by_status, failed, succeeded
 from backend.formats.text import HEAD_BYTES, Source, clean_lines, is_prompt
 from backend.formats.timeline import Gathering
@@ -42,8 +43,7 @@ CELLS = "timestamp,code,latency,bytes_out,bytes_in,error,body,attack,seq,method,
 START_DIGITS = 19
 # Each version added cells at the end.
 CELL_COUNTS = (6, 9, 12)
-# An attempt of a month is a damaged row.
-MOST = {START: 1 << 62, CODE: 999, LATENCY: 31 * 24 * 3600 * 10**9, BYTES_IN: 1 << 50}
+MOST = {START: 1 << 62, CODE: 999, LATENCY: LONGEST_S * 10**9, BYTES_IN: 1 << 50}
 # A frame has a cost of its own, and a row of JSON is long.
 JSON_CHUNK_BYTES = 8 << 20
 # Texts of errors may name a port, each another one: so many are kept apart.
