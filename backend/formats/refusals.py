@@ -90,6 +90,28 @@ def broken_document(document: Document, *, tool: str, title: str, expected: str)
     )
 
 
+def read_json(
+    read: Callable[..., ParsedTrial],
+    document: Document,
+    *arguments: Any,
+    tool: str,
+    expected: str,
+) -> Entry:
+    """The trial that a document is, or a refusal where it is broken or lacks a figure."""
+    title = f"{tool} JSON"
+    if document.value is None:
+        return broken_document(document, tool=tool, title=title, expected=expected)
+    return read_figures(
+        read,
+        document.value,
+        *arguments,
+        tool=tool,
+        title=title,
+        line=document.line,
+        expected=expected,
+    )
+
+
 def in_long_file(
     size: str, *, tool: str, title: str, line: int, what_to_do: str = SEND_ALONE
 ) -> FormatError:

@@ -45,6 +45,21 @@ def one_of(readings: Sequence[Entry]) -> ParsedTrial:
     return readings[0]
 
 
+def runs_of_one(
+    read: Callable[[Source], list[Entry]], sources: Sequence[Source], *, tool: str, expected: str
+) -> list[Entry]:
+    """The runs of the one source that has any; raises FormatError where none has, or several."""
+    runs_by_file = [runs for source in sources if (runs := read(source))]
+    if len(runs_by_file) != 1:
+        raise FormatError(
+            f"The {tool} files have no result, or several.",
+            tool=tool,
+            found=", ".join(source.artefact.name for source in sources),
+            expected=expected,
+        )
+    return runs_by_file[0]
+
+
 def split_sources(
     sources: Sequence[Source], *tests: Callable[[Source], object]
 ) -> list[list[Source]]:

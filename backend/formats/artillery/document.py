@@ -16,7 +16,7 @@ from backend.formats.artillery.counters import (
 )
 from backend.formats.model import Entry, ParsedTrial, TimeSlice
 from backend.formats.numbers import json_count, json_number
-from backend.formats.refusals import broken_document, read_figures
+from backend.formats.refusals import read_json
 from backend.formats.text import Document
 
 NAME = "artillery"
@@ -36,16 +36,7 @@ def is_report(value: Any) -> bool:
 def read_document(document: Document) -> Entry:
     """The trial of a report, or why it is none."""
     expected = "the whole report that artillery run -o writes, unchanged"
-    if document.value is None:
-        return broken_document(document, tool=NAME, title="artillery JSON", expected=expected)
-    return read_figures(
-        _read,
-        document.value,
-        tool=NAME,
-        title="artillery JSON",
-        line=document.line,
-        expected=expected,
-    )
+    return read_json(_read, document, tool=NAME, expected=expected)
 
 
 def _read(report: Mapping[str, Any]) -> ParsedTrial:

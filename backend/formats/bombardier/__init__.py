@@ -15,11 +15,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.formats.bombardier.report import find_reports, read_report
-from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
-from backend.formats.refusals import broken_document, read_figures
+from backend.formats.refusals import read_json
 from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Document, Source
+from backend.formats.together import runs_of_one
 from backend.formats.transport_errors import counted_classes
 
 NAME = "bombardier"
@@ -42,15 +43,7 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
-    runs_by_file = [runs for source in sources if (runs := _runs(source))]
-    if len(runs_by_file) != 1:
-        raise FormatError(
-            "The bombardier files have no result, or several.",
-            tool=NAME,
-            found=", ".join(source.artefact.name for source in sources),
-            expected="one file with a result",
-        )
-    return runs_by_file[0]
+    return runs_of_one(_runs, sources, tool=NAME, expected="one file with a result")
 
 
 def _runs(source: Source) -> list[Entry]:
@@ -67,16 +60,7 @@ def _is_result(document: Document) -> bool:
 
 def _read_document(document: Document) -> Entry:
     expected = "the whole object that bombardier -o json prints"
-    if document.value is None:
-        return broken_document(document, tool=NAME, title="bombardier JSON", expected=expected)
-    return read_figures(
-        _trial,
-        document.value,
-        tool=NAME,
-        title="bombardier JSON",
-        line=document.line,
-        expected=expected,
-    )
+    return read_json(_trial, document, tool=NAME, expected=expected)
 
 
 def _trial(document: Mapping[str, Any]) -> ParsedTrial:

@@ -18,7 +18,7 @@ from backend.formats.numbers import (
     step_us,
 )
 from backend.formats.statuses import CLASSES, failed, succeeded
-from backend.formats.text import Line
+from backend.formats.text import Line, last_line
 from backend.formats.transport_errors import counted_classes
 
 NAME = "bombardier"
@@ -112,12 +112,12 @@ class _Report:
         )
 
     def _cut_off(self) -> FormatError:
-        last = next((line for line in reversed(self.report.lines) if line.text), None)
+        last = last_line(self.report.lines)
         return FormatError(
             "The bombardier report is cut off before its HTTP codes and others.",
             tool=NAME,
-            line=(last or self.report.lines[0]).number,
-            found=(last or self.report.lines[0]).text,
+            line=last.number,
+            found=last.text,
             expected='lines such as "1xx - 0, 2xx - 1000, …" and "others - 0"',
         )
 

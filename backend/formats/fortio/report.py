@@ -10,7 +10,7 @@ from backend.formats.fortio.documents import FAILED
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_duration_us
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Line, Source, blocks
+from backend.formats.text import Line, Source, blocks, last_line
 
 NAME = "fortio"
 
@@ -89,7 +89,7 @@ class _Report:
         return ""
 
     def _cut_off(self, calls: int | None, coded: int) -> FormatError:
-        last = next((line for line in reversed(self.block) if line.text), self.block[-1])
+        last = last_line(self.block)
         reason = (
             "The fortio report is cut off before its times."
             if calls is None

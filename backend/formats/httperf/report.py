@@ -12,7 +12,7 @@ from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import CLIENT_CLASS, FormatError, Latency, ParsedTrial, TimeSlice
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.statuses import CLASSES, succeeded
-from backend.formats.text import Line
+from backend.formats.text import Line, last_line
 from backend.stats import Histogram
 
 NAME = "httperf"
@@ -138,7 +138,7 @@ class _Report:
         return connections, requests, replies, elapsed
 
     def _refusal(self, lacks: str, expected: str) -> FormatError:
-        last = next((line for line in reversed(self.block) if line.text), self.block[-1])
+        last = last_line(self.block)
         return FormatError(
             f"The httperf report has {lacks}: the run stopped, or text is missing.",
             tool=NAME,

@@ -10,7 +10,7 @@ import numpy as np
 from backend.formats.locust.tables import MOST_SLICES, slice_of
 from backend.formats.model import Entry, Latency, ParsedTrial, TimeSlice
 from backend.formats.numbers import LONGEST_MS, json_count, json_number
-from backend.formats.refusals import broken_document, read_figures
+from backend.formats.refusals import read_json
 from backend.formats.text import Document
 from backend.stats import Histogram
 
@@ -29,16 +29,7 @@ def is_stats(value: Any) -> bool:
 def read_document(document: Document) -> Entry:
     """The members summed, or why they are no statistics."""
     expected = "the whole list that locust --json prints, unchanged"
-    if document.value is None:
-        return broken_document(document, tool=NAME, title="locust JSON", expected=expected)
-    return read_figures(
-        _read,
-        document.value,
-        tool=NAME,
-        title="locust JSON",
-        line=document.line,
-        expected=expected,
-    )
+    return read_json(_read, document, tool=NAME, expected=expected)
 
 
 def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:

@@ -8,7 +8,7 @@ from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.oha.errors import DEADLINE, errors_of
 from backend.formats.statuses import succeeded
-from backend.formats.text import Line, Source, blocks
+from backend.formats.text import Line, Source, blocks, last_line
 
 NAME = "oha"
 BEGIN = "Success rate:"
@@ -96,7 +96,7 @@ class _Report:
         )
 
     def _cut_off(self) -> FormatError:
-        last = next((line for line in reversed(self.block) if line.text), self.block[0])
+        last = last_line(self.block)
         return FormatError(
             "The oha report is cut off or damaged: its summary, histogram and status codes "
             "do not tell of the same responses.",

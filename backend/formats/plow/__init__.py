@@ -22,7 +22,7 @@ from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.refusals import in_long_file, read_figures
 from backend.formats.text import Document, Line, Source, is_prompt
-from backend.formats.together import read_each
+from backend.formats.together import read_each, runs_of_one
 
 NAME = "plow"
 MARKS = ("Elapsed", "connection(s).")
@@ -54,15 +54,8 @@ def _results(source: Source) -> list[Document]:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; what another file says was asked for belongs to the one run."""
-    runs_by_file = [runs for source in sources if (runs := _runs(source))]
-    if len(runs_by_file) != 1:
-        raise FormatError(
-            "The plow files have no result, or several.",
-            tool=NAME,
-            found=", ".join(source.artefact.name for source in sources),
-            expected="one file with a summary, and stderr beside it",
-        )
-    (runs,) = runs_by_file
+    expected = "one file with a summary, and stderr beside it"
+    runs = runs_of_one(_runs, sources, tool=NAME, expected=expected)
     asked = read_each(_asked, sources)
     if len(runs) > 1 or len(sources) == 1 or not asked:
         return runs

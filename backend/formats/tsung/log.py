@@ -8,7 +8,7 @@ from typing import Any
 from backend.formats.model import CLIENT_CLASS, Entry, FormatError, Latency, ParsedTrial
 from backend.formats.refusals import read_figures
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Line, Source
+from backend.formats.text import Line, Source, last_line
 
 NAME = "tsung"
 DUMP, STATS, END = "# stats: dump at ", "stats: ", "EndMonitor:"
@@ -80,7 +80,7 @@ def _text_or_refuse(block: Sequence[Line]) -> Entry:
 def _stats_of(block: Sequence[Line]) -> Stats:
     """The last figures of each statistic; raises FormatError for a log without its end."""
     if not block[-1].text.startswith(END):
-        last = next(line for line in reversed(block) if line.text)
+        last = last_line(block)
         raise FormatError(
             "The tsung log is cut off, or its run was killed.",
             tool=NAME,

@@ -16,7 +16,7 @@ from backend.formats.numbers import (
 )
 from backend.formats.refusals import read_figures
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Line, Source, blocks, is_prompt
+from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 from backend.formats.vegeta.curves import read_hdrplot, read_histogram
 from backend.formats.vegeta.results import NAME, RESOLUTION_US, UNANSWERED
@@ -243,7 +243,7 @@ def _rows(block: Sequence[Line]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _cut_off(block: Sequence[Line]) -> FormatError:
-    last = next(line for line in reversed(block) if line.text)
+    last = last_line(block)
     return FormatError(
         "The vegeta report is cut off before the end of its status codes, or damaged.",
         tool=NAME,

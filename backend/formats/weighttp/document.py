@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number
-from backend.formats.refusals import broken_document, read_figures
+from backend.formats.refusals import read_json
 from backend.formats.statuses import FINAL_CLASSES
 from backend.formats.text import Document, Source
 from backend.formats.weighttp.report import (
@@ -40,17 +40,7 @@ def _is_ours(document: Document, begun: set[int]) -> bool:
 def read_document(document: Document, start: Start) -> Entry:
     """The run in the object, or why the object holds no run."""
     expected = "the whole object that weighttp 0.5 prints"
-    if document.value is None:
-        return broken_document(document, tool=NAME, title="weighttp JSON", expected=expected)
-    return read_figures(
-        _trial,
-        document.value,
-        start,
-        tool=NAME,
-        title="weighttp JSON",
-        line=document.line,
-        expected=expected,
-    )
+    return read_json(_trial, document, start, tool=NAME, expected=expected)
 
 
 def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from backend.formats import statuses
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
-from backend.formats.text import Line
+from backend.formats.text import Line, last_line
 from backend.formats.weighttp.start import Start
 
 NAME = "weighttp"
@@ -146,7 +146,7 @@ def _check(block: Sequence[Line], label: str, whole_count: int, parts: int) -> N
 
 
 def _cut_off(block: Sequence[Line]) -> FormatError:
-    last = next((line for line in reversed(block) if line.text), block[-1])
+    last = last_line(block)
     return FormatError(
         "The weighttp output has no result: the run stopped, or the text is cut off.",
         tool=NAME,
