@@ -98,6 +98,11 @@ class Gathering:
         """The exact mean; None without a latency."""
         return self.total_us / self.histogram.count if self.histogram.count else None
 
+    def elapsed_s(self, digits: int) -> float | None:
+        """From the first start to the last end, rounded; None where no start is known."""
+        first, last = self.first_start_s, self.last_end_s
+        return None if first is None or last is None else round(last - first, digits)
+
     def _add_latencies(self, values: Integers, counted: NDArray[np.bool_] | None) -> Integers:
         """Add the latencies that are counted (all, without it); a mark or bucket of each value."""
         if counted is None or counted.all():

@@ -280,7 +280,7 @@ class _Run:
             tool=NAME,
             tool_version=self.version,
             loop=None,
-            elapsed_s=self._elapsed_s(),
+            elapsed_s=times.elapsed_s(3),
             requests_completed=None if self.unknown else times.completed,
             requests_ok=self.ok,
             errors=self._errors(),
@@ -300,10 +300,6 @@ class _Run:
         counts = self.classes + Counter(other=self.crashes.total())
         # No text of Gatling means a failed write alone, so 0 seen does not mean 0 failed writes.
         return {**by_class({}), **counts}
-
-    def _elapsed_s(self) -> float | None:
-        first, last = self.gathering.first_start_s, self.gathering.last_end_s
-        return None if first is None or last is None else round(last - first, 3)
 
 
 def _broken(line: int, found: str) -> FormatError:

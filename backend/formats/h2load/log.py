@@ -144,10 +144,9 @@ def _bad(found: str, line: int) -> FormatError:
 def _trial(requests: Gathering, statuses: Any) -> ParsedTrial:
     counts = by_status(statuses[1:])
     ok = succeeded(counts)
-    span = (requests.last_end_s or 0.0) - (requests.first_start_s or 0.0)
     return ParsedTrial(
         tool=NAME,
-        elapsed_s=round(span, 6),
+        elapsed_s=requests.elapsed_s(6),
         requests_completed=requests.completed,
         requests_ok=ok,
         errors={"status": requests.completed - ok, "other": int(statuses[0])},

@@ -219,7 +219,7 @@ class Samples:
             tool=NAME,
             url=next(iter(self.urls)) if len(self.urls) == 1 else None,
             loop=None,
-            elapsed_s=self._elapsed_s(),
+            elapsed_s=requests.elapsed_s(3),
             requests_completed=self.completed if has_codes else None,
             requests_ok=self.ok if has_codes or has_success else None,
             bytes_received=self.bytes if {"bytes", "responseCode"} <= self.columns else None,
@@ -238,10 +238,6 @@ class Samples:
             timeline=requests.timeline() if has_codes else (),
             incomplete=incomplete,
         )
-
-    def _elapsed_s(self) -> float | None:
-        first, last = self.requests.first_start_s, self.requests.last_end_s
-        return None if first is None or last is None else round(last - first, 3)
 
     def _errors(self) -> dict[str, int | None]:
         classes = ("connect", "read", "timeout", "status", "other", CLIENT_CLASS)
