@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+WAITS_FOR_BODY = "waits for the body that an answer to HEAD never has"
 # Times a tool prints with their unit, in seconds.
 UNIT_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -46,6 +47,11 @@ class LoadPoint:
 
     def headers_but(self, name: str) -> tuple[tuple[str, str], ...]:
         return tuple(each for each in self.headers if each[0].lower() != name.lower())
+
+    @property
+    def closing_headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers, with the one that closes where connections are not kept."""
+        return self.headers if self.keepalive else (*self.headers, ("Connection", "close"))
 
 
 @dataclass(frozen=True)

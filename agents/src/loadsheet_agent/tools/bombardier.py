@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from loadsheet_agent.tools import base
 
-CLOSE = (("Connection", "close"),)
 CLASSES = ("req1xx", "req2xx", "req3xx", "req4xx", "req5xx", "others")
 
 
@@ -21,7 +20,7 @@ class Bombardier(base.Tool):
             *("-c", str(point.connections)),
             *base.length_flags(point, "-n", "-d"),
             *(("-m", point.method) if point.method != "GET" else ()),
-            *base.colon_headers(point.headers + (() if point.keepalive else CLOSE)),
+            *base.colon_headers(point.closing_headers),
             *(("-f", base.body_name(prefix)) if point.body is not None else ()),
             *(("-k",) if point.tls else ()),
             *("-l", "-p", "r", "-o", "json"),

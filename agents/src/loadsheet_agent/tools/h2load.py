@@ -14,7 +14,7 @@ class H2load(base.Tool):
 
     def special(self, point: base.LoadPoint) -> str | None:
         if point.method == "HEAD":
-            return "waits for the body that an answer to HEAD never has"
+            return base.WAITS_FOR_BODY
         if point.body is not None and point.method != "POST":
             return f"sends a body with POST only, not with {point.method}"
         return None

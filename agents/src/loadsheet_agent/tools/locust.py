@@ -23,12 +23,10 @@ class Load(FastHttpUser):
             {method}, {path}, data=BODY, headers={headers}, allow_redirects=False, name="load"
         )
 """
-CLOSE = (("Connection", "close"),)
 
 
 class Locust(base.Tool):
     name = "locust"
-    version_args = ("--version",)
     version_pattern = r"locust (\d+(?:\.\d+)+)"
     install_hint = "pipx install locust"
     whole_seconds = True
@@ -69,7 +67,7 @@ def _script(point: base.LoadPoint, prefix: str) -> bytes:
     parts = urlsplit(point.url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     body = "None" if point.body is None else f"Path({base.body_name(prefix)!r}).read_bytes()"
-    headers = dict(point.headers + (() if point.keepalive else CLOSE))
+    headers = dict(point.closing_headers)
     return SCRIPT.format(
         body=body, method=repr(point.method), path=repr(path), headers=repr(headers)
     ).encode()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from loadsheet_agent.tools import base
 
-CLOSE = (("Connection", "close"),)
-
 
 class Wrk(base.Tool):
     name = "wrk"
@@ -17,7 +15,7 @@ class Wrk(base.Tool):
 
     def special(self, point: base.LoadPoint) -> str | None:
         if point.method == "HEAD":
-            return "waits for the body that an answer to HEAD never has"
+            return base.WAITS_FOR_BODY
         if not point.keepalive and not point.announces_close:
             return (
                 "counts a read error for each answer of a server that closes without announcing it"
@@ -40,7 +38,7 @@ class Wrk(base.Tool):
             *self.rate(point),
             "--latency",
             *(("-s", script) if inputs else ()),
-            *base.colon_headers(point.headers + (() if point.keepalive else CLOSE)),
+            *base.colon_headers(point.closing_headers),
             point.url,
         )
         return base.Command(argv=argv, stdout=f"{prefix}-stdout.txt", inputs=inputs)
