@@ -24,5 +24,16 @@ def number(value: object, kind: str, step: float | None = None) -> SafeString:
     return mark_safe(f"\n{head}\n    {step_of}>\n  {shown}\n</data>\n")  # noqa: S308
 
 
+@register.simple_tag
+def number_cell(
+    value: object, kind: str, step: float | None = None, classes: str = "number"
+) -> SafeString:
+    """The figure in a cell of a table that can be sorted by it."""
+    key = "" if value is None else _plain(value)
+    head = f'<td class="{conditional_escape(classes)}" data-sort-value="{key}">'
+    # Each piece is escaped above.
+    return mark_safe(f"{head}{number(value, kind, step)}</td>")  # noqa: S308
+
+
 def _plain(value: object) -> str:
     return str(conditional_escape(unlocalize(value)))
