@@ -7,8 +7,7 @@ import { loadPoint, single } from "../text/format";
 import { hoverPlugin } from "./plugins/hover";
 import { niceTop } from "./ranking";
 import { fontSize, placeOf, type Size, type TickScale, xScale, yScale } from "./style/axes";
-import { baseOptions, type DrawnSeries, isDense, lineStyle } from "./style/line_style";
-import { seriesSlots } from "./style/series_style";
+import { baseOptions, type DrawnSeries, lineStyles } from "./style/line_style";
 import type { ChartTheme } from "./style/theme";
 import { joinsPoints } from "./sweep";
 import { type TooltipText, tooltip } from "./tooltip";
@@ -164,10 +163,9 @@ function bandNames(bands: readonly Band[], theme: ChartTheme, size: Size): Plugi
 
 function datasets(figures: Figures, band: Band, options: ChartOptions): ErrorDataset[] {
   const place = placeOf(figures);
-  const slots = seriesSlots(options.scope ?? figures);
-  const dense = isDense(figures.series);
+  const lookOf = lineStyles(figures, options);
   return figures.series.map((series) => {
-    const look = lineStyle(series, slots.get(series.id) ?? series.slot, { ...options, dense });
+    const look = lookOf(series);
     return {
       ...look,
       band,

@@ -6,9 +6,8 @@ import { loadPoint, PLAIN, percentile, single, unitFor } from "../text/format";
 import { endLabels } from "./plugins/end_labels";
 import { limitLine } from "./plugins/guide_lines";
 import { hoverPlugin } from "./plugins/hover";
-import { drawable, plainScale, type Size, type TickScale, yScale } from "./style/axes";
-import { baseOptions, type DrawnSeries, isDense, lineStyle } from "./style/line_style";
-import { seriesSlots } from "./style/series_style";
+import { drawable, FAR_LIMIT, plainScale, type Size, type TickScale, yScale } from "./style/axes";
+import { baseOptions, type DrawnSeries, lineStyles } from "./style/line_style";
 import type { ChartTheme } from "./style/theme";
 import { type TooltipText, tooltip } from "./tooltip";
 import type { ChartOptions, ViewTable } from "./view";
@@ -47,7 +46,7 @@ export function percentilesChart(figures: Figures, options: ChartOptions): Perce
   const most = Math.max(0, ...values);
   const extent = {
     least: values.length > 0 ? Math.min(...values) : 0,
-    most: limit <= most * 3 ? Math.max(most, limit) : most,
+    most: limit <= most * FAR_LIMIT ? Math.max(most, limit) : most,
   };
   return {
     type: "line",
@@ -66,11 +65,7 @@ export function percentilesChart(figures: Figures, options: ChartOptions): Perce
     plugins: [
       limitLine(options.limit, theme, size),
       hoverPlugin(),
-      endLabels({
-        theme,
-        width: options.labelWidth,
-        texts: new Map(figures.series.map((series) => [series.id, series.label])),
-      }),
+      endLabels({ theme, width: options.labelWidth, series: figures.series }),
     ],
   };
 }
@@ -80,13 +75,12 @@ function place(percent: number): number {
 }
 
 function datasets(figures: Figures, options: ChartOptions): PercentileDataset[] {
-  const slots = seriesSlots(options.scope ?? figures);
-  const dense = isDense(figures.series);
+  const lookOf = lineStyles(figures, options);
   const curves = new Map(shownCurves(figures).map((curve) => [curve.series, curve]));
   return figures.series.flatMap((series) => {
     const curve = curves.get(series.id);
     if (!curve) return [];
-    const look = lineStyle(series, slots.get(series.id) ?? series.slot, { ...options, dense });
+    const look = lookOf(series);
     return [
       {
         ...look,

@@ -25,22 +25,14 @@ import { heldReach } from "./held_ends";
 import { cutAbove } from "./outliers";
 import { changeMarks } from "./plugins/change_marks";
 import { cutPoints } from "./plugins/cut_points";
-import { endLabels, type LabelOptions } from "./plugins/end_labels";
+import { endLabels } from "./plugins/end_labels";
 import { errorBars } from "./plugins/error_bars";
 import { limitLine, loadLine } from "./plugins/guide_lines";
 import { hoverPlugin } from "./plugins/hover";
 import { loadMarks } from "./plugins/load_marks";
-import { drawable, placeOf, type Scale, xScale, yScale } from "./style/axes";
-import {
-  baseOptions,
-  CLIP_ABOVE,
-  isDense,
-  type LineStyle,
-  lineStyle,
-  pointFill,
-} from "./style/line_style";
+import { drawable, FAR_LIMIT, placeOf, type Scale, xScale, yScale } from "./style/axes";
+import { baseOptions, CLIP_ABOVE, type LineStyle, lineStyles, pointFill } from "./style/line_style";
 import type { SweepDataset, SweepPoint } from "./style/measured_points";
-import { seriesSlots } from "./style/series_style";
 import { faint } from "./style/theme";
 import { type TooltipText, tooltip } from "./tooltip";
 import type { ChartOptions } from "./view";
@@ -56,9 +48,9 @@ export interface SweepOptions extends ChartOptions {
 
 export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig {
   const kind = kindOf(metricOf(figures, options.metric).unit);
-  const slots = seriesSlots(options.scope ?? figures);
+  const lookOf = lineStyles(figures, options);
   const datasets = figures.series.map((series) =>
-    dataset(figures, series, slots.get(series.id) ?? series.slot, options),
+    dataset(figures, series, lookOf(series), options),
   );
   const place = placeOf(figures);
   const { theme, size } = options;
@@ -84,7 +76,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
       loadMarks(figures, options.metric, size),
       ...(hasCutPoints(figures, options) ? [cutPoints(kind, theme, size)] : []),
       hoverPlugin(),
-      endLabels(labelOptions(figures, options)),
+      endLabels({ theme, width: labelRoom(figures, options), series: figures.series }),
     ],
   };
 }
@@ -111,10 +103,9 @@ export function joinsPoints(figures: Figures): boolean {
 function dataset(
   figures: Figures,
   series: Series,
-  slot: number,
+  look: LineStyle,
   options: SweepOptions,
 ): SweepDataset {
-  const look = lineStyle(series, slot, { ...options, dense: isDense(figures.series) });
   const points = sweepPoints(figures, series, options);
   const skips = gapsIn(figures, points);
   return {
@@ -214,9 +205,6 @@ function gapStyle(skips: ReadonlySet<number>, look: LineStyle, category: boolean
   };
 }
 
-/** How many times the largest value a limit may be before the axis leaves it out. */
-const FAR_LIMIT = 3;
-
 interface Extent {
   readonly least: number;
   readonly most: number;
@@ -246,7 +234,7 @@ function measureExtent(figures: Figures, options: SweepOptions): Extent {
   );
   const cut = cutOf(figures, all, options);
   const points = all.filter(({ y }) => cut === null || (y !== null && y <= cut));
-  const values = points.map((point) => point.y).filter(isNumber);
+  const values = points.map((point) => point.y).filter((value) => value !== null);
   const most = Math.max(0, ...values);
   const least = values.length > 0 ? Math.min(...values) : 0;
   const limit = limitIn(options) ?? 0;
@@ -269,12 +257,17 @@ function measureExtent(figures: Figures, options: SweepOptions): Extent {
 
 type PointOfSeries = SweepPoint & { readonly series: string };
 
+/** The ends of its interval, and its trials. */
+function endsOf({ low, high, each }: SweepPoint): number[] {
+  return [low, high, ...each].filter((end) => end !== null);
+}
+
 /** The ends of the intervals and the trials of each series. */
 function endsBySeries(points: readonly PointOfSeries[]): readonly (readonly number[])[] {
   const ends = new Map<string, number[]>();
-  for (const { series, low, high, each } of points) {
-    const own = [low, high, ...each].filter(isNumber).filter((end) => end > 0);
-    ends.set(series, [...(ends.get(series) ?? []), ...own]);
+  for (const point of points) {
+    const own = endsOf(point).filter((end) => end > 0);
+    ends.set(point.series, [...(ends.get(point.series) ?? []), ...own]);
   }
   return [...ends.values()];
 }
@@ -308,9 +301,9 @@ export function hasCutInterval(figures: Figures, options: SweepOptions): boolean
   const coloured = figures.series.filter(({ id }) => options.highlighted.has(id));
   return coloured.some(({ points }) =>
     points.some((point) => {
-      const { y, low, high, each } = sweepPoint(point, 0, options);
-      if (y === null || y > top) return false;
-      return [low, high, ...each].filter(isNumber).some((end) => end > top || end < bottom);
+      const drawn = sweepPoint(point, 0, options);
+      if (drawn.y === null || drawn.y > top) return false;
+      return endsOf(drawn).some((end) => end > top || end < bottom);
     }),
   );
 }
@@ -327,21 +320,9 @@ function scaleAboveZero(scale: object, { least, most }: Pick<Extent, "least" | "
   return { ...scale, min: undefined, suggestedMin: least - room, suggestedMax: most + room };
 }
 
-function isNumber(value: number | null): value is number {
-  return value !== null;
-}
-
 /** A label stands at the end of a line; where there is no line, the legend has to do. */
 function labelRoom(figures: Figures, options: SweepOptions): number {
   return joinsPoints(figures) ? options.labelWidth : 0;
-}
-
-function labelOptions(figures: Figures, options: SweepOptions): LabelOptions {
-  return {
-    theme: options.theme,
-    width: labelRoom(figures, options),
-    texts: new Map(figures.series.map((series) => [series.id, series.label])),
-  };
 }
 
 function tooltipText(figures: Figures, kind: Kind): TooltipText {

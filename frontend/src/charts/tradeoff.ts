@@ -18,16 +18,14 @@ import { directionArrows } from "./plugins/direction_arrows";
 import { endLabels } from "./plugins/end_labels";
 import { limitLine } from "./plugins/guide_lines";
 import { hoverPlugin } from "./plugins/hover";
-import { aroundRange, drawable, plainScale, tick, yScale } from "./style/axes";
+import { aroundRange, drawable, FAR_LIMIT, plainScale, tick, yScale } from "./style/axes";
 import {
   baseOptions,
   CLIP_ABOVE,
   type DrawnSeries,
-  isDense,
-  lineStyle,
+  lineStyles,
   pointFill,
 } from "./style/line_style";
-import { seriesSlots } from "./style/series_style";
 import { type TooltipText, tooltip } from "./tooltip";
 import type { ChartOptions } from "./view";
 
@@ -77,7 +75,7 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
   const room = isCategory(figures) ? 0 : options.labelWidth;
   const extent = {
     least: values.length > 0 ? Math.min(...values) : 0,
-    most: limit !== null && limit <= most * 3 ? Math.max(most, limit) : most,
+    most: limit !== null && limit <= most * FAR_LIMIT ? Math.max(most, limit) : most,
     isCut: cut !== null,
   };
   return {
@@ -99,11 +97,7 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
       ...(cut === null ? [] : [cutPoints("time", theme, size)]),
       hoverPlugin(),
       directionArrows(),
-      endLabels({
-        theme,
-        width: room,
-        texts: new Map(figures.series.map((series) => [series.id, series.label])),
-      }),
+      endLabels({ theme, width: room, series: figures.series }),
     ],
   };
 }
@@ -121,11 +115,10 @@ export function tradeoffCut(figures: Figures, { metric, logY }: ChartOptions): n
 }
 
 function datasets(figures: Figures, latency: MetricId, options: ChartOptions): TradeDataset[] {
-  const slots = seriesSlots(options.scope ?? figures);
-  const dense = isDense(figures.series);
+  const lookOf = lineStyles(figures, options);
   const isCut = tradeoffCut(options.scope ?? figures, options) !== null;
   return figures.series.map((series) => {
-    const look = lineStyle(series, slots.get(series.id) ?? series.slot, { ...options, dense });
+    const look = lookOf(series);
     const points = [...tradeoffPoints(series, latency, options.logY)];
     return {
       ...look,

@@ -69,7 +69,9 @@ const TINY = 1e-9;
 export const overRates: ZoomAxis = {
   at: (_, text) => Number(text),
   places: (figures) => {
-    const rates = figures.series.flatMap(({ points }) => points.map(rateOf)).filter(isNumber);
+    const rates = figures.series
+      .flatMap(({ points }) => points.map(rateOf))
+      .filter((rate) => rate !== null);
     return [...new Set(rates.map(Math.round))]
       .sort((a, b) => a - b)
       .map((at) => ({ text: String(at), at }));
@@ -84,10 +86,6 @@ export const overRates: ZoomAxis = {
 
 function rateOf(point: Point): number | null {
   return measureOf(point, "throughput")?.value ?? null;
-}
-
-function isNumber(value: number | null): value is number {
-  return value !== null;
 }
 
 function withPoints(figures: Figures, keeps: (point: Point) => boolean): Figures {

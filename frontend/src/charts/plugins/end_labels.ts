@@ -2,16 +2,17 @@
 // leader. Where the line ends early, a leader across the plot would look like data: a stub of the
 // line's colour stands before the name instead.
 import type { Chart, ChartType, Plugin } from "chart.js";
+import type { Series } from "../../api/figures";
 import { isolated, short } from "../../text/format";
 import { fitNames, type PlacedLabel, spreadLabels } from "../style/label_layout";
 import type { DrawnSeries } from "../style/line_style";
 import type { ChartTheme } from "../style/theme";
 import { seriesOpacity } from "./hover";
 
-export interface LabelOptions {
+interface LabelOptions {
   readonly theme: ChartTheme;
   readonly width: number;
-  readonly texts: ReadonlyMap<string, string>;
+  readonly series: readonly Pick<Series, "id" | "label">[];
 }
 
 const LINE = 16;
@@ -66,8 +67,9 @@ function endsOf(chart: Chart<ChartType>): Map<string, End> {
 function fittedTexts(
   { ctx }: Chart<ChartType>,
   placed: readonly PlacedLabel[],
-  { texts, theme, width }: LabelOptions,
+  { series, theme, width }: LabelOptions,
 ): readonly string[] {
+  const texts = new Map(series.map(({ id, label }) => [id, label]));
   ctx.save();
   ctx.font = `12px ${theme.font}`;
   const names = placed.map(({ id }) => short(texts.get(id) ?? id, LONGEST));

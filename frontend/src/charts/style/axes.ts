@@ -147,6 +147,9 @@ export function plainScale(theme: ChartTheme, size: Size, title: string): Scale 
   };
 }
 
+/** How many times the largest value a limit may be before the axis leaves it out. */
+export const FAR_LIMIT = 3;
+
 export interface YOptions {
   readonly theme: ChartTheme;
   readonly size: Size;

@@ -37,8 +37,8 @@ describe("labels", () => {
       },
       getDatasetMeta: (index: number) => ({ data: [ends[index]] }),
     };
-    const texts = new Map(ends.map(({ id }) => [id, id]));
-    const plugin = endLabels({ theme, width: 178, texts });
+    const series = ends.map(({ id }) => ({ id, label: id }));
+    const plugin = endLabels({ theme, width: 178, series });
     const draw = plugin.afterDatasetsDraw as unknown as (chart: object) => void;
     draw(chart);
     expect(from).toEqual([

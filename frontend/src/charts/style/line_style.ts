@@ -1,17 +1,16 @@
 // How a line and its points look, the same in every chart.
 import type { Chart, ChartType } from "chart.js";
-import type { Series } from "../../api/figures";
+import type { Figures, Series } from "../../api/figures";
 import { isolated, short } from "../../text/format";
 import type { Size } from "./axes";
-import { colourOf, dashOf, type Marker, markerOf } from "./series_style";
+import { colourOf, dashOf, type Marker, markerOf, seriesSlots } from "./series_style";
 import type { ChartTheme } from "./theme";
 
 export interface LineStyleOptions {
   readonly theme: ChartTheme;
   readonly highlighted: ReadonlySet<string>;
   readonly size: Size;
-  /** The chart has so many points that grey lines have no markers. */
-  readonly dense: boolean;
+  readonly scope?: Figures;
 }
 
 const DENSE = 400;
@@ -20,6 +19,7 @@ const MANY_LINES = 12;
 /** The radius of a marker on such a chart. */
 export const DOT = 2.25;
 
+/** Whether a chart has so many points that grey lines have no markers. */
 export function isDense(series: readonly Series[]): boolean {
   if (series.length > MANY_LINES) return true;
   return series.reduce((sum, line) => sum + line.points.length, 0) > DENSE;
@@ -60,11 +60,26 @@ export interface LineStyle extends DrawnSeries {
 /** A line to a point above the chart ends at its edge; markers at the other edges stay whole. */
 export const CLIP_ABOVE = { top: 0, right: 20, bottom: 20, left: 20 } as const;
 
-export function lineStyle(series: Series, slot: number, options: LineStyleOptions): LineStyle {
+/** How each series of a chart looks: on charts of one scope the same. */
+export function lineStyles(
+  figures: Figures,
+  options: LineStyleOptions,
+): (series: Series) => LineStyle {
+  const slots = seriesSlots(options.scope ?? figures);
+  const dense = isDense(figures.series);
+  return (series) => lineStyle(series, slots.get(series.id) ?? series.slot, dense, options);
+}
+
+function lineStyle(
+  series: Series,
+  slot: number,
+  dense: boolean,
+  options: LineStyleOptions,
+): LineStyle {
   const highlighted = options.highlighted.has(series.id);
   const ownColour = colourOf(slot, options.theme);
   const colour = highlighted ? ownColour : options.theme.context;
-  const radius = options.dense ? DOT : options.size === "main" ? 4.5 : 3;
+  const radius = dense ? DOT : options.size === "main" ? 4.5 : 3;
   return {
     seriesId: series.id,
     highlighted,
@@ -79,7 +94,7 @@ export function lineStyle(series: Series, slot: number, options: LineStyleOption
     // Dashes tell coloured lines apart; on grey ones they would only be slow to paint.
     borderDash: highlighted ? dashOf(slot) : [],
     pointStyle: markerOf(slot),
-    pointRadius: highlighted ? radius : options.dense ? 0 : radius - 1.5,
+    pointRadius: highlighted ? radius : dense ? 0 : radius - 1.5,
     pointHoverRadius: radius + 1.5,
     pointHitRadius: 8,
     pointBorderColor: colour,
