@@ -82,6 +82,8 @@ export interface ZoomAxis {
   readonly name: (figures: Figures, from: Place, to: Place) => string;
 }
 
+export type Build = (figures: Figures, options: ChartOptions) => AnyConfig;
+
 /** An axis that a trend lies on. */
 export type TimeAxis = "version" | "date";
 
@@ -93,7 +95,7 @@ export interface View {
   /** The name above the chart. */
   readonly title: (figures: Figures, metric: MetricId) => string;
   /** The chart; null where the view is the table of ratios. */
-  readonly build: ((figures: Figures, options: ChartOptions) => AnyConfig) | null;
+  readonly build: Build | null;
   /** Why there is nothing to draw, and what would help; null where there is something. */
   readonly empty: (figures: Figures, metric: MetricId) => string | null;
   /** What the marks mean, only those that occur. */

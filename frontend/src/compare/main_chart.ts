@@ -14,9 +14,10 @@ import { chosenOf, drawnScene, isBoard, whyNotDrawn } from "../charts/drawn";
 import { headline, summaryText, textBelow } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import { whyNoValues } from "../charts/missing_metric";
+import { LABEL_WIDTH } from "../charts/plugins/end_labels";
 import { chartOptions, type Scene } from "../charts/scene";
 import { type ChartTheme, readTheme } from "../charts/style/theme";
-import type { AnyConfig, ChartOptions, View } from "../charts/view";
+import type { AnyConfig, Build, ChartOptions, View } from "../charts/view";
 import { metricName, viewOf } from "../charts/views";
 import { type Asked, zoomIn, zoomName, zoomOut, zoomTo } from "../charts/zoom";
 import { hiddenIn, highlightHash, limitOf, lookKey, withHidden, withValue } from "../query/query";
@@ -33,10 +34,7 @@ import { pressAlone, pressSeries, type SeriesChoice } from "./series_choice";
 import { bindSeriesHover, markHovered } from "./series_hover";
 import { type Card, CHART_TABS, cardFrame, direction, smallCharts, tabOf } from "./small_charts";
 
-const LABEL_WIDTH = 178;
 const WIDE = "(min-width: 720px)";
-
-type Build = NonNullable<View["build"]>;
 
 export interface MainChartHooks {
   readonly go: (query: string) => void;

@@ -2,12 +2,13 @@
 // draws. Knows no DOM; `makeCanvas` gives the canvases to draw on.
 import { type Figures, panelsOrWhole } from "../api/figures";
 import { drawnScene } from "../charts/drawn";
+import { LABEL_WIDTH } from "../charts/plugins/end_labels";
 import { ratioView } from "../charts/ratios";
 import { Chart } from "../charts/register";
 import { chartOptions, type Scene } from "../charts/scene";
 import { fitText } from "../charts/style/label_layout";
 import type { ChartTheme } from "../charts/style/theme";
-import type { View } from "../charts/view";
+import type { Build, View } from "../charts/view";
 import { viewOf } from "../charts/views";
 import { isolated, short } from "../text/format";
 import { paintRatios, ratiosHeight } from "./paint_ratios";
@@ -19,8 +20,6 @@ export interface Painting extends Scene {
   readonly pixels: number;
   readonly makeCanvas: (width: number, height: number) => HTMLCanvasElement;
 }
-
-const LABELS = 178;
 
 /** The view that the query asks for, or why there is nothing to draw. */
 export function paintView(ctx: CanvasRenderingContext2D, painting: Painting, rect: Rect): void {
@@ -48,8 +47,6 @@ export function extraRows(
   const ratios = viewOf(query).build === null ? ratioView(figures) : null;
   return ratios ? Math.max(0, ratiosHeight(ctx, ratios, theme, rect.width) - rect.height) : 0;
 }
-
-type Build = NonNullable<View["build"]>;
 
 /** One chart, or one for each panel side by side; a panel without values says why. */
 function paintCharts(
@@ -106,7 +103,7 @@ function offscreen(
   const isSmall = width < ROOMY.width || height < ROOMY.height;
   const options = chartOptions(
     { ...painting, figures: panel },
-    { theme, size: isSmall ? "small" : "main", labelWidth: figures.panels ? 0 : LABELS },
+    { theme, size: isSmall ? "small" : "main", labelWidth: figures.panels ? 0 : LABEL_WIDTH },
   );
   const config = build(panel, { ...options, scope: figures });
   const canvas = makeCanvas(width, height);

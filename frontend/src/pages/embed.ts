@@ -17,9 +17,10 @@ import {
   toldOf,
 } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
+import { LABEL_WIDTH } from "../charts/plugins/end_labels";
 import { chartOptions, type Scene } from "../charts/scene";
 import { onThemeChange, readTheme } from "../charts/style/theme";
-import type { AnyConfig, View } from "../charts/view";
+import type { AnyConfig, Build, View } from "../charts/view";
 import { viewOf } from "../charts/views";
 import { showLegend } from "../compare/legend";
 import { foldLegend } from "../compare/legend_fold";
@@ -33,7 +34,6 @@ import { formatTimes } from "../site/enhance";
 import { nameElement } from "../site/names";
 import { short } from "../text/format";
 
-const LABEL_WIDTH = 178;
 const WIDE = "(min-width: 620px)";
 
 /** One box, or one under the name of each panel. */
@@ -108,7 +108,7 @@ class EmbeddedChart {
     else place.replaceChildren(ratioTable(figures));
   }
 
-  #drawCharts(scene: Scene, place: HTMLElement, build: NonNullable<View["build"]>): void {
+  #drawCharts(scene: Scene, place: HTMLElement, build: Build): void {
     const { figures, metric } = scene;
     const isLabelled = matchMedia(WIDE).matches && hasEndLabels(figures, this.#view);
     this.#drawLegend(isLabelled);

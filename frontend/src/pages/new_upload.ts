@@ -1,6 +1,6 @@
 // Dropping files anywhere on the page, and a preview of them without leaving it. The page's own
 // form does the work; without this script it is sent whole.
-import { optionalSlot } from "../site/dom";
+import { h, optionalSlot } from "../site/dom";
 import { formatNumbers } from "../site/enhance";
 import { plural } from "../text/format";
 
@@ -145,10 +145,7 @@ function showBusy(): void {
   if (!place) return;
   place.setAttribute("aria-busy", "true");
   if (place.childElementCount > 0) return;
-  const reading = document.createElement("p");
-  reading.className = "hint";
-  reading.textContent = "Reading…";
-  place.replaceChildren(reading);
+  place.replaceChildren(h("p", { class: "hint" }, "Reading…"));
 }
 
 function showPreview(page: Document): void {
@@ -166,13 +163,8 @@ function showPreview(page: Document): void {
 }
 
 function showError(...sentences: readonly string[]): void {
-  const notice = document.createElement("div");
-  notice.className = "notice notice-error";
-  for (const sentence of sentences) {
-    const paragraph = document.createElement("p");
-    paragraph.textContent = sentence;
-    notice.append(paragraph);
-  }
+  const paragraphs = sentences.map((sentence) => h("p", {}, sentence));
+  const notice = h("div", { class: "notice notice-error" }, ...paragraphs);
   document.getElementById("read")?.replaceChildren(notice);
 }
 

@@ -15,6 +15,9 @@ interface LabelOptions {
   readonly series: readonly Pick<Series, "id" | "label">[];
 }
 
+/** The room for names on a wide chart, in pixels. */
+export const LABEL_WIDTH = 178;
+
 const LINE = 16;
 const LEADER = 18;
 const CLEAR = 7;
