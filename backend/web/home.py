@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -126,13 +127,7 @@ def _latest(workspace: Workspace) -> Run | None:
 
 def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
     url = "" if question.query is None else compare_link(workspace.slug, **question.query)
-    return {
-        "id": question.id,
-        "text": question.text,
-        "about": question.about,
-        "why_not": question.why_not,
-        "url": url,
-    }
+    return {**asdict(question), "url": url}
 
 
 def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
