@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import IO, Any
 from uuid import UUID
@@ -95,13 +95,7 @@ class Place:
         return rows.filter(artefact_sha256=self.artefact_sha256, number=self.number).first()
 
     def new_row(self, size_bytes: int) -> Part:
-        return Part.objects.create(
-            workspace_id=self.workspace_id,
-            upload_id=self.upload_id,
-            artefact_sha256=self.artefact_sha256,
-            number=self.number,
-            size_bytes=size_bytes,
-        )
+        return Part.objects.create(**asdict(self), size_bytes=size_bytes)
 
 
 def parts_of(workspace_id: UUID, upload_id: UUID) -> QuerySet[Part]:

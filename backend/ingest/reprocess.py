@@ -7,6 +7,7 @@ that a reader sees one complete result. What changed is kept beside the upload.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from uuid import UUID
 
 from django.db import transaction
@@ -98,7 +99,7 @@ def _record_rereading(
         upload=upload,
         from_version=upload.parser_version,
         to_version=version,
-        changes=[change.as_dict() for change in changes],
+        changes=[asdict(change) for change in changes],
         refused=refused,
         stopped=stopped,
     )

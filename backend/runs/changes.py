@@ -40,14 +40,6 @@ class Change:
     before: Any
     after: Any
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "ordinal": self.ordinal,
-            "figure": self.figure,
-            "before": self.before,
-            "after": self.after,
-        }
-
 
 def changes_between(old: Sequence[Trial], new: Sequence[Trial]) -> list[Change]:
     """Every difference, trial by trial in the order of their ordinals."""

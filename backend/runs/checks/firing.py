@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 # Written by `scripts/bench truth-checks`.
 RESULTS = Path(__file__).parents[3] / "scripts" / "benches" / "truth_checks.json"
@@ -48,9 +47,6 @@ class Firing:
     def worst_found(self) -> float | None:
         """The lowest share of one tool's mistakes that is found; None where none was planted."""
         return min((count / total for count, total in self.found.values()), default=None)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"mistake": self.mistake, "honest": self.honest, "found": self.found}
 
 
 @dataclass(frozen=True, slots=True)

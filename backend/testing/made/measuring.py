@@ -6,7 +6,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -133,7 +133,7 @@ def write_results(firing: dict[str, Firing], sizes: Sizes) -> None:
         "trials": sizes.trials,
     }
     # A line for each check, so that a change of one is seen.
-    rows = ",\n".join(f'"{id_}": {json.dumps(result.as_dict())}' for id_, result in firing.items())
+    rows = ",\n".join(f'"{id_}": {json.dumps(asdict(result))}' for id_, result in firing.items())
     text = f'{json.dumps(head)[:-1]}, "checks": {{\n{rows}\n}}}}\n'
     RESULTS.write_text(text)
     read_firing.cache_clear()

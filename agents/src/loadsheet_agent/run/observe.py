@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from loadsheet_agent.host.clock import Offset
@@ -76,10 +76,7 @@ class Observer:
         self.samples.append(
             {
                 "at_s": self.clock() + self.offset.offset_s,
-                "cpu_s": usage.cpu_s,
-                "rss_bytes": usage.rss_bytes,
-                "threads": usage.threads,
-                "processes": usage.processes,
+                **asdict(usage),
                 "time_wait": time_wait_sockets(),
                 "cores": busy_shares(self._cores, cores)[0],
             }
