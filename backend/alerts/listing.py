@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from backend.alerts.models import OPEN_STATES, Alert, AlertState
-from backend.runs.cursors import page_by_time
+from backend.runs.cursors import Page, page_by_time
 
 # What a list may show: every alert, those that have not ended, or those of one state.
 SHOWN = ("open", "all", *AlertState.values)
 
 
-@dataclass(frozen=True, slots=True)
-class AlertPage:
-    """One page, and the cursor of the next page or None."""
-
-    alerts: Sequence[Alert]
-    next: str | None
-
-
 def alert_page(
     workspace_ids: Iterable[UUID], shown: str = "all", *, after: str = "", limit: int
-) -> AlertPage:
+) -> Page[Alert]:
     """The alerts of these workspaces after the cursor; `shown` is in SHOWN. Raises BadCursor."""
     rows = _chosen(_alerts_in(workspace_ids), shown)
-    page, cursor = page_by_time(rows, "seen_at", after=after, limit=limit)
-    return AlertPage(page, cursor or None)
+    return page_by_time(rows, "seen_at", after=after, limit=limit)
 
 
 def find_alert(workspace_ids: Iterable[UUID], alert_id: UUID) -> Alert | None:

@@ -137,7 +137,7 @@ class AlertList(APIView):
             raise not_allowed("state", state, f"are {', '.join(SHOWN)}")
         workspaces = workspaces_asked(request)
         page = alert_page(workspaces, state, after=after_asked(request), limit=limit)
-        alerts = [describe_alert(alert) for alert in page.alerts]
+        alerts = [describe_alert(alert) for alert in page.rows]
         following = next_page(request, page.next, "alert-list")
         return AlertPageSerializer.answer(request, alerts, following)
 

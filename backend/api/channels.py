@@ -16,14 +16,7 @@ from backend.accounts.scopes import Scope
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.idempotency import idempotent
-from backend.api.paging import (
-    ONLY_WORKSPACE,
-    PAGING,
-    PageSerializer,
-    after_asked,
-    limit_asked,
-    next_page,
-)
+from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
 from backend.api.strict import StrictSerializer, validated
@@ -37,7 +30,6 @@ from backend.deliveries.channels import (
     renew_secret,
     send_test,
 )
-from backend.deliveries.listing import delivery_page
 from backend.deliveries.models import Channel, ChannelKind, Delivery, DeliveryState, Topic
 from backend.deliveries.signing import secret_of
 from backend.errors import NotFound
@@ -232,11 +224,10 @@ class DeliveryList(APIView):
     )
     def get(self, request: Request, channel_id: UUID) -> Response:
         """Newest first, with each attempt; kept for 30 days. For admins."""
-        limit = limit_asked(request)
         channel = _administered(request, channel_id)
-        page = delivery_page(channel, after=after_asked(request), limit=limit)
-        following = next_page(request, page.next, "delivery-list", channel.pk)
-        return DeliveryPageSerializer.answer(request, page.deliveries, following)
+        rows = Delivery.objects.filter(channel=channel)
+        page = newest_first(request, "delivery-list", rows, "created_at", channel.pk)
+        return DeliveryPageSerializer.answer(request, *page)
 
 
 def _administered(request: Request, channel_id: UUID) -> Channel:

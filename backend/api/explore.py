@@ -56,4 +56,4 @@ class Explore(APIView):
         kind, query = given.get("kind") or KINDS[0], given.get("q", "")
         page = directory_page(kind, query, after=after_asked(request), limit=limit)
         following = next_page(request, page.next, "explore-api")
-        return DirectoryPageSerializer.answer(request, page.entries, following)
+        return DirectoryPageSerializer.answer(request, page.rows, following)

@@ -80,15 +80,15 @@ def next_page(request: Request, cursor: str | None, route: str, *arguments: obje
 
 
 def newest_first(
-    request: Request, route: str, rows: QuerySet[Row], field: str
+    request: Request, route: str, rows: QuerySet[Row], field: str, *arguments: object
 ) -> tuple[Sequence[Row], str | None]:
     """The page of `rows` that the request asks for, and the address of the next page or None.
 
-    `field`: the time that orders the list. Raises Problem and BadCursor.
+    `field`: the time that orders the list; `arguments`: of the route. Raises Problem and BadCursor.
     """
     limit = limit_asked(request)
-    page, cursor = page_by_time(rows, field, after=after_asked(request), limit=limit)
-    return page, next_page(request, cursor, route)
+    page = page_by_time(rows, field, after=after_asked(request), limit=limit)
+    return page.rows, next_page(request, page.next, route, *arguments)
 
 
 def by_name(

@@ -190,10 +190,10 @@ class RunList(APIView):
                 most_trials=MOST_TRIALS if has_trials else None,
             )
             if has_trials:
-                trials = sum(row.trials for row in page.runs)
+                trials = sum(row.trials for row in page.rows)
                 hold_slot_for_count(trials, viewer=viewer_name(request))
             following = next_page(request, page.next, "run-list")
-            answer = RunPageSerializer({"runs": page.runs, "next": following}).data
+            answer = RunPageSerializer({"runs": page.rows, "next": following}).data
             for entry in answer["runs"] if has_trials else ():
                 entry[TRIALS] = run_answer(request, UUID(entry["id"]))["trials"]
         return Response({**answer, "runs": only_asked(request, answer["runs"])})

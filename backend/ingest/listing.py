@@ -15,7 +15,7 @@ from django.db.models.fields.json import KT
 
 from backend.ingest.models import Artefact, State, Upload
 from backend.runs import listing
-from backend.runs.cursors import page_by_time
+from backend.runs.cursors import Page, page_by_time
 from backend.runs.models import Run
 
 
@@ -48,14 +48,6 @@ class ListedUpload:
     more_files: int
 
 
-@dataclass(frozen=True, slots=True)
-class UploadPage:
-    """One page, and the cursor of the next page or None."""
-
-    uploads: Sequence[ListedUpload]
-    next: str | None
-
-
 def upload_page(
     workspace_id: UUID,
     *,
@@ -63,7 +55,7 @@ def upload_page(
     since: datetime | None = None,
     after: str = "",
     limit: int,
-) -> UploadPage:
+) -> Page[ListedUpload]:
     """Uploads of a workspace after the cursor, as many as a page of runs may have trials.
 
     Raises BadCursor.
@@ -75,8 +67,8 @@ def upload_page(
     shown = rows.only("id", "state", "reason", "received_at", "run")
     # A part of a run that came in several uploads has no row of its own there.
     shown = shown.annotate(part_of=KT("envelope__run__id"))
-    page, cursor = page_by_time(shown, "received_at", after=after, limit=limit, fitting=_fitting)
-    return UploadPage(_with_files(page), cursor or None)
+    page = page_by_time(shown, "received_at", after=after, limit=limit, fitting=_fitting)
+    return Page(_with_files(page.rows), page.next)
 
 
 def _fitting(uploads: Sequence[Upload]) -> int:

@@ -18,7 +18,7 @@ from django.db.models import Count, F, Max, Q, Value
 from django.db.models.functions import Coalesce
 
 from backend.accounts.models import Workspace
-from backend.runs.cursors import beyond, pack_cursor, read_cursor, read_id
+from backend.runs.cursors import Page, beyond, pack_cursor, read_cursor, read_id
 from backend.runs.models import Cell, Host, Run, Server, Workload
 from backend.runs.shown import shown_rows
 
@@ -63,11 +63,9 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class ListPage:
-    """One page of entries in order of their names, and where the next page begins (or None)."""
+class ListPage(Page[Listed]):
+    """One page of entries in order of their names; of how many."""
 
-    rows: tuple[Listed, ...]
-    next: str | None
     total: int
 
 

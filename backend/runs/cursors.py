@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
 import orjson
@@ -25,6 +26,15 @@ from django.db.models import (
 from backend.errors import InvalidInput
 
 Row = TypeVar("Row", bound=Model)
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """One page of a list, and the cursor of the next page or None."""
+
+    rows: Sequence[Item]
+    next: str | None
 
 
 class BadCursor(InvalidInput):
@@ -106,8 +116,8 @@ def page_by_time(
     after: str,
     limit: int,
     fitting: Callable[[Sequence[Row]], int] = len,
-) -> tuple[Sequence[Row], str]:
-    """One page of `rows`, the newest first, and the cursor of the next; "" on the last page.
+) -> Page[Row]:
+    """One page of `rows`, the newest first.
 
     `field` names the time of a row; `fitting` says how many of the first rows one page may have.
     Raises BadCursor.
@@ -119,5 +129,5 @@ def page_by_time(
     page = page_and_next[:limit]
     page = page[: fitting(page)]
     if len(page_and_next) == len(page):
-        return page, ""
-    return page, pack_cursor(getattr(page[-1], field).isoformat(), str(page[-1].pk))
+        return Page(page, None)
+    return Page(page, pack_cursor(getattr(page[-1], field).isoformat(), str(page[-1].pk)))

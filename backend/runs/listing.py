@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 
 from backend.runs.among import among
+from backend.runs.cursors import Page
 from backend.runs.models import Cell, Run, Trial
 from backend.runs.naming import run_name, trial_count_text
 from backend.runs.read_router import reading_connection
@@ -77,14 +78,6 @@ class RunRow:
         return STATE_WORDS[self.state]
 
 
-@dataclass(frozen=True, slots=True)
-class RunPage:
-    """One page, and the cursor of the next page or None."""
-
-    runs: tuple[RunRow, ...]
-    next: str | None
-
-
 # Of the runs of one page: each may be a series of its own, whose names are read.
 PAGE_TRIALS = 50_000
 EVERY_RUN = RunSearch()
@@ -99,7 +92,7 @@ def run_page(
     search: RunSearch = EVERY_RUN,
     order: RunOrder = NEWEST_FIRST,
     most_trials: int | None = None,
-) -> RunPage:
+) -> Page[RunRow]:
     """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor.
 
     The page ends before a run with which it would have more than PAGE_TRIALS counted trials, or
@@ -110,10 +103,8 @@ def run_page(
     rows = rows_of(runs[:on_page], search.cells())
     if most_trials is not None:
         rows = rows[: fitting([row.trials for row in rows], most_trials)]
-    return RunPage(
-        runs=tuple(rows),
-        next=order.cursor(runs[len(rows) - 1]) if len(runs) > len(rows) else None,
-    )
+    following = order.cursor(runs[len(rows) - 1]) if len(runs) > len(rows) else None
+    return Page(tuple(rows), following)
 
 
 def fitting(counts: Sequence[int], most: int) -> int:

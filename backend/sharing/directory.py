@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 from backend.accounts.models import Workspace
 from backend.errors import InvalidInput
 from backend.links import link_to
-from backend.runs.cursors import page_by_time
+from backend.runs.cursors import Page, page_by_time
 from backend.runs.listing import rows_of
 from backend.runs.models import Cell, Run, Series
 from backend.runs.text_search import Searched, runs_measuring
@@ -47,15 +47,7 @@ class Listed:
     workspace: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryPage:
-    """One page, and the cursor of the next page or None."""
-
-    entries: Sequence[Listed]
-    next: str | None
-
-
-def directory_page(kind: str, query: str = "", *, after: str = "", limit: int) -> DirectoryPage:
+def directory_page(kind: str, query: str = "", *, after: str = "", limit: int) -> Page[Listed]:
     """The entries of a kind that have every word of the query, the newest first.
 
     Raises BadSearch and BadCursor.
@@ -64,8 +56,8 @@ def directory_page(kind: str, query: str = "", *, after: str = "", limit: int) -
         raise BadSearch(f"kind: got “{kind[:40]}”, expected {' or '.join(KINDS)}.")
     words = _words(query)
     rows = _ROWS_OF[kind](words)
-    page, cursor = page_by_time(rows, "created_at", after=after, limit=limit)
-    return DirectoryPage(_LISTED[kind](page), cursor or None)
+    page = page_by_time(rows, "created_at", after=after, limit=limit)
+    return Page(_LISTED[kind](page.rows), page.next)
 
 
 def _words(query: str) -> list[str]:

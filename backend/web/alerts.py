@@ -44,7 +44,7 @@ def alerts(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "workspace": workspace,
         "nav": "alerts",
-        "rows": [_row(alert) for alert in page.alerts],
+        "rows": [_row(alert) for alert in page.rows],
         "shown": shown,
         "has_rules": workspace.alert_rules.exists(),
         "first_url": _list_url(slug, shown) if "after" in request.GET else "",

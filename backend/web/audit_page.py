@@ -24,16 +24,16 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
     act = request.GET.get("act", "")
     act = act if act in Act.values else ""
     after = request.GET.get("after", "")
-    page, cursor = page_by_time(events_of(workspace, act=act), "at", after=after, limit=PER_PAGE)
+    page = page_by_time(events_of(workspace, act=act), "at", after=after, limit=PER_PAGE)
     chosen = {"act": act} if act else {}
     context = {
         "workspace": workspace,
         "nav": "audit",
-        "rows": [{"event": event, "details": _details(event)} for event in page],
+        "rows": [{"event": event, "details": _details(event)} for event in page.rows],
         "acts": Act.choices,
         "act": act,
-        "next_url": link_to("audit", workspace.slug, query={**chosen, "after": cursor})
-        if cursor
+        "next_url": link_to("audit", workspace.slug, query={**chosen, "after": page.next})
+        if page.next
         else "",
         "first_url": link_to("audit", workspace.slug, query=chosen) if after else "",
     }

@@ -35,7 +35,7 @@ def explore(request: HttpRequest) -> HttpResponse:
             (link_to("explore", query={**asked, "kind": each}), LABELS[each], each == kind)
             for each in KINDS
         ],
-        "entries": page.entries,
+        "entries": page.rows,
         "nothing": NOTHING[kind],
         "first_url": link_to("explore", query=asked) if after else "",
         "next_url": link_to("explore", query={**asked, "after": page.next}) if page.next else "",

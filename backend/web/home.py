@@ -112,7 +112,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         sets = visible.result_sets(request, workspace).select_related("author")
         context |= {
             "failed_runs": _failed_runs(workspace),
-            "runs": run_page([workspace.pk], limit=LATEST).runs,
+            "runs": run_page([workspace.pk], limit=LATEST).rows,
             "counts": _counts(workspace),
             "questions": [_shown(workspace, question) for question in questions_of(workspace)],
             "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
@@ -151,7 +151,7 @@ def _failed_runs(workspace: Workspace) -> list[RunRow]:
     searches = (RunSearch(state=state, since=since.date()) for state in states)
     pages = (run_page([workspace.pk], limit=MOST_FAILED, search=search) for search in searches)
     # A run may be several of these.
-    rows = {row.id: row for page in pages for row in page.runs}
+    rows = {row.id: row for page in pages for row in page.rows}
     return sorted(rows.values(), key=lambda row: row.recorded_at, reverse=True)[:MOST_FAILED]
 
 
@@ -159,4 +159,4 @@ def _failed(workspace: Workspace) -> Sequence[ListedUpload]:
     """The uploads of the last 14 days that could not be read."""
     since = timezone.now() - FAILED_WITHIN
     page = upload_page(workspace.pk, which=Which.FAILED, since=since, limit=LATEST_RESULT_SETS)
-    return page.uploads
+    return page.rows

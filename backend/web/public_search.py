@@ -43,7 +43,7 @@ def _public(request: HttpRequest, asked: str) -> Iterator[dict[str, Any]]:
     library = Workspace.objects.filter(slug=LIBRARY, is_public=True)
     yield from find_named(request, Searched(list(library), names_workspaces=True), asked)
     for kind, noun in _KINDS.items():
-        for entry in directory_page(kind, asked, limit=MOST).entries:
+        for entry in directory_page(kind, asked, limit=MOST).rows:
             yield result(noun, entry.title, entry.workspace or "", entry.url)
 
 

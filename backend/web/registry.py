@@ -293,7 +293,7 @@ def _runs(workspace: Workspace, **fields: str) -> dict[str, Any]:
     page = run_page([workspace.pk], limit=LATEST_RUNS, search=search)
     url = link_to("runs-page", workspace.slug, query=search.query())
     return {
-        "runs": page.runs,
+        "runs": page.rows,
         "runs_url": url if page.next else "",
         "throughput_of": fields.get("server") or fields.get("workload") or "",
     }

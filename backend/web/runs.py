@@ -44,7 +44,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "workspace": workspace,
         "nav": "runs",
-        "runs": page.runs,
+        "runs": page.rows,
         "writable": visible.may_write(request, workspace),
         **_search_form(workspace, search),
         "clear_url": here,

@@ -89,7 +89,7 @@ def _find_workloads(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
 
 def _find_runs(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
     ids = {workspace.slug: workspace.pk for workspace in searched.workspaces}
-    for run in run_page(searched.ids, limit=EACH, search=RunSearch(q=asked)).runs:
+    for run in run_page(searched.ids, limit=EACH, search=RunSearch(q=asked)).rows:
         labels = [f"{key}: {value}" for key, value in run.labels.items()]
         began = f"{run.started_at or run.recorded_at:%Y-%m-%d}"
         hint = searched.hint(ids[run.workspace], began, str(run.id)[:8], *labels)

@@ -104,7 +104,7 @@ def _page(
 ) -> HttpResponse:
     viewer = visible.viewer_or_404(request)
     given = request.POST if refused else {}
-    rows, cursor = page_by_time(
+    page = page_by_time(
         tokens_of(workspace), "created_at", after=request.GET.get("after", ""), limit=PER_PAGE
     )
     page_url = link_to("tokens-page", workspace.slug)
@@ -112,7 +112,7 @@ def _page(
     context: dict[str, Any] = {
         "workspace": workspace,
         "nav": "tokens",
-        "rows": [_row(request, workspace, token) for token in rows],
+        "rows": [_row(request, workspace, token) for token in page.rows],
         "scopes": [
             {"id": scope.value, "help": scope.label, "is_chosen": scope.value in chosen}
             for scope in scopes_to_give(viewer, workspace)
@@ -125,8 +125,8 @@ def _page(
         "name": given.get("name", ""),
         "days": given.get("days", str(USUAL_DAYS)),
         "networks": given.get("networks", ""),
-        "next_url": link_to("tokens-page", workspace.slug, query={"after": cursor})
-        if cursor
+        "next_url": link_to("tokens-page", workspace.slug, query={"after": page.next})
+        if page.next
         else "",
         "first_url": page_url if request.GET.get("after") else "",
     }

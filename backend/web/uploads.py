@@ -75,7 +75,7 @@ def uploads(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "workspace": workspace,
         "nav": "runs",
-        "uploads": page.uploads,
+        "uploads": page.rows,
         "title": listed.title,
         "nothing": listed.nothing,
         "chosen": chosen,
@@ -98,7 +98,7 @@ def _list_url(slug: str, state: str, *, after: str = "") -> str:
 def open_uploads(workspace: Workspace) -> Sequence[ListedUpload]:
     """The uploads of the last days that are no run: those that wait, are read, or failed."""
     since = timezone.now() - OPEN_FOR
-    return upload_page(workspace.pk, which=Which.UNREAD, since=since, limit=MOST_OPEN).uploads
+    return upload_page(workspace.pk, which=Which.UNREAD, since=since, limit=MOST_OPEN).rows
 
 
 @require_safe

@@ -37,7 +37,7 @@ def lab():
 def test_few_uploads_of_a_state_are_found_by_an_index(lab, which):
     index, _ = index_scan("ingest_upload", lambda: upload_page(lab.pk, which=which, limit=20))
     assert index == "upload_in_trouble"
-    assert len(upload_page(lab.pk, which=which, limit=20).uploads) == 5
+    assert len(upload_page(lab.pk, which=which, limit=20).rows) == 5
 
 
 @pytest.mark.parametrize("state", ["failed", "quarantined"])

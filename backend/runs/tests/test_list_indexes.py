@@ -68,7 +68,7 @@ def test_days_are_found_by_an_index(lab, field):
     index, condition = scan_of_runs(lab, search=search, order=RunOrder("started"))
     assert index == "run_by_start"
     assert "COALESCE(started_at, recorded_at)" in condition
-    rows = run_page([lab.pk], search=search, limit=100).runs
+    rows = run_page([lab.pk], search=search, limit=100).rows
     assert 0 < len(rows) < 100
     runs = Run.objects.filter(pk__in=[row.id for row in rows])
     assert any(run.started_at is None for run in runs)

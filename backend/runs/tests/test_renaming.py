@@ -299,5 +299,5 @@ def test_runs_are_found_by_a_former_name(lab):
     record(lab, record_of("old-sync"))
     rename(lab, Kind.SERVER, "old-sync", "gthread", None)
     for word in ("old-sy", "gthread"):
-        assert len(run_page([lab.pk], search=RunSearch(q=word)).runs) == 1, word
-    assert not run_page([lab.pk], search=RunSearch(q="older")).runs
+        assert len(run_page([lab.pk], search=RunSearch(q=word)).rows) == 1, word
+    assert not run_page([lab.pk], search=RunSearch(q="older")).rows

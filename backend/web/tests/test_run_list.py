@@ -48,7 +48,7 @@ def runs(workspace):
 
 def names(workspace, order, *, limit=50, after=""):
     page = run_page([workspace.pk], order=order, limit=limit, after=after)
-    return [run.servers[0] for run in page.runs], page.next
+    return [run.servers[0] for run in page.rows], page.next
 
 
 ORDERS = {
@@ -75,13 +75,13 @@ def test_runs_of_equal_value_each_stand_on_one_page(workspace):
     after, listed = "", []
     while after is not None:
         page = run_page([workspace.pk], order=RunOrder("throughput"), limit=2, after=after)
-        listed += [run.id for run in page.runs]
+        listed += [run.id for run in page.rows]
         after = page.next
     assert sorted(listed) == sorted(equal)
 
 
 def test_a_row_has_the_best_load_point_and_a_name(workspace, runs):
-    rows = {run.servers[0]: run for run in run_page([workspace.pk]).runs}
+    rows = {run.servers[0]: run for run in run_page([workspace.pk]).rows}
     assert rows["fast"].throughput_rps == 3000
     assert rows["slow"].throughput_rps == pytest.approx(200**0.5)
     assert rows["slow"].name == "slow 23.0 · hello · wrk"
@@ -104,7 +104,7 @@ def throughput_on_its_page(run):
 )
 def test_list_and_page_give_a_run_one_throughput(workspace, rates):
     run = make_run(workspace, CellSpec(rates=rates, p50_us=None))
-    (row,) = run_page([workspace.pk], order=RunOrder("throughput")).runs
+    (row,) = run_page([workspace.pk], order=RunOrder("throughput")).rows
     assert row.throughput_rps == throughput_on_its_page(run)
 
 
@@ -119,7 +119,7 @@ def test_list_and_page_agree_on_an_upload_that_is_edited_and_merged(scene):
     edit_run(run, {"server": "another"}, ordinals=[0], author=None)
     workspace, kind = run.workspace, FormerName.Kind.SERVER
     merge_names(workspace, kind, "another", server_of(run, 1), author=None)
-    (row,) = run_page([workspace.pk]).runs
+    (row,) = run_page([workspace.pk]).rows
     assert row.throughput_rps == throughput_on_its_page(run) == expected
 
 
@@ -131,7 +131,7 @@ def test_a_run_without_a_throughput_comes_last(workspace, runs):
     make_run(workspace, CellSpec("crashed", rates=(None,)))
     page, _ = names(workspace, RunOrder("throughput"))
     assert page[-1] == "crashed"
-    assert run_page([workspace.pk], order=RunOrder("throughput")).runs[-1].throughput_rps is None
+    assert run_page([workspace.pk], order=RunOrder("throughput")).rows[-1].throughput_rps is None
 
 
 def test_each_state_is_told_and_searched_for(workspace, runs):
@@ -139,20 +139,20 @@ def test_each_state_is_told_and_searched_for(workspace, runs):
     Run.objects.filter(pk=runs["fast"].pk).update(interrupted=True)
     first = Trial.objects.filter(run=runs["many"]).first()
     Trial.objects.filter(pk=first.pk).update(error="Connection refused")
-    states = {run.servers[0]: run.state for run in run_page([workspace.pk]).runs}
+    states = {run.servers[0]: run.state for run in run_page([workspace.pk]).rows}
     assert states == {"slow": "running", "fast": "interrupted", "many": "failed"}
     for name, state in states.items():
         page = run_page([workspace.pk], search=RunSearch.parse({"state": state}))
-        assert [run.servers[0] for run in page.runs] == [name]
+        assert [run.servers[0] for run in page.rows] == [name]
 
 
 def test_a_search_for_a_server_gives_its_own_throughput_and_order(workspace):
     both = make_run(workspace, CellSpec("fast", rates=(900.0,)), CellSpec("slow", rates=(30.0,)))
     alone = make_run(workspace, CellSpec("slow", rates=(40.0,)))
     page = run_page([workspace.pk], search=RunSearch(server="slow"), order=RunOrder("throughput"))
-    assert [(run.id, run.throughput_rps) for run in page.runs] == [(alone.pk, 40), (both.pk, 30)]
+    assert [(run.id, run.throughput_rps) for run in page.rows] == [(alone.pk, 40), (both.pk, 30)]
     whole = run_page([workspace.pk], order=RunOrder("throughput"))
-    assert [run.throughput_rps for run in whole.runs] == [900, 40]
+    assert [run.throughput_rps for run in whole.rows] == [900, 40]
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -168,7 +168,7 @@ def test_the_throughput_of_a_server_orders_each_page(workspace, direction):
     after, listed = "", []
     while after is not None:
         page = run_page([workspace.pk], search=search, order=order, limit=2, after=after)
-        listed += page.runs
+        listed += page.rows
         after = page.next
     expected = [50, 40, 30, 30, None]
     rates = [run.throughput_rps for run in listed]
@@ -182,7 +182,7 @@ def test_the_throughput_of_a_server_is_ordered_among_what_else_is_asked(workspac
         Run.objects.filter(pk=run.pk).update(labels={"build": build}, is_open=build == "a")
     for search in (RunSearch(server="slow", q='"a"'), RunSearch(tool="wrk", state="running")):
         page = run_page([workspace.pk], search=search, order=RunOrder("throughput"))
-        assert [run.throughput_rps for run in page.runs] == [40, 30], search
+        assert [run.throughput_rps for run in page.rows] == [40, 30], search
 
 
 @pytest.mark.parametrize("sort", ["received", "throughput"])
@@ -204,7 +204,7 @@ def test_words_are_found_in_the_last_runs_too(workspace, sort):
                 limit=limit,
                 after=after,
             )
-            listed += [run.labels["number"] for run in page.runs]
+            listed += [run.labels["number"] for run in page.rows]
             after = page.next
         assert listed == sorted(wanted), limit
 
@@ -352,6 +352,6 @@ def test_a_page_of_uploads_ends_before_runs_of_too_many_trials(scene, monkeypatc
     seen, after = [], ""
     while after is not None:
         page = upload_page(scene.own.workspace.pk, after=after, limit=50)
-        seen += [len(page.uploads)]
+        seen += [len(page.rows)]
         after = page.next
     assert seen == [1, 1, 1]
