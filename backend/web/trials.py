@@ -44,7 +44,6 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "workspace": workspace,
         "nav": "runs",
         "trial": {**view, "command": shlex.join(str(part) for part in trial.command)},
-        "cell": trial.cell,
         "slot": trial.cell.series.server.slot % SLOTS,
         "run": trial.run,
         "server_url": link_to("server-page", workspace.slug, trial.cell.series.server_id),
