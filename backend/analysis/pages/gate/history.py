@@ -109,9 +109,8 @@ def load_history(
     `filters`: the runs of the baseline, and what of them is asked for.
     """
     first = sweep.group.first
-    query = CompareQuery(metric=candidate.query.metric).with_filters(
-        **filters, server=[first.server.name], workload=[first.workload.name]
-    )
+    own = {"server": [first.server.name], "workload": [first.workload.name]}
+    query = CompareQuery(metric=candidate.query.metric).with_filters(**{**filters, **own})
     gathered = gather(query, [workspace_id])
     alike = _most_alike(sweep, gathered.sweeps) if _has_same_axis(candidate, gathered) else []
     if not alike:

@@ -236,6 +236,13 @@ def test_a_configuration_is_held_against_its_own(workspace):
     ]
 
 
+def test_one_server_and_workload_can_be_asked_for(workspace):
+    add_history(workspace)
+    candidate = add_run(workspace, 20, 667, branch="topic")
+    answer = gate(workspace, of(candidate), server="sync", workload="hello")
+    assert answer.verdict == "regressed"
+
+
 def test_a_run_that_is_not_complete_is_not_judged(workspace):
     candidate = add_run(workspace, 0)
     Run.objects.filter(pk=candidate.pk).update(is_open=True)
