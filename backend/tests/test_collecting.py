@@ -3,12 +3,9 @@
 import gc
 from pathlib import Path
 
-from backend.testing.collecting import (
-    import_share,
-    modules_below,
-    pytest_collection_modifyitems,
-    share_of,
-)
+import pytest
+
+from backend.testing.collecting import deal, import_share, modules_below, share_of
 
 MODULES = ["a", "b", "c", "d", "e"]
 
@@ -41,17 +38,34 @@ def test_a_module_that_cannot_be_imported_stops_no_process(monkeypatch, tmp_path
 
 
 class Item:
-    def __init__(self, *markers):
-        self.markers = markers
+    def __init__(self, path, *markers):
+        self.path, self.markers = path, markers
 
     def get_closest_marker(self, name):
         return name if name in self.markers else None
 
 
-def test_what_starts_processes_comes_first_in_its_order():
-    items = [Item("database"), Item("processes"), Item("browser"), Item("database", "chaos")]
-    pytest_collection_modifyitems(items)
-    assert [item.markers[-1] for item in items] == ["processes", "chaos", "database", "browser"]
+def paths_of(items):
+    return [item.path for item in items]
+
+
+def test_each_part_begins_with_its_share_of_the_long_tests():
+    short = [Item(f"short {number}", "database") for number in range(6)]
+    long = [
+        *(Item("site", "processes"), Item("page 1", "browser"), Item("site", "processes")),
+        *(Item("page 2", "browser"), Item("all", "database", "long"), Item("deaths", "chaos")),
+    ]
+    dealt = paths_of(deal([*short, *long], 2))
+    # The tests of one module start their processes once.
+    assert dealt[:6] == ["site", "site", "page 2", "deaths", "short 0", "short 1"]
+    assert dealt[6:] == ["all", "page 1", "short 2", "short 3", "short 4", "short 5"]
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 7])
+@pytest.mark.parametrize("marker", ["browser", "processes", "database"])
+def test_however_many_share_them_each_test_is_there_once(processes, marker):
+    items = [Item(f"module {number // 3}", marker) for number in range(10)]
+    assert sorted(map(id, deal(items, processes))) == sorted(map(id, items))
 
 
 def test_what_was_collected_is_no_longer_looked_at():

@@ -31,7 +31,7 @@ from backend.testing.transactions import taken_back
 from backend.web.tests.access_rows import ADMIN_ONLY, OWNER_ONLY, ROWS
 from backend.web.tests.test_access import ask, body_of, ids_of, without_csrf
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 SAFE = ("get", "head", "options")
 SECRET, HIDDEN = b"secret-", b"hidden-"
