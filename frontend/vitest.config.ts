@@ -1,5 +1,16 @@
 import { defineConfig } from "vitest/config";
 
+const every = ["src/**/*.test.ts", "*.test.ts"];
+// They put others in the place of modules, which all files that share a process would get.
+const mocking = ["src/compare/new_view.test.ts", "src/export/paint.test.ts"];
+// A file that needs a document says so in its first line.
+const common = { environment: "node", pool: "threads" } as const;
+
 export default defineConfig({
-  test: { environment: "happy-dom", include: ["src/**/*.test.ts", "*.test.ts"] },
+  test: {
+    projects: [
+      { test: { ...common, name: "shared", isolate: false, include: every, exclude: mocking } },
+      { test: { ...common, name: "mocking", include: mocking } },
+    ],
+  },
 });

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, describe, expect, it } from "vitest";
 import { changesOf } from "../api/figures";
 import { viewNamed } from "../testing/chart_options";

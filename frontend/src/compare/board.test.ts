@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
 import { chosenOf, drawnScene } from "../charts/drawn";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import type { Chart } from "chart.js";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { bindDragRange } from "./drag_range";

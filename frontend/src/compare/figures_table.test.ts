@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
 import { rowsOf } from "../site/dom";

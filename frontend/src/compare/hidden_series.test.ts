@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, it, vi } from "vitest";
 import { figures } from "../testing/figures";
 import { figuresTable } from "./figures_table";

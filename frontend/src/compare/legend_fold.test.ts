@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { figures, series } from "../testing/figures";
 import { showLegend } from "./legend";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 // A view is one entry of one table: an entry made here is found wherever views are.
 import type { ChartConfiguration } from "chart.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";

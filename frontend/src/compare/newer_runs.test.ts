@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { RUNNING } from "../testing/progress";
 import { sample } from "../testing/sample_figures";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, it } from "vitest";
 import { figures } from "../testing/figures";
 import { notReadList } from "./not_read";

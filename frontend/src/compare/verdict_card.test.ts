@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { Figures, Trust } from "../api/figures";
 import { makeCard } from "../testing/card";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, expect, it, vi } from "vitest";
 
 const CHOSEN = new File(["Running 10s test"], "wrk.txt");

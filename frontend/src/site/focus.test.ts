@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, describe, expect, it } from "vitest";
 import { arrangement } from "../compare/controls";
 import "../testing/query_fields";
