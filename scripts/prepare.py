@@ -24,6 +24,11 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 # What pip, npm and others say of a full disk; some of them only fail.
 SAID_FULL = ("No space left", "ENOSPC", "Disk quota exceeded", "EDQUOT")
 NEARLY_FULL_BYTES = 16 << 20
+# On every core: pip does it on one. What is for other Pythons stays as it is.
+COMPILE = (
+    "import compileall, sysconfig; "
+    "compileall.compile_dir(sysconfig.get_path('purelib'), quiet=2, workers=0)"
+)
 
 
 class CannotPrepare(Exception):
@@ -105,14 +110,17 @@ def _full():
 def _python_packages(files):
     if not os.path.exists(PYTHON) or not _runs(PYTHON):
         _step("Making .venv", [sys.executable, "-m", "venv", "--clear", VENV])
-    for name in files:
-        path = os.path.join(ROOT, name)
-        stamp = os.path.join(VENV, ".done-" + name)
-        if _is_done(stamp, [path]):
-            continue
-        command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _step("Installing " + name, command + ["--requirement", path])
-        _mark(stamp, [path])
+    stamps = {os.path.join(ROOT, name): os.path.join(VENV, ".done-" + name) for name in files}
+    missing = [path for path, stamp in stamps.items() if not _is_done(stamp, [path])]
+    if not missing:
+        return
+    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+    for path in missing:
+        pip += ["--requirement", path]
+    _step("Installing " + " and ".join(map(os.path.basename, missing)), pip)
+    _step("Compiling what was installed", [PYTHON, "-c", COMPILE])
+    for path in missing:
+        _mark(stamps[path], [path])
 
 
 def _runs(python):
