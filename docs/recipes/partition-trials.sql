@@ -95,6 +95,10 @@ END $$;
 -- step: copy the rows
 CALL copy_all_trials_to_parts();
 
+-- step: statistics for the planner
+-- Before the exchange: without them, a reader waits for plans that read whole partitions.
+ANALYZE runs_trial_parts;
+
 -- step: the new table takes the place of the old one
 DO $$
 DECLARE reference record;
@@ -114,12 +118,12 @@ BEGIN
     DROP TRIGGER keep_trials_of_deleted ON runs_trial;
     ALTER TABLE runs_trial RENAME TO runs_trial_before;
     ALTER TABLE runs_trial_parts RENAME TO runs_trial;
+    -- As migration 0022 of runs made them.
+    CREATE TRIGGER keep_trials_of_new AFTER INSERT ON runs_trial
+        REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION runs_keep_trials();
+    CREATE TRIGGER keep_trials_of_deleted AFTER DELETE ON runs_trial
+        REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION runs_keep_trials();
 END $$;
--- As migration 0022 of runs made them.
-CREATE TRIGGER keep_trials_of_new AFTER INSERT ON runs_trial
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION runs_keep_trials();
-CREATE TRIGGER keep_trials_of_deleted AFTER DELETE ON runs_trial
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION runs_keep_trials();
 
 -- step: how new trials are sorted in, which come without a workspace
 CREATE PROCEDURE sort_in_new_trials() LANGUAGE sql AS $$
@@ -130,6 +134,3 @@ $$;
 
 -- step: sort in new trials, once a day from now on
 CALL sort_in_new_trials();
-
--- step: statistics for the planner
-ANALYZE runs_trial;
