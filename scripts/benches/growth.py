@@ -27,8 +27,9 @@ from backend.config.site import ROOT, Site
 
 RECIPE = ROOT / "docs" / "recipes" / "partition-trials.sql"
 TABLES = ("runs_run", "runs_cell", "runs_trial", "runs_series")
+_ALL_MIGRATIONS = (ROOT / "backend" / "runs" / "migrations").glob("00*.py")
 # The last ones, which are tried over the rows.
-MIGRATIONS = sorted(path.stem[:4] for path in (ROOT / "backend/runs/migrations").glob("00*.py"))[-4:]
+MIGRATIONS = sorted(path.stem[:4] for path in _ALL_MIGRATIONS)[-4:]
 ASKED_BROADLY = 8
 _SERVER = {"server": "server 3"}
 # What is not narrowed to a run or a day may grow with all that there is. A limit of its own makes
