@@ -56,6 +56,16 @@ describe("ranking", () => {
     expect(document.body.textContent).not.toContain("its place");
   });
 
+  it("says how what lies on the axis is ranked", () => {
+    const { series, ...rest } = figures();
+    const x = { field: "server", label: "Server", kind: "category", values: ["a", "b"] } as const;
+    const alone = { ...rest, x, series: series.slice(0, 1) };
+    document.body.append(...rankingPanel(alone, { chooseBaseline: null, override: null }));
+    expect(document.body.textContent).toContain(
+      "Each server has a place on the axis. To rank them, choose another axis under Customise.",
+    );
+  });
+
   it("says why there is none", () => {
     const none = figures({
       ranking: null,

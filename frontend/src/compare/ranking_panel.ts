@@ -2,6 +2,7 @@
 import {
   type Figures,
   intervalName,
+  isCategory,
   knownMetrics,
   type Measure,
   type Metric,
@@ -83,19 +84,29 @@ function rankingOf(
 }
 
 /** One series has no place: its figures stand here, and what a ranking needs. */
-function alone({ series: [only], ...figures }: Figures): HTMLElement[] {
+function alone(figures: Figures): HTMLElement[] {
+  const [only] = figures.series;
   const places = only?.points.map(({ x }) => x) ?? [];
   const at = figures.ranking?.x ?? places.at(-1);
   const point = only?.points.find(({ x }) => x === at);
-  const values = knownMetrics({ ...figures, series: only ? [only] : [] }).flatMap((metric) => {
+  const values = knownMetrics(figures).flatMap((metric) => {
     const value = point ? measureOf(point, metric.id) : null;
     return value?.value == null ? [] : figureEntry(metric, value);
   });
   return [
     h("h2", {}, at === undefined ? "Figures" : `Figures at ${loadPoint(at, figures.x.label)}`),
     h("dl", { class: "only-figures" }, ...values),
-    h("p", { class: "hint" }, "A ranking needs two series. Upload or measure another server."),
+    h("p", { class: "hint" }, whatRanks(figures)),
   ];
+}
+
+/** What to do for a ranking where one series is shown. */
+function whatRanks(figures: Figures): string {
+  if (!isCategory(figures) || figures.x.values.length < 2) {
+    return "A ranking needs two series. Upload or measure another server.";
+  }
+  const name = figures.x.label.toLowerCase();
+  return `Each ${name} has a place on the axis. To rank them, choose another axis under Customise.`;
 }
 
 function figureEntry(metric: Metric, { value, low, high, step }: Measure): HTMLElement[] {

@@ -24,15 +24,18 @@ describe("an axis of names", () => {
     expect(new Set(xs(named(["a", "a", "b"]))).size).toBe(3);
   });
 
-  it("leaves no name out while they have room", () => {
-    const scale = (count: number): unknown => {
+  it("leaves no name out while they have room, and turns many upright", () => {
+    const ticks = (count: number): unknown => {
       const data = named(Array.from({ length: count }, (_, i) => `server ${i}`));
       const x = sweepChart(data, options()).options?.scales?.x as {
-        ticks?: { autoSkip?: boolean };
+        ticks?: { autoSkip?: boolean; maxRotation?: number };
       };
-      return x.ticks?.autoSkip;
+      return [x.ticks?.autoSkip, x.ticks?.maxRotation];
     };
-    expect([scale(9), scale(40)]).toEqual([false, true]);
+    expect([ticks(9), ticks(40)]).toEqual([
+      [false, 35],
+      [true, 90],
+    ]);
   });
 });
 

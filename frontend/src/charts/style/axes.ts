@@ -98,6 +98,7 @@ const SMALL_LENGTH = 9;
 const FEW_LENGTH = 12;
 const FEW = 3;
 const ALL_NAMES = 12;
+const [LEANING, UPRIGHT] = [35, 90];
 
 function nameScale(figures: Figures, options: XOptions): Scale {
   const { values, label } = figures.x;
@@ -114,12 +115,20 @@ function nameScale(figures: Figures, options: XOptions): Scale {
     },
     ticks: {
       ...scale.ticks,
-      maxRotation: options.size === "main" ? 35 : 0,
+      maxRotation: rotation(values.length, options.size),
       // Up to so many names have room when turned. Without its name, a mark would be unexplained.
       autoSkip: options.size !== "main" || values.length > ALL_NAMES,
+      // Upright names stand close; the padding would leave out every second.
+      autoSkipPadding: 0,
       callback: (place: string | number) => names[Number(place)] ?? "",
     },
   };
+}
+
+/** By how many degrees names may be turned: more of them have room only upright. */
+function rotation(names: number, size: Size): number {
+  if (size !== "main") return 0;
+  return names > ALL_NAMES ? UPRIGHT : LEANING;
 }
 
 /** A bottom axis without its domain. */
