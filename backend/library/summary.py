@@ -15,8 +15,6 @@ from backend.stats.thresholds import percent
 BUSY_SHARE = 0.5
 # The times of the cores are too coarse to tell smaller shares of the processors.
 LEAST_PRINTED_SHARE = 0.05
-# The times of the cores are too coarse to tell smaller shares of the processors.
-LEAST_PRINTED_SHARE = 0.05
 
 
 def today_texts(study: Study) -> list[str]:
