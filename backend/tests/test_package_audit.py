@@ -26,10 +26,14 @@ PINNED = f"pkg:pypi/{DJANGO.replace('==', '@')}"
 
 
 class Advisories(BaseHTTPRequestHandler):
-    """Answers as OSV does. `faults`: the ids of each package; each answer has one of them."""
+    """Answers as OSV does. `faults`: the ids of each package; each answer has one of them.
+
+    `length`: the bytes that an answer promises, where it does so.
+    """
 
     faults = dict(KNOWN)
     answer = None
+    length = None
 
     def do_GET(self):
         self._send(FAULTS[self.path.rpartition("/")[2]])
@@ -46,6 +50,8 @@ class Advisories(BaseHTTPRequestHandler):
 
     def _send(self, body):
         self.send_response(200)
+        if self.length is not None:
+            self.send_header("Content-Length", self.length)
         self.end_headers()
         self.wfile.write(body if isinstance(body, bytes) else json.dumps(body).encode())
 
@@ -105,8 +111,9 @@ def test_a_fault_that_was_accepted_is_none(audit):
         ({"answer": {"error": "no such address"}}, "another form"),
         ({"answer": b"<html>Sign in to the network</html>"}, "Expecting value"),
         ({"answer": b"[]"}, "the answer is no object"),
+        ({"length": "1000000"}, "IncompleteRead"),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_a_service_that_knows_nothing_is_told_from_one_without_faults(audit, answers, words):
     status, printed = audit(**answers)
