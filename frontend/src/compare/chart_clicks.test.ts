@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import type { Chart } from "chart.js";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { bindClicks } from "./chart_clicks";
 
 const canvas = document.createElement("canvas");
@@ -20,6 +20,8 @@ beforeEach(() => {
   [isOnPoint, isZoomed] = [true, false];
   for (const mock of [openPoint, choosePlace]) mock.mockClear();
 });
+// The next file of the thread has the same timers.
+afterEach(() => vi.useRealTimers());
 
 describe("a click on a chart", () => {
   it("opens the trials of the point under it", () => {
