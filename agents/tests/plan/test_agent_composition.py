@@ -83,6 +83,10 @@ def test_interpreters_of_a_matrix_are_told_apart_by_the_runtime():
     ]
     named = parse(server + 'runtime = "CPython"\n' + text + WORKLOAD)
     assert {server.runtime for server in named.servers} == {"CPython"}
+    assert [server.recorded_configuration for server in named.servers] == [
+        {"interpreter": "3.11"},
+        {"interpreter": "pypy3"},
+    ]
 
 
 def test_no_two_combinations_of_a_matrix_are_recorded_as_one_server():
@@ -95,6 +99,16 @@ def test_no_two_combinations_of_a_matrix_are_recorded_as_one_server():
     assert [server.recorded_configuration for server in plan.servers] == [
         {"cpus": "0", "environment": "A=1", "fast": True},
         {"cpus": "0 1", "environment": "A=1", "fast": True},
+    ]
+
+
+def test_other_values_of_a_matrix_join_its_configurations():
+    plan = parse(
+        SERVER + "matrix = { configuration = [{ A = '1' }], fast = [true, false] }\n" + WORKLOAD
+    )
+    assert [server.recorded_configuration for server in plan.servers] == [
+        {"A": "1", "fast": True},
+        {"A": "1", "fast": False},
     ]
 
 

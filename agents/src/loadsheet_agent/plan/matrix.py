@@ -15,6 +15,8 @@ from loadsheet_agent.plan.server_texts import SERVER_TEXTS
 # Words that every start of a server fills in: whether it uses them decides what is recorded, and
 # {interpreter} is the path of a program.
 FILLED_LATER = ("workers", "backlog", "interpreter")
+# In a runtime, it tells interpreters apart.
+INTERPRETER_VERSION = "{interpreter_version}"
 # Keys that are recorded with the server or its trials. Values of others become configuration.
 RECORDED = frozenset(
     {
@@ -28,7 +30,7 @@ def with_matrices(table: dict[str, Any], place: Place) -> list[dict[str, Any]]:
     """The table without its matrix, once for each combination of the matrix's values.
 
     A value is set as the key of its name. It is recorded, so that no two combinations are recorded
-    as one server: as configuration, where it is neither the version nor the runtime.
+    as one server: as configuration, where neither the version nor the runtime tells it.
     """
     if "matrix" not in table:
         return [table]
@@ -47,12 +49,14 @@ def _combine(table: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
         if name not in FILLED_LATER and not isinstance(value, list)
     }
     filled: dict[str, Any] = placeholders.fill_value(table, words)
+    filled.update({name: value for name, value in chosen.items() if name in keys})
     settings = _settings(chosen)
+    if "interpreter" in chosen:
+        interpreter = str(chosen["interpreter"])
+        if INTERPRETER_VERSION not in str(filled.setdefault("runtime", _runtime(interpreter))):
+            settings["interpreter"] = interpreter
     if settings:
         filled["configuration"] = {**filled.get("configuration", {}), **settings}
-    filled.update({name: value for name, value in chosen.items() if name in keys})
-    if "interpreter" in chosen:
-        filled.setdefault("runtime", _runtime(str(chosen["interpreter"])))
     label = ", ".join(f"{name} {_text(value)}" for name, value in chosen.items())
     return {**filled, "variant": f"{table.get('variant', table.get('name', ''))} ({label})"}
 
@@ -69,7 +73,7 @@ def _settings(chosen: dict[str, Any]) -> dict[str, Any]:
 def _runtime(interpreter: str) -> str:
     """Such as "Python {interpreter_version}", for 3.11, or "pypy3 {interpreter_version}"."""
     name = "Python" if interpreter[:1].isdigit() else Path(interpreter).name
-    return f"{name} {{interpreter_version}}"
+    return f"{name} {INTERPRETER_VERSION}"
 
 
 def _text(value: Any) -> str:
