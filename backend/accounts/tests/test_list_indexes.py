@@ -38,14 +38,14 @@ def test_few_events_of_an_act_are_found_by_an_index(lab):
     )
     assert index == "audit_of_act"
     assert "token.created" in condition
-    assert len(page_of(lab, act=Act.TOKEN_CREATED)[0]) == 5
+    assert len(page_of(lab, act=Act.TOKEN_CREATED).rows) == 5
 
 
 @pytest.mark.parametrize(
     ("act", "expected"), [("", "audit_of_workspace"), (Act.TOKEN_CREATED, "audit_of_act")]
 )
 def test_a_late_page_begins_at_its_cursor(lab, act, expected):
-    _, following = page_of(lab, act=act, limit=2)
+    following = page_of(lab, act=act, limit=2).next
     index, condition = index_scan(
         "accounts_auditevent", lambda: page_of(lab, act=act, after=following, limit=2)
     )

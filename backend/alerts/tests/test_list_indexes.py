@@ -28,4 +28,4 @@ def test_few_alerts_of_a_state_are_found_by_an_index():
     index, condition = index_scan("alerts_alert", lambda: alert_page([lab.pk], "new", limit=20))
     assert index == "alert_by_state"
     assert "state" in condition
-    assert len(alert_page([lab.pk], "new", limit=20).alerts) == 5
+    assert len(alert_page([lab.pk], "new", limit=20).rows) == 5
