@@ -103,6 +103,16 @@ class SupervisedSite:
         except (urllib.error.URLError, OSError):
             return ""
 
+    def any_answer(self, path: str) -> str:
+        """The text of an answer, also of a refusal; empty without an answer."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310  our own URL
+                return str(answer.read().decode())
+        except urllib.error.HTTPError as refusal:
+            return refusal.read().decode()
+        except (urllib.error.URLError, OSError):
+            return ""
+
     def manage(
         self,
         *arguments: str,
