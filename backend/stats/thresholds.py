@@ -39,5 +39,5 @@ def missing_text(first: int, second: int) -> str:
         return f"an interval needs at least {LEAST_TRIALS} trials of each, and one has {least}"
     missing = LEAST_TRIALS - first
     if first == 1:
-        return f"one trial each gives no interval, so repeat each at least {missing} times"
+        return f"one trial each gives no interval, so measure at least {missing} more of each"
     return f"an interval needs at least {missing} more trial{'s' * (missing != 1)} of each"

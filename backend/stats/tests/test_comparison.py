@@ -81,7 +81,7 @@ def test_too_few_trials_have_no_interval():
 @pytest.mark.parametrize(
     ("trials", "why"),
     [
-        (1, "one trial each gives no interval, so repeat each at least 2 times"),
+        (1, "one trial each gives no interval, so measure at least 2 more of each"),
         (2, "an interval needs at least 1 more trial of each"),
     ],
 )

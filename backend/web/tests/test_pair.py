@@ -65,7 +65,7 @@ def test_single_trials_have_no_interval_and_are_not_called_noisy(owner, scene):
         for version, rate in (("2.0", 2000.0), ("2.1", 1000.0))
     )
     html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
-    assert "one trial each gives no interval, so repeat each at least 2 times" in html
+    assert "one trial each gives no interval, so measure at least 2 more of each" in html
     assert '<span aria-hidden="true">◇</span>' in html
     assert "Too few trials" in html
     assert "no interval" in html

@@ -82,7 +82,7 @@ def test_single_trials_are_too_few_and_not_noisy(lab, text):
     assert "oo few trials to" in told["sentence"]
     reasons = [reason for reason in told["trust"]["reasons"] if "too few trials" in reason["text"]]
     assert {reason["remedy"] for reason in reasons} == {
-        "One trial each gives no interval, so repeat each at least 2 times."
+        "One trial each gives no interval, so measure at least 2 more of each."
     }
     assert "nois" not in str(told)
 
