@@ -18,6 +18,7 @@ AUDIT = settings.BASE_DIR / "scripts" / "audit"
 KNOWN = {"pkg:pypi/jinja2@2.4.1": ["JINJA"], "pkg:npm/lodash@4.17.4": ["LODASH"]}
 FAULTS = {
     "LOADED": {"id": "LOADED", "summary": "It loads what it should not"},
+    "COLOURED": {"id": "COLOURED", "summary": "\x1b[2J\n::error::It\x07"},
     "WITHDRAWN": {"id": "WITHDRAWN", "withdrawn": "2026-01-31T12:00:00Z"},
 }
 LOCK = (settings.BASE_DIR / "requirements.txt").read_text()
@@ -101,6 +102,12 @@ def test_a_fault_that_was_accepted_is_none(audit):
     assert audit("--accept", "LOADED", faults=faults)[0] == 0
 
 
+def test_what_the_service_says_of_a_fault_is_printed_as_one_plain_line(audit):
+    status, printed = audit(faults={**KNOWN, PINNED: ["COLOURED"]})
+    assert status == 1
+    assert f"{PINNED}:  [2J ::error::It \n" in printed
+
+
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
@@ -112,8 +119,12 @@ def test_a_fault_that_was_accepted_is_none(audit):
         ({"answer": b"<html>Sign in to the network</html>"}, "Expecting value"),
         ({"answer": b"[]"}, "the answer is no object"),
         ({"length": "1000000"}, "IncompleteRead"),
+        ({"answer": b"[" * 200_000}, "recursion"),
+        ({"faults": {**KNOWN, PINNED: ["a b"]}}, "a fault has the id 'a b'"),
+        ({"faults": {**KNOWN, PINNED: [5]}}, "another form"),
+        ({"faults": dict.fromkeys(KNOWN, ["JINJA"] * 101)}, "more than 100 pages"),
     ],
-    ids=range(8),
+    ids=range(12),
 )
 def test_a_service_that_knows_nothing_is_told_from_one_without_faults(audit, answers, words):
     status, printed = audit(**answers)
