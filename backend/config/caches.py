@@ -5,6 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 
+class Bytes:
+    """Keeps bytes as they are. Django's pickle fails, or runs code, where they were damaged."""
+
+    def dumps(self, value: bytes) -> bytes:
+        """As they are stored."""
+        return value
+
+    def loads(self, stored: bytes) -> bytes:
+        """As they were given."""
+        return stored
+
+
 def caches(url: str, *, timeout_s: float) -> dict[str, dict[str, Any]]:
     """The caches by name; those that all processes share are on the Redis at `url`."""
     shared: dict[str, Any] = {
@@ -21,8 +33,9 @@ def caches(url: str, *, timeout_s: float) -> dict[str, dict[str, Any]]:
         # Of comparisons, kept until what they show changes: backend/analysis/loading
         "answers": {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
-            "KEY_PREFIX": "loadsheet",
-            **shared,
+            "KEY_PREFIX": "loadsheet-answers",
+            "LOCATION": url,
+            "OPTIONS": {**shared["OPTIONS"], "serializer": Bytes},
         },
         # What is read often and may be a few minutes old.
         "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},

@@ -7,6 +7,7 @@ raised in the transaction that changes its data, so an answer is right or is not
 from __future__ import annotations
 
 import hashlib
+import logging
 import uuid
 from collections.abc import Callable, Sequence
 
@@ -19,6 +20,8 @@ from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.query.compare_query import CompareQuery
 from backend.broker import CACHE
 from backend.runs.replica import Versions, compute_near
+
+log = logging.getLogger(__name__)
 
 KEPT_S = 3600
 MAX_KEPT_BYTES = 4 << 20
@@ -38,11 +41,12 @@ def get_or_compute_json(
     """
     versions = {each.id: each.data_version for each in load_settings(workspace_ids)}
     key = _key(kind, query, versions)
-    if (cached := _get(key)) is not None:
-        return zstandard.decompress(cached)
+    if (kept := _unpacked(_get(key))) is not None:
+        return kept
     with comparison_slot(viewer):
         fresh = compute_near(versions, compute)
-    _put(key, zstandard.compress(fresh, 1))
+    # The checksum is what tells damaged bytes that can be unpacked all the same.
+    _put(key, zstandard.ZstdCompressor(1, write_checksum=True).compress(fresh))
     return fresh
 
 
@@ -64,6 +68,18 @@ def _key(kind: str, query: CompareQuery, versions: Versions) -> str:
 def _get(key: str) -> bytes | None:
     stored: bytes | None = CACHE.call(lambda: caches["answers"].get(key), otherwise=None)
     return stored
+
+
+def _unpacked(packed: bytes | None) -> bytes | None:
+    """None where nothing is kept, or where what is kept was damaged."""
+    if packed is None:
+        return None
+    try:
+        return zstandard.decompress(packed)
+    # MemoryError: the head, which says how much it unpacks to, was damaged.
+    except (zstandard.ZstdError, MemoryError):
+        log.warning("kept_answer_damaged")
+        return None
 
 
 def _put(key: str, packed: bytes) -> None:

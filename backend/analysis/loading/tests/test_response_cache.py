@@ -6,10 +6,22 @@ from redis.exceptions import ConnectionError as AwayError
 
 from backend.analysis.loading import response_cache
 from backend.analysis.query.compare_query import CompareQuery
-from backend.broker import Guard
+from backend.broker import Guard, cache_client
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
+
+DAMAGES = {
+    "nothing": lambda whole: b"",
+    "other bytes": lambda whole: b"damaged",
+    "a digit": lambda whole: b"5",
+    "no end": lambda whole: whole[:-5],
+    "one bit": lambda whole: whole.replace(b"times", b"timer"),
+    # Its head says that it unpacks to 2**62 bytes.
+    "another length": lambda whole: (
+        whole[:4] + b"\xe4" + (1 << 62).to_bytes(8, "little") + whole[6:]
+    ),
+}
 
 
 class Computed:
@@ -47,6 +59,17 @@ def test_the_same_question_is_computed_once(lab):
 def test_another_question_has_another_answer(lab, other):
     computed = Computed()
     assert ask(computed, lab) != ask(computed, lab, **other)
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_kept_answer_that_is_damaged_is_computed_anew(lab, damage):
+    computed, client = Computed(), cache_client()
+    ask(computed, lab)
+    (key,) = client.keys(caches["answers"].make_key("*"))
+    whole = client.get(key)
+    client.set(key, damage(whole))
+    assert ask(computed, lab) == b'{"times":2}'
+    assert client.get(key) != damage(whole)
 
 
 def test_a_new_run_makes_a_new_answer(lab):
