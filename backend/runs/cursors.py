@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
@@ -69,14 +69,15 @@ def read_cursor(cursor: str, length: int) -> list[Any]:
 
 
 def read_instant(value: object) -> datetime:
-    """A time with its zone. Raises BadCursor."""
+    """A time in UTC, of one with its zone. Raises BadCursor."""
     try:
         instant = datetime.fromisoformat(value)  # type: ignore[arg-type]  # TypeError is caught
-    except (TypeError, ValueError) as error:
+        if instant.tzinfo is None:
+            raise BadCursor
+        # PostgreSQL refuses zones of 16 hours and more.
+        return instant.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadCursor from error
-    if instant.tzinfo is None:
-        raise BadCursor
-    return instant
 
 
 def read_id(value: object) -> UUID:
