@@ -12,6 +12,7 @@ Place = tuple[str, ...]
 Tables = Mapping[str, Any]
 TOLD, SIZED = "told apart %", "improved or regressed %"
 ROWS, PAIRS = "rows told %", "pairs told %"
+PLACES = "every place true %"
 EQUAL_NOISE = "CV 3 %"
 
 
@@ -68,6 +69,10 @@ def _is_of_unlike_noise(row: Row) -> bool:
     return _is_of_equals(row) and row["noise"] != EQUAL_NOISE
 
 
+def _is_of_unlike_noise_and_three(row: Row) -> bool:
+    return row["noise"] != EQUAL_NOISE and row["n"] == "3"
+
+
 def _is_coarse(row: Row) -> bool:
     """Of noise that is smaller than the step of the tool."""
     return row["trials of"] in ("10 ms in whole ms, CV 0.5 %", "10 ms in whole ms, CV 3 %")
@@ -85,6 +90,8 @@ AIMS = (
     Aim("pages", PAIRS, _between(0, 7), _is_of_equals),
     Aim("pairs", SIZED, _between(0, 5), _is_of_equals),
     Aim("pages", SIZED, _between(0, 5), _is_of_equals),
+    Aim("winners", "another taken %", _between(0, 5)),
+    Aim("winners", PLACES, _between(93, 100)),
     Aim("pairs", TOLD, _at_least_as("Welch %"), _differs),
     Aim("pages", ROWS, _at_least_as("Dunnett %"), _differs),
     Aim("pages", PAIRS, _at_least_as("Games–Howell %"), _differs),
@@ -124,6 +131,7 @@ EXCEPTIONS = (
     ),
     Argued("0062", _UNLIKE),
     Argued("0062", Aim("pages", PAIRS, _UNLIKE.is_met, _is_of_unlike_noise)),
+    Argued("0062", Aim("winners", PLACES, _between(85, 93), _is_of_unlike_noise_and_three)),
     Argued("0050", Aim("pages", ROWS, _at_least_as("Dunnett %", below=1.3), _differs)),
 )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simulation import cells, draws, pages
+from simulation import cells, draws, pages, winners
 
 COUNTS = (3, 5, 10, 30)
 NOISES = (0.02, 0.03, 0.10)
@@ -122,6 +122,20 @@ def page_table() -> Table:
     return Table(("noise", "true", "series", "n", *ours, *pairs), rows)
 
 
+def winner_table() -> Table:
+    rows: list[tuple[tuple[str, ...], Cell, int]] = []
+    for noise in winners.NOISE_OF_PAGES:
+        for level in winners.LEVELS:
+            for series, repeats in ((2, 4000), (8, 2000), (16, 1000)):
+                for count in (3, 5, 10):
+                    cell = partial(
+                        winners.winner_cell, series=series, count=count, level=level, noise=noise
+                    )
+                    rows.append(((noise, level, str(series), str(count)), cell, repeats))
+    figures = ("another taken %", "the best taken %", "every place true %")
+    return Table(("noise", "levels", "series", "n", *figures), rows)
+
+
 def advice_table() -> Table:
     rows = [
         (
@@ -187,6 +201,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "pairs": pair_table,
     "runs": run_table,
     "pages": page_table,
+    "winners": winner_table,
     "advice": advice_table,
     "two-stage": two_stage_table,
     "saturation": knee_table,
