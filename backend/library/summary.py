@@ -28,7 +28,7 @@ def today_texts(study: Study) -> list[str]:
         return []
     noise = _noise_text(today)
     figures = highest_texts(today.rows) if noise else order_texts(today.rows)
-    texts = [noise, *figures, *_not_measured(today.rows), _machine_text(today)]
+    texts = [noise, *figures, *_not_measured(today.rows), _machine_text(today), _trials_text(today)]
     return list(filter(None, texts))
 
 
@@ -68,6 +68,16 @@ def _machine_text(today: Today) -> str:
     if today.others is None or today.others > MANY_OTHERS_SHARE:
         return f"{text}."
     return f"{text}, of which other programs used {_share_text(today.others)}."
+
+
+def _trials_text(today: Today) -> str:
+    """What about its trials may mislead: how short they were, without a warm-up, on one machine."""
+    if today.lasted_s is None:
+        return ""
+    lasted = "Trials took {:.3g} to {:.3g} s".format(*today.lasted_s)
+    cold = "" if today.is_warm else ", without a warm-up before them"
+    shared = " The load tool ran on the machine of the servers." if today.same_host else ""
+    return f"{lasted}{cold}.{shared}"
 
 
 def _share_text(share: float) -> str:

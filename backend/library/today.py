@@ -132,6 +132,8 @@ class Today:
 
     `load`: runnable processes before the run. `rows`: every server, by name. `others`: the share of
     the processors that other programs used, the median of the trials; None where the run lacks it.
+    `lasted_s`: the shortest and the longest trial. `is_warm`: whether there were warm-ups.
+    `same_host`: whether the load tool ran on the machine of the servers; None: unknown.
     """
 
     date: str
@@ -139,6 +141,9 @@ class Today:
     load: float | None
     rows: tuple[Row, ...]
     others: float | None = None
+    lasted_s: tuple[float, float] | None = None
+    is_warm: bool = False
+    same_host: bool | None = None
 
 
 def find_today(study: Study) -> Measured | None:
@@ -189,7 +194,11 @@ def compute_today(study: Study) -> Today | None:
         )
         for key in keys
     )
-    return Today(today.date, host.get("cores"), load, rows, _others(today))
+    return Today(
+        *(today.date, host.get("cores"), load, rows, _others(today), _lasted_s(today)),
+        is_warm=any(document["warmup"] for document in today.envelope["trials"]),
+        same_host=today.envelope.get("same_host"),
+    )
 
 
 def write_today(study: Study) -> None:
@@ -269,18 +278,27 @@ def _others(today: Measured) -> float | None:
     return round(median(known), 4) if known else None
 
 
+def _lasted_s(today: Measured) -> tuple[float, float] | None:
+    """Seconds that the load tool ran, of the shortest and of the longest trial."""
+    lasted = [_watched_s(document) for document in _counted(today)]
+    return (round(min(lasted), 2), round(max(lasted), 2)) if lasted else None
+
+
+def _watched_s(document: Mapping[str, Any]) -> float:
+    began, ended = (document["started_at"], document["finished_at"])
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
+
+
 def _others_beside(document: Mapping[str, Any], *, same_host: bool | None) -> float | None:
     resources = document.get("resources") or {}
     if resources.get("client_cpu_irq") is None:
         return None
-    began, ended = (document["started_at"], document["finished_at"])
-    watched = datetime.fromisoformat(ended) - datetime.fromisoformat(began)
     trial = CheckInput(
         same_host=same_host,
         client_core_shares=tuple(resources["client_cpu_per_core"] or ()),
         client_steal=resources["client_cpu_steal"],
         client_irq=resources["client_cpu_irq"],
-        watched_s=watched.total_seconds(),
+        watched_s=_watched_s(document),
         client_cpu_s=resources["client_cpu_s"],
         server_cpu_s=resources["server_cpu_s"],
         services_cpu_s=resources.get("services_cpu_s", 0.0),

@@ -188,8 +188,8 @@ def figure(*rates, version="1", load=" at 100 connections", failed=0.0):
     return Figure(load, version, rates, failed)
 
 
-def summarised(monkeypatch, rows, *, load=0.1, others=None):
-    today = Today("2026-11-22", 2, load, tuple(rows), others)
+def summarised(monkeypatch, rows, *, load=0.1, others=None, **trials):
+    today = Today("2026-11-22", 2, load, tuple(rows), others, **trials)
     monkeypatch.setattr("backend.library.summary.read_today", lambda _: today)
     return " ".join(today_texts(find_study("landshark-2010")))
 
@@ -217,6 +217,17 @@ def test_a_server_is_the_fastest_where_no_trial_overlaps(monkeypatch):
         "Hello: a 1 leads with 949 requests/s at 100 connections, but its trials overlap those of "
         "b (sync) 1."
     ) in close
+
+
+def test_what_may_mislead_about_the_trials_is_said(monkeypatch):
+    first = current("a", 900, 950, 1000)
+    cold = summarised(monkeypatch, [first], lasted_s=(0.1, 6.84), same_host=True)
+    assert cold.endswith(
+        "Trials took 0.1 to 6.84 s, without a warm-up before them. The load tool ran on the machine "
+        "of the servers."
+    )
+    warm = summarised(monkeypatch, [first], lasted_s=(10, 10.2), is_warm=True, same_host=False)
+    assert warm.endswith("Trials took 10 to 10.2 s.")
 
 
 def test_many_that_overlap_are_counted(monkeypatch):
