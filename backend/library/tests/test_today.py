@@ -223,8 +223,8 @@ def test_what_may_mislead_about_the_trials_is_said(monkeypatch):
     first = current("a", 900, 950, 1000)
     cold = summarised(monkeypatch, [first], lasted_s=(0.1, 6.84), same_host=True)
     assert cold.endswith(
-        "Trials took 0.1 to 6.84 s, without a warm-up before them. The load tool ran on the machine "
-        "of the servers."
+        "Trials took 0.1 to 6.84 s, without a warm-up before them. "
+        "The load tool ran on the machine of the servers."
     )
     warm = summarised(monkeypatch, [first], lasted_s=(10, 10.2), is_warm=True, same_host=False)
     assert warm.endswith("Trials took 10 to 10.2 s.")
