@@ -280,7 +280,8 @@ def _others(today: Measured) -> float | None:
 
 def _lasted_s(today: Measured) -> tuple[float, float] | None:
     """Seconds that the load tool ran, of the shortest and of the longest trial."""
-    lasted = [_watched_s(document) for document in _counted(today)]
+    known = [document for document in _counted(today) if document.get("finished_at")]
+    lasted = [_watched_s(document) for document in known]
     return (round(min(lasted), 2), round(max(lasted), 2)) if lasted else None
 
 
