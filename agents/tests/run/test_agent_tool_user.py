@@ -76,6 +76,16 @@ def found_by_tool(service: FakeService) -> list[dict]:
     return [json.loads(text.partition("found ")[2].splitlines()[0]) for text in outputs]
 
 
+def ended_soon(pid):
+    try:
+        psutil.Process(pid).wait(timeout=60)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.TimeoutExpired:
+        return False
+    return True
+
+
 @as_root
 def test_a_planted_tool_reads_writes_and_leaves_nothing(
     service: FakeService, tmp_path: Path, folder: Path
@@ -102,7 +112,8 @@ def test_a_planted_tool_reads_writes_and_leaves_nothing(
         assert not {"LOADSHEET_TOKEN", "LOADSHEET_CONFIG", "SOMEBODYS_SECRET"} & set(
             report["environment"]
         )
-        assert not psutil.pid_exists(report["left"])
+        # Killed by the agent; who adopted it may take a moment to notice.
+        assert ended_soon(report["left"])
     assert not outside.exists()
 
 
