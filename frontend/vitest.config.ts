@@ -4,7 +4,7 @@ const every = ["src/**/*.test.ts", "*.test.ts"];
 // They put others in the place of modules, which all files that share a process would get.
 const mocking = ["src/compare/new_view.test.ts", "src/export/paint.test.ts"];
 // A file that needs a document says so in its first line.
-const common = { environment: "node", pool: "threads" } as const;
+const common = { environment: "node", pool: "threads", unstubGlobals: true } as const;
 
 export default defineConfig({
   test: {
