@@ -13,6 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from pathlib import Path
 
 import psutil
@@ -96,22 +97,23 @@ class SupervisedSite:
 
     def answer(self, path: str) -> str:
         """The text of a 200, else an empty one."""
-        try:
-            with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310  our own URL
-                text: str = answer.read().decode()
-                return text
-        except (urllib.error.URLError, OSError):
-            return ""
+        status, text = self._ask(path)
+        return text if status == HTTPStatus.OK else ""
 
     def any_answer(self, path: str) -> str:
         """The text of an answer, also of a refusal; empty without an answer."""
+        _, text = self._ask(path)
+        return text
+
+    def _ask(self, path: str) -> tuple[int, str]:
+        """Status and text; 0 and an empty text without an answer."""
         try:
             with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310  our own URL
-                return str(answer.read().decode())
+                return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refusal:
-            return refusal.read().decode()
+            return refusal.code, refusal.read().decode()
         except (urllib.error.URLError, OSError):
-            return ""
+            return 0, ""
 
     def manage(
         self,

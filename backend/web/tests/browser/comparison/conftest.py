@@ -71,3 +71,28 @@ def page(new_page, live_server, lab):
     )
     page.goto(f"{live_server.url}/w/lab/")
     return page
+
+
+@pytest.fixture
+def make_board(lab):
+    """Makes a workspace whose servers have a throughput that rises with their number."""
+
+    def make(servers, loads=(8,)):
+        workspace = make_tenant("board").workspace
+        owner = lab.workspace.memberships.first().user
+        owner.memberships.create(workspace=workspace, role="owner")
+        make_run(
+            workspace,
+            *(
+                CellSpec(
+                    f"server-{number:03}",
+                    connections=load,
+                    rates=tuple(100.0 * (number + 5) * load * share for share in (1, 1.002, 0.998)),
+                    p50_us=None,
+                )
+                for number in range(servers)
+                for load in loads
+            ),
+        )
+
+    return make

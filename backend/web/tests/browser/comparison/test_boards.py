@@ -3,36 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from backend.testing.rows import CellSpec, make_run
-from backend.testing.uploads import make_tenant
 from backend.web.tests.browser.comparison.actions import answered, assert_fits
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def make_board(lab):
-    """Makes a workspace whose servers have a throughput that rises with their number."""
-
-    def make(servers, loads=(8,)):
-        workspace = make_tenant("board").workspace
-        owner = lab.workspace.memberships.first().user
-        owner.memberships.create(workspace=workspace, role="owner")
-        make_run(
-            workspace,
-            *(
-                CellSpec(
-                    f"server-{number:03}",
-                    connections=load,
-                    rates=tuple(100.0 * (number + 5) * load * share for share in (1, 1.002, 0.998)),
-                    p50_us=None,
-                )
-                for number in range(servers)
-                for load in loads
-            ),
-        )
-
-    return make
 
 
 def test_six_hundred_servers_are_all_in_the_ranking(page, live_server, make_board):

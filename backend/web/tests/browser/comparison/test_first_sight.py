@@ -3,8 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from backend.testing.rows import CellSpec, make_run
-from backend.testing.uploads import make_tenant
 from backend.web.tests.browser.comparison.actions import (
     LIKE,
     NEWEST,
@@ -72,23 +70,8 @@ def test_the_chip_and_the_tab_count_the_same(page, live_server):
 
 
 @pytest.fixture
-def board(lab):
-    """A workspace with many servers; the throughput rises with the number in their names."""
-    workspace = make_tenant("board").workspace
-    lab.workspace.memberships.first().user.memberships.create(workspace=workspace, role="owner")
-    make_run(
-        workspace,
-        *(
-            CellSpec(
-                f"server-{number:02}",
-                connections=load,
-                rates=tuple(100.0 * (number + 5) * load * jitter for jitter in (1, 1.002, 0.998)),
-                p50_us=None,
-            )
-            for number in range(SERVERS)
-            for load in (1, 8)
-        ),
-    )
+def board(make_board):
+    make_board(SERVERS, loads=(1, 8))
 
 
 def test_many_servers_are_searched_and_ticked_into_the_chart(page, live_server, board):
@@ -96,19 +79,19 @@ def test_many_servers_are_searched_and_ticked_into_the_chart(page, live_server, 
     answered(page)
     rows = page.locator(".ranks > li:visible")
     expect(rows).to_have_count(SERVERS)
-    expect(rows.first).to_contain_text("server-19")
+    expect(rows.first).to_contain_text("server-019")
     expect(page.locator("[data-slot=legend] .legend-item")).to_have_count(6)
     field = page.get_by_label("Search the ranking")
-    field.fill("server-03")
+    field.fill("server-003")
     expect(rows).to_have_count(1)
-    page.get_by_label("Draw server-03").check()
+    page.get_by_label("Draw server-003").check()
     expect(page.locator("[data-slot=rank-search]")).to_contain_text(
         "1 of 20 series, 7 in the chart"
     )
-    expect(page.locator(".legend-item", has_text="server-03")).to_be_visible()
+    expect(page.locator(".legend-item", has_text="server-003")).to_be_visible()
     page.reload()
     answered(page)
-    expect(page.get_by_label("Draw server-03")).to_be_checked()
+    expect(page.get_by_label("Draw server-003")).to_be_checked()
     assert_fits(page, "board")
 
 
