@@ -155,8 +155,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 class NewestFirst(threading.Condition):
     """Wakes the threads that began to wait last.
 
-    A thread has a connection to the database of its own, which is slow at first. Where all threads
-    take turns, a site with few requests has each on a connection that is new or too old.
+    Each thread has its own connection to the database, and the first questions of a connection are
+    slow. If all threads took turns, a site with few requests would often use a new connection.
     """
 
     _waiters: deque[object]

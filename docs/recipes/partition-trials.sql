@@ -96,7 +96,7 @@ END $$;
 CALL copy_all_trials_to_parts();
 
 -- step: statistics for the planner
--- Before the exchange: without them, a reader waits for plans that read whole partitions.
+-- Before the exchange: a planner without statistics reads whole partitions, and a reader waits.
 ANALYZE runs_trial_parts;
 
 -- step: the new table takes the place of the old one

@@ -112,7 +112,7 @@ def test_a_planted_tool_reads_writes_and_leaves_nothing(
         assert not {"LOADSHEET_TOKEN", "LOADSHEET_CONFIG", "SOMEBODYS_SECRET"} & set(
             report["environment"]
         )
-        # Killed by the agent; who adopted it may take a moment to notice.
+        # A killed process has a number until its parent asks how it ended.
         assert ended_soon(report["left"])
     assert not outside.exists()
 

@@ -394,7 +394,7 @@ def test_only_what_is_made_for_other_sites_may_be_shown_there():
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:8000", "https://bench.example"])
 def test_django_finds_nothing_to_fix_in_a_deployment(address):
-    # A browser of this process may have set it; no deployment has it.
+    # The browser tests of the same process set a variable that no deployment has.
     own = {name: text for name, text in os.environ.items() if name != "DJANGO_ALLOW_ASYNC_UNSAFE"}
     done = subprocess.run(
         [sys.executable, "manage.py", "check", "--deploy", "--fail-level=WARNING"],

@@ -67,10 +67,10 @@ class Httperf(base.Tool):
 
 
 def _ports(point: base.LoadPoint) -> tuple[str, ...]:
-    """Which ports its connections use: all where the server is far, else it runs out of them.
+    """`--hog` where the server is on another machine: httperf then uses every port of the client.
 
-    On loopback the kernel uses ports in TIME_WAIT again, and httperf's own search does not: it
-    finds none after 60,000 connections a minute, and hangs.
+    On loopback the kernel uses ports in TIME_WAIT again. With `--hog`, httperf looks for free ports
+    itself, finds none after 60,000 connections in a minute, and hangs.
     """
     return () if is_loopback(point.url) else ("--hog",)
 
