@@ -200,6 +200,18 @@ def test_the_short_form_replaces_keys_and_is_recorded(tmp_path: Path):
     assert parse(short.text).repeats == 1
 
 
+@pytest.mark.parametrize(
+    ("full", "short"), [("requests", "duration_s"), ("duration_s", "requests")]
+)
+def test_the_short_form_may_measure_trials_by_the_other_length(
+    tmp_path: Path, full: str, short: str
+):
+    path = tmp_path / "plan.toml"
+    path.write_text(f"[short]\nload = {{ {short} = 7 }}\n[load]\n{full} = 5\n" + SERVER + WORKLOAD)
+    load = read_plan(path, is_short=True).load
+    assert (getattr(load, short), getattr(load, full)) == (7, None)
+
+
 def test_workload_defaults_fill_what_a_workload_leaves_out():
     plan = parse(
         "[workload_defaults]\nkeepalive = false\n"

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+# Keys of which a table holds only one.
+OTHER_LENGTH = {"duration_s": "requests", "requests": "duration_s"}
+
 
 def merge(
     below: dict[str, Any], above: dict[str, Any], *, added: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """`above` replaces what `below` has; tables are merged, and the lists named `added` grow."""
-    merged = dict(below)
+    """`above` replaces what `below` has; tables are merged, and the lists named `added` grow.
+
+    A number of requests replaces a duration, and the other way round.
+    """
+    replaced = {OTHER_LENGTH[name] for name in OTHER_LENGTH if name in above}
+    merged = {name: value for name, value in below.items() if name not in replaced}
     for name, value in above.items():
         before = merged.get(name)
         if isinstance(before, dict) and isinstance(value, dict):
