@@ -5,4 +5,11 @@ import sys
 from waitress import serve
 from wsgi_app import application
 
-serve(application, host="127.0.0.1", port=int(sys.argv[1]), backlog=int(sys.argv[2]), threads=4)
+serve(
+    application,
+    host="127.0.0.1",
+    port=int(sys.argv[1]),
+    backlog=int(sys.argv[2]),
+    threads=4,
+    connection_limit=1000,
+)
