@@ -60,6 +60,7 @@ def order_texts(rows: Sequence[Row]) -> Iterator[str]:
     for candidates, certain in zip(workloads, ranked, strict=True):
         if certain:
             yield _winner(certain, is_whole=len(certain) == len(candidates))
+            yield from _thriftiest(certain)
     yield from _versions(rows)
     yield from _doubts([each for candidates in workloads for each in candidates])
     yield from _rule([each for candidates in ranked for each in candidates])
@@ -90,7 +91,7 @@ def _by_workload(rows: Sequence[Row]) -> Iterator[list[Candidate]]:
 def _winner(ranked: Sequence[Candidate], *, is_whole: bool) -> str:
     """Who is the fastest under one workload. `is_whole`: no candidate was left out."""
     first, *rest = ranked
-    keeping = _keeping_the_rate(ranked)
+    keeping = [each.name for each in _keeping_the_rate(ranked)]
     overlapping = [each.name for each in rest if not first.figure.is_above(each.figure)]
     if len(keeping) > 1:
         rate = f"the highest offered rate, {first.figure.offered_rps:,.0f} requests/s"
@@ -105,19 +106,32 @@ def _winner(ranked: Sequence[Candidate], *, is_whole: bool) -> str:
         return f"{first.title} only {first.name} {state}, with {first.rate}."
     if not overlapping:
         return f"{first.title} {first.name} is the fastest, with {first.rate}."
-    is_short = len(overlapping) <= MOST_NAMED
-    names = _listed(overlapping) if is_short else f"{len(overlapping)} others"
     return (
         f"{first.title} {first.name} leads with {first.rate}, but its trials overlap those of "
-        f"{names}."
+        f"{_counted(overlapping)}."
     )
 
 
-def _keeping_the_rate(ranked: Sequence[Candidate]) -> list[str]:
-    """The names of those that keep the highest rate which was offered to any of them."""
+def _thriftiest(ranked: Sequence[Candidate]) -> Iterator[str]:
+    """Who used the least and the most processor time, of those that keep the highest rate."""
+    keeping = [each for each in _keeping_the_rate(ranked) if each.figure.cpu_us]
+    if len(keeping) < 2:
+        return
+    first, *rest = sorted(keeping, key=lambda each: each.figure.mean_cpu_us)
+    least_us, most_us = first.figure.mean_cpu_us, rest[-1].figure.mean_cpu_us
+    alike = [each.name for each in rest if min(each.figure.cpu_us) <= max(first.figure.cpu_us)]
+    overlap = f"; its trials overlap those of {_counted(alike)}" if alike else ""
+    yield (
+        f"{first.title} {first.name} used the least processor time, {least_us:.0f} µs for a "
+        f"request{overlap}. {rest[-1].name} used the most, {most_us:.0f} µs."
+    )
+
+
+def _keeping_the_rate(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Those that keep the highest rate which was offered to any of them."""
     highest = max(candidate.figure.offered_rps or 0.0 for candidate in ranked)
     return [
-        candidate.name
+        candidate
         for candidate in ranked
         if candidate.figure.keeps_rate and candidate.figure.offered_rps == highest
     ]
@@ -167,6 +181,11 @@ def _server(row: Row) -> str:
     """The server with its settings in parentheses, as in "Gunicorn (sync)"."""
     name, _, settings = row.server.partition(", ")
     return f"{name} ({settings})" if settings else name
+
+
+def _counted(names: Sequence[str]) -> str:
+    """The names, or their number where they are many."""
+    return _listed(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 from statistics import geometric_mean, median
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -56,17 +56,25 @@ class Figure:
     """Trials of one server and version under one load: their rates.
 
     `failed`: the highest share of failed attempts in one of them; None where it is unknown.
+    `cpu_us`: microseconds of processor time that the server used for each completed request, of
+    each trial; empty where one of them lacks it.
     """
 
     load: str
     version: str
     rates: tuple[float, ...]
     failed: float | None
+    cpu_us: tuple[float, ...] = ()
 
     @property
     def centre(self) -> float:
         """The geometric mean of the rates."""
         return geometric_mean(self.rates)
+
+    @property
+    def mean_cpu_us(self) -> float:
+        """The geometric mean of `cpu_us`, which must not be empty."""
+        return geometric_mean(self.cpu_us)
 
     @property
     def offered_rps(self) -> float | None:
@@ -241,7 +249,13 @@ def _published(study: Study) -> dict[Key, list[Figure]]:
     for run in study.runs:
         if run.frozen:
             trials = [
-                (_key(server, workload), load_text(trial), str(server.get("version") or ""), trial)
+                Counted(
+                    _key(server, workload),
+                    load_text(trial),
+                    str(server.get("version") or ""),
+                    trial,
+                    None,
+                )
                 for server, workload, trial in study_trials(study, run)
             ]
             for key, group in _grouped(trials).items():
@@ -255,7 +269,8 @@ def _measured(today: Measured) -> tuple[dict[Key, list[Figure]], dict[Key, list[
     for document, trial in sorted(_trials(today), key=lambda pair: _amount(pair[0]["load"])):
         server, load = document["server"], document["load"]
         version = str(server.get("version") or "")
-        entry = (_key(server, document["workload"]), _planned_load(load), version, trial)
+        key, cpu_us = _key(server, document["workload"]), _cpu_us(document, trial)
+        entry = Counted(key, _planned_load(load), version, trial, cpu_us)
         is_current = (load.get("variant") or "").rpartition("@")[2] in CURRENT
         halves[is_current].append(entry)
     return _grouped(halves[0]), _grouped(halves[1])
@@ -316,19 +331,35 @@ def _trials(today: Measured) -> Iterator[tuple[Mapping[str, Any], ParsedTrial]]:
             yield from [(document, trial) for trial in parsed_trials(outputs)]
 
 
-def _grouped(
-    trials: Sequence[tuple[Key, str, str, ParsedTrial]],
-) -> dict[Key, list[Figure]]:
-    groups: dict[tuple[Key, str, str], list[ParsedTrial]] = {}
-    for key, load, version, trial in trials:
-        if trial.reported_rps:
-            groups.setdefault((key, load, version), []).append(trial)
+class Counted(NamedTuple):
+    """A trial and what it counts for. `cpu_us` as in Figure; None: unknown."""
+
+    key: Key
+    load: str
+    version: str
+    trial: ParsedTrial
+    cpu_us: float | None
+
+
+def _cpu_us(document: Mapping[str, Any], trial: ParsedTrial) -> float | None:
+    spent_s = (document.get("resources") or {}).get("server_cpu_s")
+    completed = trial.requests_completed
+    return round(spent_s / completed * 1e6, 2) if spent_s and completed else None
+
+
+def _grouped(trials: Sequence[Counted]) -> dict[Key, list[Figure]]:
+    groups: dict[tuple[Key, str, str], list[Counted]] = {}
+    for counted in trials:
+        if counted.trial.reported_rps:
+            groups.setdefault(counted[:3], []).append(counted)
     figures: dict[Key, list[Figure]] = {}
     for (key, load, version), alike in groups.items():
-        rates = tuple(float(trial.reported_rps or 0.0) for trial in alike)
-        shares = [share for share in map(_failed_share, alike) if share is not None]
-        failed = max(shares, default=None)
-        figures.setdefault(key, []).append(Figure(load, version, rates, failed))
+        rates = tuple(float(each.trial.reported_rps or 0.0) for each in alike)
+        shares = [_failed_share(each.trial) for each in alike]
+        failed = max((share for share in shares if share is not None), default=None)
+        known = tuple(each.cpu_us for each in alike if each.cpu_us is not None)
+        cpu_us = known if len(known) == len(alike) else ()
+        figures.setdefault(key, []).append(Figure(load, version, rates, failed, cpu_us))
     return figures
 
 

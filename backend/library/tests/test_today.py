@@ -184,8 +184,8 @@ def test_the_table_marks_what_is_not_known():
     assert any(line.endswith("| – | – |") for line in lines)
 
 
-def figure(*rates, version="1", load=" at 100 connections", failed=0.0):
-    return Figure(load, version, rates, failed)
+def figure(*rates, version="1", load=" at 100 connections", failed=0.0, cpu_us=()):
+    return Figure(load, version, rates, failed, cpu_us)
 
 
 def summarised(monkeypatch, rows, *, load=0.1, others=None, **trials):
@@ -265,6 +265,22 @@ def test_servers_that_keep_the_offered_rate_are_in_no_order(monkeypatch):
     )
     alone = summarised(monkeypatch, rows[1:])
     assert "Hello: b 1 is the fastest, with 3,991 requests/s at a rate of 4,000." in alone
+
+
+def test_the_processor_time_of_servers_that_keep_the_rate_is_told(monkeypatch):
+    load = " at a rate of 4,000"
+    rows = [
+        current("a", 3999, 4000, 4001, load=load, cpu_us=(50.0, 51.0, 52.0)),
+        current("b", 3999, 4000, 4001, load=load, cpu_us=(20.0, 20.0, 20.5)),
+        current("c", 3999, 4000, 4001, load=load, cpu_us=(20.4, 21.0, 22.0)),
+        current("slow", 3000, 3100, 3200, load=load, cpu_us=(10.0, 10.0, 10.0)),
+    ]
+    told = "Hello: b 1 used the least processor time, 20 µs for a request"
+    ends = " a 1 used the most, 51 µs."
+    text = summarised(monkeypatch, rows)
+    assert f"{told}; its trials overlap those of c 1.{ends}" in text
+    assert f"{told}.{ends}" in summarised(monkeypatch, [rows[0], rows[1], rows[3]])
+    assert "processor time" not in summarised(monkeypatch, rows[1:2] + rows[3:])
 
 
 def test_what_failed_or_was_measured_once_is_not_ranked(monkeypatch):
