@@ -354,13 +354,16 @@ def _grouped(trials: Sequence[Counted]) -> dict[Key, list[Figure]]:
             groups.setdefault(counted[:3], []).append(counted)
     figures: dict[Key, list[Figure]] = {}
     for (key, load, version), alike in groups.items():
-        rates = tuple(float(each.trial.reported_rps or 0.0) for each in alike)
-        shares = [_failed_share(each.trial) for each in alike]
-        failed = max((share for share in shares if share is not None), default=None)
-        known = tuple(each.cpu_us for each in alike if each.cpu_us is not None)
-        cpu_us = known if len(known) == len(alike) else ()
-        figures.setdefault(key, []).append(Figure(load, version, rates, failed, cpu_us))
+        figures.setdefault(key, []).append(_figure(load, version, alike))
     return figures
+
+
+def _figure(load: str, version: str, alike: Sequence[Counted]) -> Figure:
+    rates = tuple(float(each.trial.reported_rps or 0.0) for each in alike)
+    shares = [_failed_share(each.trial) for each in alike]
+    failed = max((share for share in shares if share is not None), default=None)
+    cpu_us = tuple(each.cpu_us for each in alike if each.cpu_us is not None)
+    return Figure(load, version, rates, failed, cpu_us if len(cpu_us) == len(alike) else ())
 
 
 def _failed_share(trial: ParsedTrial) -> float | None:

@@ -15,8 +15,7 @@ def merge(
 
     A number of requests replaces a duration, and the other way round.
     """
-    replaced = {OTHER_LENGTH[name] for name in OTHER_LENGTH if name in above}
-    merged = {name: value for name, value in below.items() if name not in replaced}
+    merged = _without_other_length(below, above)
     for name, value in above.items():
         before = merged.get(name)
         if isinstance(before, dict) and isinstance(value, dict):
@@ -26,3 +25,8 @@ def merge(
         else:
             merged[name] = value
     return merged
+
+
+def _without_other_length(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    replaced = {other for name, other in OTHER_LENGTH.items() if name in above}
+    return {name: value for name, value in below.items() if name not in replaced}
