@@ -44,7 +44,7 @@ class Figures:
 
     @property
     def bad(self) -> int:
-        """Responses of 4xx and 5xx."""
+        """Responses of 4xx, 5xx or a status that HTTP does not have."""
         return statuses.failed(self.codes)
 
 

@@ -115,6 +115,13 @@ def test_figures_that_are_none_are_refused(changes):
         read(report(**changes))
 
 
+def test_a_status_that_http_does_not_have_is_a_failure():
+    # As a site answers whom it takes for a robot.
+    odd = {"aggregate": {**OLD["aggregate"], "codes": {"200": 40, "999": 8}}}
+    (trial,) = read(json.dumps(odd).encode())
+    assert (trial.requests_ok, trial.errors["status"]) == (40, 8)
+
+
 def test_a_quiet_run_alone_has_no_figures():
     with pytest.raises(FormatError, match="no summary"):
         read(capture("count100-loop5-quiet-json/stdout"))
