@@ -19,7 +19,6 @@ import socket
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -152,18 +151,36 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.request.close()
 
 
-class NewestFirst(threading.Condition):
-    """Wakes the threads that began to wait last.
+class NewestFirst:
+    """A condition of a lock that wakes the threads that began to wait last.
 
     Each thread has its own connection to the database, and the first questions of a connection are
     slow. If all threads took turns, a site with few requests would often use a new connection.
     """
 
-    _waiters: deque[object]
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock = lock
+        # A lock of each waiting thread, which ends its wait.
+        self._waiting: list[threading.Lock] = []
 
-    def notify(self, n: int = 1) -> None:
-        self._waiters.rotate(n)
-        super().notify(n)
+    def wait(self) -> None:
+        """Let the lock go until this thread is woken; as all methods, called with the lock."""
+        own = threading.Lock()
+        own.acquire()
+        self._waiting.append(own)
+        self._lock.release()
+        own.acquire()
+        self._lock.acquire()
+
+    def notify(self) -> None:
+        """Wake the thread that waits for the shortest time, if any waits."""
+        if self._waiting:
+            self._waiting.pop().release()
+
+    def notify_all(self) -> None:
+        """Wake every thread that waits."""
+        while self._waiting:
+            self.notify()
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]

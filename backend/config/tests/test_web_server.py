@@ -15,7 +15,7 @@ from django.conf import settings
 
 from backend.config import request_parser, web_server
 from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
-from backend.config.web_server import ARENAS, listen, make_server
+from backend.config.web_server import ARENAS, NewestFirst, listen, make_server
 from backend.ingest.limits import ANONYMOUS_BYTES
 
 PATIENCE_S = 60
@@ -124,6 +124,42 @@ def test_the_thread_that_answered_last_answers_next(site, connect):
         assert quick(connect).endswith(b"done")
 
     assert len(site.threads) == 1
+
+
+def test_threads_are_woken_from_the_newest_to_the_oldest():
+    lock, waiting, woken = threading.Lock(), [], []
+    condition = NewestFirst(lock)
+
+    def idle(number):
+        with lock:
+            waiting.append(number)
+            condition.wait()
+            woken.append(number)
+
+    def count(numbers):
+        # Who has the lock sees only threads that wait already.
+        with lock:
+            return len(numbers)
+
+    def wake_one():
+        with lock:
+            condition.notify()
+
+    wake_one()
+    threads = [threading.Thread(target=idle, args=(number,), daemon=True) for number in range(4)]
+    for started, thread in enumerate(threads, 1):
+        thread.start()
+        wait_until(lambda started=started: count(waiting) == started)
+
+    for ended in (1, 2):
+        wake_one()
+        wait_until(lambda ended=ended: count(woken) == ended)
+    assert woken == [3, 2]
+    with lock:
+        condition.notify_all()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert sorted(woken) == [0, 1, 2, 3]
 
 
 def test_a_header_that_is_refused_is_answered_with_the_limit(site, connect):
