@@ -124,15 +124,21 @@ def host_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50
     # As a host is written.
     shown = rows.annotate(shown=Coalesce("name", "cpu_model", Value("unknown host")))
     total = rows.count()
-    if after:
+    start = _rows_before(after)
+    if after and start is None:
         name, id_ = read_cursor(after, 2)
         shown = shown.filter(beyond("shown", Value(str(name)), read_id(id_), ">"))
-    following = list(shown.order_by("shown", "pk")[: limit + 1])
+    following = list(shown.order_by("shown", "pk")[start or 0 :][: limit + 1])
     page = following[:limit]
     tallies = host_tallies([host.pk for host in page])
     listed = tuple(Listed(host.pk, str(host), tallies[host.pk], host) for host in page)
     cursor = pack_cursor(page[-1].shown, str(page[-1].pk)) if len(following) > limit else None
     return ListPage(listed, cursor, total)
+
+
+def _rows_before(after: str) -> int | None:
+    """The rows before a page, which was the cursor of hosts in version 0.1; None of others."""
+    return int(after) if after.isascii() and after.isdigit() and len(after) < 9 else None
 
 
 def host_tallies(ids: Sequence[UUID]) -> Mapping[UUID, Tally]:

@@ -40,7 +40,17 @@ def test_a_host_that_comes_or_goes_moves_no_other_to_another_page(lab):
     assert {host.pk for host in hosts} <= set(seen)
 
 
-@pytest.mark.parametrize("after", ["50", "x", pack_cursor("a\0", "0" * 32), pack_cursor("a", "b")])
+def test_a_list_that_was_begun_before_an_upgrade_goes_on(lab):
+    for name in "abc":
+        measure_on(lab, name=name)
+    page = host_page([lab.pk], after="1", limit=1)
+    rest = host_page([lab.pk], after=page.next, limit=1)
+    assert [row.name for row in (*page.rows, *rest.rows)] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    "after", ["1" * 9, "x", pack_cursor("a\0", "0" * 32), pack_cursor("a", "b")]
+)
 def test_what_is_no_cursor_is_refused(lab, after):
     with pytest.raises(BadCursor):
         host_page([lab.pk], after=after)
