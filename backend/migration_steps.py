@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.contrib.postgres.operations import AddIndexConcurrently
+from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db import migrations
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor as Editor
-from django.db.models import Model
+from django.db.models import Index, Model
 
 # Rows of one statement: nobody waits long for their locks.
 BATCH = 2000
@@ -52,19 +52,39 @@ class AddIndexOnce(AddIndexConcurrently):
         from_state: Any,
         to_state: Any,
     ) -> None:
-        connection = schema_editor.connection
-        is_valid = _is_valid_index(connection, self.index.name)
-        if is_valid:
-            return
-        model = to_state.apps.get_model(app_label, self.model_name)
-        if _is_partitioned(connection, model):
-            schema_editor.add_index(model, self.index)
-            return
-        with _waiting_without_end(connection):
-            if is_valid is False:
-                name = connection.ops.quote_name(self.index.name)
-                schema_editor.execute(f"DROP INDEX CONCURRENTLY {name}")
-            super().database_forwards(app_label, schema_editor, from_state, to_state)
+        _build(schema_editor, to_state.apps.get_model(app_label, self.model_name), self.index)
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: Editor,
+        from_state: Any,
+        to_state: Any,
+    ) -> None:
+        _drop(schema_editor, from_state.apps.get_model(app_label, self.model_name), self.index.name)
+
+
+class RemoveIndexOnce(RemoveIndexConcurrently):
+    """Drops an index while rows are written; the way back builds it as AddIndexOnce does."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: Editor,
+        from_state: Any,
+        to_state: Any,
+    ) -> None:
+        _drop(schema_editor, from_state.apps.get_model(app_label, self.model_name), self.name)
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: Editor,
+        from_state: Any,
+        to_state: Any,
+    ) -> None:
+        index = to_state.models[app_label, self.model_name_lower].get_index_by_name(self.name)
+        _build(schema_editor, to_state.apps.get_model(app_label, self.model_name), index)
 
 
 def drop_indexes(
@@ -75,13 +95,10 @@ def drop_indexes(
     connection = editor.connection
     with connection.cursor() as cursor:
         constraints = connection.introspection.get_constraints(cursor, model._meta.db_table)
-    # A partitioned table's index can only be dropped at once, which takes a moment.
-    how = "" if _is_partitioned(connection, model) else "CONCURRENTLY"
     for name, what in constraints.items():
         is_plain = what["index"] and not (what["unique"] or what["primary_key"])
         if is_plain and what["columns"] == list(columns) and name not in but:
-            with _waiting_without_end(connection):
-                editor.execute(f"DROP INDEX {how} IF EXISTS {connection.ops.quote_name(name)}")
+            _drop(editor, model, name)
 
 
 def batches_of_keys(model: type[Model], rows: int = BATCH) -> Iterator[list[Any]]:
@@ -92,6 +109,29 @@ def batches_of_keys(model: type[Model], rows: int = BATCH) -> Iterator[list[Any]
     while batch:
         yield batch
         batch = list(keys.filter(pk__gt=batch[-1])[:rows])
+
+
+def _build(editor: Editor, model: type[Model], index: Index) -> None:
+    """Build an index that is not there, or that a build before left unfinished."""
+    connection = editor.connection
+    is_valid = _is_valid_index(connection, index.name)
+    if is_valid:
+        return
+    if _is_partitioned(connection, model):
+        editor.add_index(model, index)
+        return
+    if is_valid is False:
+        _drop(editor, model, index.name)
+    with _waiting_without_end(connection):
+        editor.execute(index.create_sql(model, editor, concurrently=True), params=None)
+
+
+def _drop(editor: Editor, model: type[Model], name: str) -> None:
+    connection = editor.connection
+    # A partitioned table's index can only be dropped at once, which takes a moment.
+    how = "" if _is_partitioned(connection, model) else "CONCURRENTLY"
+    with _waiting_without_end(connection):
+        editor.execute(f"DROP INDEX {how} IF EXISTS {connection.ops.quote_name(name)}")
 
 
 def _columns(connection: BaseDatabaseWrapper, model: type[Model]) -> set[str]:

@@ -10,10 +10,17 @@ from django.core.management import CommandError, call_command
 from django.db import connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
+from django.test.utils import CaptureQueriesContext
 
 from backend.config.management.commands import migrate
 from backend.ingest.worker import process
-from backend.migration_steps import AddFieldOnce, AddIndexOnce, batches_of_keys, has_session
+from backend.migration_steps import (
+    AddFieldOnce,
+    AddIndexOnce,
+    RemoveIndexOnce,
+    batches_of_keys,
+    has_session,
+)
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -60,6 +67,8 @@ def faults_of(migration, app):
 def fault_of(change, *, is_atomic):
     if is_a(change, migrations.AddIndex) and not is_a(change, AddIndexOnce):
         yield "builds an index while writers wait; use AddIndexOnce"
+    if is_a(change, migrations.RemoveIndex) and not is_a(change, RemoveIndexOnce):
+        yield "builds it while writers wait, where it is undone; use RemoveIndexOnce"
     if is_a(change, migrations.AddField) and not (change.field.null or has_default(change.field)):
         yield f"adds {change.name}; {HARMLESS_FIELDS}"
     if is_a(change, migrations.AddField) and not (is_atomic or is_a(change, AddFieldOnce)):
@@ -95,6 +104,7 @@ TEXT = models.TextField()
     ("operation", "is_atomic", "words"),
     [
         (migrations.AddIndex("cell", INDEX), True, "while writers wait"),
+        (migrations.RemoveIndex("cell", "cell_of_run"), True, "where it is undone"),
         (migrations.RunPython(lambda *_: None), True, "in one transaction"),
         (migrations.RunSQL("UPDATE runs_cell SET tool = ''"), True, "in one transaction"),
         (migrations.AddField("trial", "words", TEXT), True, "has a default"),
@@ -111,6 +121,7 @@ def test_a_dangerous_migration_is_refused(operation, is_atomic, words):
 def test_what_holds_no_lock_for_long_is_allowed():
     steps = [AddFieldOnce("trial", "words", models.TextField(null=True))]
     steps += [migrations.RunPython(lambda *_: None), AddIndexOnce("cell", INDEX)]
+    steps += [RemoveIndexOnce("cell", "cell_of_run")]
     assert list(faults_of(changed(operations=steps, atomic=False), "runs")) == []
     # A table that the migration makes itself is empty.
     made = [migrations.CreateModel("Cell", []), migrations.AddIndex("cell", INDEX)]
@@ -145,6 +156,23 @@ def test_steps_that_were_done_are_not_done_again():
         assert is_valid_index("trial_by_output")
         cursor.execute("SHOW lock_timeout")
         assert cursor.fetchone() == ("5s",)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dropped_index_is_built_again_while_rows_are_written():
+    state = ProjectState.from_apps(apps)
+    state.add_index("runs", "trial", models.Index(fields=["ordinal"], name="trial_by_test"))
+    step = RemoveIndexOnce("trial", "trial_by_test")
+    with (
+        CaptureQueriesContext(connection) as statements,
+        connection.schema_editor(atomic=False) as editor,
+    ):
+        for change in (step.database_backwards, step.database_forwards) * 2:
+            for _ in range(2):
+                change("runs", editor, state, state)
+    changes = [each["sql"].split()[:3] for each in statements if "INDEX" in each["sql"]]
+    built, dropped = ["CREATE", "INDEX", "CONCURRENTLY"], ["DROP", "INDEX", "CONCURRENTLY"]
+    assert changes == [built, dropped, dropped] * 2
 
 
 @pytest.mark.django_db

@@ -5,7 +5,7 @@ from typing import Any
 import django.db.models.deletion
 from django.db import migrations, models
 
-from backend.migration_steps import AddIndexOnce, drop_indexes
+from backend.migration_steps import AddIndexOnce, RemoveIndexOnce, drop_indexes
 
 NEW = ("trial_of_run", "trial_failed")
 
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 name="cell_of_run",
             ),
         ),
-        migrations.RemoveIndex(model_name="cell", name="cell_by_run"),
+        RemoveIndexOnce(model_name="cell", name="cell_by_run"),
         AddIndexOnce(
             model_name="trial",
             index=models.Index(fields=["run"], include=["warmup"], name="trial_of_run"),

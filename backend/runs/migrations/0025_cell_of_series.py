@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from backend.migration_steps import AddIndexOnce
+from backend.migration_steps import AddIndexOnce, RemoveIndexOnce
 
 
 class Migration(migrations.Migration):
@@ -17,5 +17,5 @@ class Migration(migrations.Migration):
                 fields=["series", "run"], include=["throughput_rps"], name="cell_of_series"
             ),
         ),
-        migrations.RemoveIndex(model_name="cell", name="cell_by_series"),
+        RemoveIndexOnce(model_name="cell", name="cell_by_series"),
     ]
