@@ -3,6 +3,9 @@
 from datetime import timedelta
 from urllib.parse import urlencode
 
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import plain_figures
 from backend.analysis.pages import front_questions
@@ -144,3 +147,16 @@ def test_a_question_looks_beyond_the_workload_with_the_most_servers(db, monkeypa
     limits = asked(workspace)["limits"]
     assert limits.query is None
     assert " Looked at: the 1 workloads and conditions " in limits.why_not
+
+
+def test_the_cpu_time_is_looked_for_in_all_other_workloads_at_once(db):
+    workspace = make_workspace()
+    for number, servers in enumerate(("abc", "ab", "ab", "a")):
+        workload = {"name": f"load {number}", "method": "GET", "path": "/"}
+        timed = {"server_cpu_s": 1.5} if number == 2 else {}
+        cells = [CellSpec(name, workload=workload, resources=timed) for name in servers]
+        make_run(workspace, *cells)
+    with CaptureQueriesContext(connection) as statements:
+        cost = asked(workspace)["cost"]
+    assert cost.query["workload"] == "load 2"
+    assert sum("server_cpu_s" in statement["sql"] for statement in statements) == 2
