@@ -9,7 +9,8 @@ TIMEOUTS = "-c statement_timeout=30s -c lock_timeout=5s -c idle_in_transaction_s
 REPLICA_CONNECT_S = "2"
 # With a session for each connection: the same statements come again and again, so the database
 # plans each once for a connection.
-OF_A_SESSION: dict[str, object] = {"options": TIMEOUTS, "prepare_threshold": 3}
+PREPARE_THRESHOLD = 3
+OF_A_SESSION: dict[str, object] = {"options": TIMEOUTS, "prepare_threshold": PREPARE_THRESHOLD}
 # A pooler gives each transaction another session. What a session keeps must not be relied on:
 # options of its start (a pooler refuses them), prepared statements, cursors that outlive their
 # transaction.

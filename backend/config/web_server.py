@@ -43,6 +43,9 @@ from backend.ingest.limits import ANONYMOUS_BYTES, FILES, HEADER_BYTES
 # Slow work of all kinds may hold eighteen: twelve for files (backend/ingest/slots.py), six for
 # large answers (backend/analysis/loading/viewer_slots.py). Two always answer everything else.
 THREADS = 20
+# They wait last, so they answer first (NewestFirst). Where requests come one by one, the next often
+# comes before the thread that answered waits again: then a second thread takes it.
+WARM_THREADS = 2
 # Of one process: slow clients wait here. Each has a file descriptor and, for a large body, a file.
 CONNECTIONS = 1000
 BACKLOG = 1024
@@ -183,6 +186,20 @@ class NewestFirst:
             self.notify()
 
 
+class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
+    """The threads that answer; the first WARM_THREADS of them warm up before they wait."""
+
+    def __init__(self, warm_up: Callable[[], None]) -> None:
+        super().__init__()
+        self.queue_cv = NewestFirst(self.lock)
+        self._warm_up = warm_up
+
+    def handler_thread(self, thread_no: int) -> None:
+        if thread_no < WARM_THREADS:
+            self._warm_up()
+        super().handler_thread(thread_no)
+
+
 class Server(TcpWSGIServer):  # type: ignore[misc]
     """The connections of this process and the threads that answer."""
 
@@ -220,9 +237,14 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
 
 def make_server(
-    application: Any, listener: socket.socket, *, is_known: Callable[[Mapping[str, str]], bool]
+    application: Any,
+    listener: socket.socket,
+    *,
+    is_known: Callable[[Mapping[str, str]], bool],
+    warm_up: Callable[[], None],
 ) -> Server:
-    """A server on a socket that listens already. `is_known`: see `Gate`."""
+    """A server on a socket that listens already. `is_known`: see `Gate`; `warm_up`: what some
+    threads do first."""
     server_options = {
         "connection_limit": CONNECTIONS,
         "backlog": BACKLOG,
@@ -236,8 +258,7 @@ def make_server(
         # Django reads them, and only where the settings say that a proxy sets them.
         "clear_untrusted_proxy_headers": not settings.TRUST_PROXY,
     }
-    dispatcher = ThreadedTaskDispatcher()
-    dispatcher.queue_cv = NewestFirst(dispatcher.lock)
+    dispatcher = Dispatcher(warm_up)
     dispatcher.set_thread_count(THREADS)
     server = Server(
         application,
@@ -298,16 +319,21 @@ def main() -> None:
         listener = listen(host, int(port))
     else:
         listener = socket.socket(fileno=options.socket)
-    from backend.config.wsgi import application
+    from backend.config.wsgi import application, preparing
 
     # isort: split
     # Models can be imported once there is an application.
     from backend.config.senders import is_known
+    from backend.config.warming import warm_up
+
+    def warm_up_prepared() -> None:
+        preparing.join()
+        warm_up()
 
     raise_file_limit()
     share_arenas()
     take_short_turns()
-    server = make_server(application, listener, is_known=is_known)
+    server = make_server(application, listener, is_known=is_known, warm_up=warm_up_prepared)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, server.stop)
     server.run()

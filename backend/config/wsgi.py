@@ -15,15 +15,18 @@ django_application = get_wsgi_application()
 
 # isort: split
 # Models can be imported once there is an application.
+from backend.broker import limits_storage  # noqa: E402
 from backend.config.quick_uploads import QuickUploads  # noqa: E402
 
 application = QuickUploads(django_application)
 
-# The views are imported now rather than at the first request, and so are the names of the routes.
+# The views are imported now rather than at the first request, and so are the names of the routes
+# and the clients of Valkey.
 # Then all that was imported is kept out of the collector's sight: walking through it stopped a
 # request for 60 to 100 ms. A request itself leaves few cycles behind, so young objects are looked
 # at less often than by default.
 get_resolver().reverse_dict  # noqa: B018
+limits_storage()
 gc.collect()
 gc.freeze()
 gc.set_threshold(20_000, 20, 20)

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from backend.config import request_parser, web_server
 from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
-from backend.config.web_server import ARENAS, NewestFirst, listen, make_server
+from backend.config.web_server import ARENAS, WARM_THREADS, NewestFirst, listen, make_server
 from backend.ingest.limits import ANONYMOUS_BYTES
 
 PATIENCE_S = 60
@@ -30,6 +30,8 @@ class Application:
         self.requests = []
         self.refusals = []
         self.threads = set()
+        self.warmed = set()
+        self.others_wait = threading.Event()
         self.released = threading.Event()
         self.holding = threading.Event()
 
@@ -47,6 +49,10 @@ class Application:
             return environ["wsgi.file_wrapper"](io.BytesIO(answer))
         return [answer]
 
+    def warm_up(self):
+        self.others_wait.wait(PATIENCE_S)
+        self.warmed.add(threading.get_ident())
+
 
 def is_known(headers):
     if "AWAY" in headers:
@@ -59,7 +65,11 @@ def is_known(headers):
 @pytest.fixture
 def site():
     application = Application()
-    server = make_server(application, listen("127.0.0.1", 0), is_known=is_known)
+    server = make_server(
+        application, listen("127.0.0.1", 0), is_known=is_known, warm_up=application.warm_up
+    )
+    wait_until(lambda: server.task_dispatcher.active_count == WARM_THREADS)
+    application.others_wait.set()
     application.port = int(server.effective_port)
     application.server = server
     application.thread = threading.Thread(target=server.run)
@@ -124,6 +134,13 @@ def test_the_thread_that_answered_last_answers_next(site, connect):
         assert quick(connect).endswith(b"done")
 
     assert len(site.threads) == 1
+
+
+def test_the_threads_that_warmed_up_answer_first(site, connect):
+    wait_until(lambda: not site.server.task_dispatcher.active_count)
+    assert quick(connect).endswith(b"done")
+    assert len(site.warmed) == WARM_THREADS
+    assert site.threads <= site.warmed
 
 
 def test_threads_are_woken_from_the_newest_to_the_oldest():
