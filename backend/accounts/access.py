@@ -8,12 +8,14 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from backend.accounts.models import Membership, Role, Token, User, Workspace
+from backend.accounts.models import Membership, Role, StaffAccess, Token, User, Workspace
 from backend.accounts.scopes import Scope
 from backend.accounts.throttle import address_of
 from backend.accounts.workspaces import current_slug
 
 Actor = User | Token | None
+# What a user is in each workspace, by its id.
+Roles = Mapping[UUID, str | None]
 
 
 def name_of_sender(actor: User | Token) -> str:
@@ -57,9 +59,22 @@ def _ids_for_token(token: Token) -> list[UUID]:
 
 def _ids_for_staff(user: User) -> list[UUID]:
     """The workspaces of a member of the staff: their own, and those opened within the hour."""
-    own = user.memberships.values_list("workspace", flat=True)
+    return [*user.memberships.values_list("workspace", flat=True), *_opened_by(user)]
+
+
+def _opened_by(user: User) -> QuerySet[StaffAccess, UUID]:
     opened = user.staff_accesses.filter(expires_at__gt=timezone.now(), workspace__deleted_at=None)
-    return [*own, *opened.values_list("workspace", flat=True)]
+    return opened.values_list("workspace", flat=True)
+
+
+def roles_of(user: User | None) -> Roles:
+    """The workspaces of `workspaces_of`, each with the user's role in it; None where a member of
+    the staff has opened it.
+    """
+    if user is None:
+        return {}
+    own = dict(user.memberships.values_list("workspace", "role"))
+    return dict.fromkeys(_opened_by(user)) | own if user.is_staff else own
 
 
 def workspace_ids_of(actor: Actor) -> list[UUID]:
@@ -71,8 +86,12 @@ def workspace_ids_of(actor: Actor) -> list[UUID]:
 
 def readable_ids(actor: Actor) -> list[UUID]:
     """The workspaces whose runs `actor` may read: those of `workspaces_of`, and public ones."""
-    public = Workspace.objects.filter(is_public=True).values_list("pk", flat=True)
-    return list({*workspace_ids_of(actor), *public})
+    return list({*workspace_ids_of(actor), *public_ids()})
+
+
+def public_ids() -> QuerySet[Workspace, UUID]:
+    """The workspaces whose runs everybody may read."""
+    return Workspace.objects.filter(is_public=True).values_list("pk", flat=True)
 
 
 def ids_for_question(actor: Actor, slug: str | None, *, shared: Iterable[UUID] = ()) -> list[UUID]:
@@ -87,11 +106,14 @@ def ids_for_question(actor: Actor, slug: str | None, *, shared: Iterable[UUID] =
     return list({*own, *named.values_list("pk", flat=True)})
 
 
-def may_write(actor: Actor, workspace_id: UUID) -> bool:
-    """Whether `actor` may upload to, freeze in and change the workspace."""
+def may_write(actor: Actor, workspace_id: UUID, roles: Roles | None = None) -> bool:
+    """Whether `actor` may upload to, freeze in and change the workspace.
+
+    `roles`: those of `roles_of` where they are known; else they are read.
+    """
     if isinstance(actor, Token):
         return actor.workspace_id == workspace_id and Scope.RUNS_WRITE in actor.scopes
-    return _has_role(actor, workspace_id, [Role.MEMBER, Role.ADMIN, Role.OWNER])
+    return _has_role(actor, workspace_id, [Role.MEMBER, Role.ADMIN, Role.OWNER], roles)
 
 
 def may_upload(token: Token) -> bool:
@@ -99,16 +121,16 @@ def may_upload(token: Token) -> bool:
     return bool({Scope.RUNS_WRITE, Scope.AGENT} & set(token.scopes))
 
 
-def may_administer(actor: Actor, workspace_id: UUID) -> bool:
+def may_administer(actor: Actor, workspace_id: UUID, roles: Roles | None = None) -> bool:
     """Whether `actor` may manage the workspace: its settings, members, tokens and audit log."""
     if isinstance(actor, Token):
         return actor.workspace_id == workspace_id and Scope.ADMIN in actor.scopes
-    return _has_role(actor, workspace_id, [Role.ADMIN, Role.OWNER])
+    return _has_role(actor, workspace_id, [Role.ADMIN, Role.OWNER], roles)
 
 
-def may_own(actor: Actor, workspace_id: UUID) -> bool:
+def may_own(actor: Actor, workspace_id: UUID, roles: Roles | None = None) -> bool:
     """Whether `actor` may delete the workspace; a token never may."""
-    return not isinstance(actor, Token) and _has_role(actor, workspace_id, [Role.OWNER])
+    return not isinstance(actor, Token) and _has_role(actor, workspace_id, [Role.OWNER], roles)
 
 
 def may_revoke(actor: Actor, token: Token) -> bool:
@@ -120,7 +142,11 @@ def may_revoke(actor: Actor, token: Token) -> bool:
     return _has_role(actor, token.workspace_id, list(Role))
 
 
-def _has_role(user: User | None, workspace_id: UUID, roles: list[Role]) -> bool:
+def _has_role(
+    user: User | None, workspace_id: UUID, wanted: list[Role], roles: Roles | None = None
+) -> bool:
     if not isinstance(user, User):
         return False
-    return Membership.objects.filter(user=user, workspace=workspace_id, role__in=roles).exists()
+    if roles is not None:
+        return roles.get(workspace_id) in wanted
+    return Membership.objects.filter(user=user, workspace=workspace_id, role__in=wanted).exists()

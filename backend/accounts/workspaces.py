@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet, Subquery
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -117,6 +118,14 @@ def current_slug(slug: str) -> str:
     """The slug that the workspace has today; `slug` itself where no workspace had it before."""
     rows = FormerSlug.objects.filter(slug=slug)
     return rows.values_list("workspace__slug", flat=True).first() or slug
+
+
+def with_slug(slug: str) -> QuerySet[Workspace]:
+    """The workspace with this slug, and the workspace that had it before."""
+    now = Workspace.objects.filter(slug=slug).values("pk")
+    before = FormerSlug.objects.filter(slug=slug).values("workspace")
+    # Two ids that are looked up first: an OR over both tables would read every workspace.
+    return Workspace.objects.filter(pk__in=[Subquery(now), Subquery(before)])
 
 
 def _save(workspace: Workspace) -> None:

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.accounts import access, recent_sign_in
+from backend.accounts import recent_sign_in
 from backend.accounts.models import Workspace
 from backend.deliveries.channels import (
     BadChannel,
@@ -142,7 +142,7 @@ def _page(
         "workspace": workspace,
         "nav": "alerts",
         "rows": [_row(row) for row in channels_in([workspace.pk])],
-        "may_administer": access.may_administer(viewer, workspace.pk),
+        "may_administer": visible.may_administer(request, workspace),
         "kinds": [(kind.value, *texts) for kind, texts in KINDS.items()],
         "topics": [(topic.value, text) for topic, text in TOPICS.items()],
         "members_email": viewer.email,

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.kept_figures import figures_of_json
@@ -68,7 +67,7 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
         return render(request, "compare_nothing.html", {**steps, "nav": "compare"})
     query, here = parsed.canonical(), {"workspace": workspace.slug}
     asked = "&".join(filter(None, (query, query_string(here.items()))))
-    writable = access.may_write(visible.viewer(request), workspace.pk)
+    writable = visible.may_write(request, workspace)
     is_member = visible.is_own(request, workspace)
     context = {
         "workspace": workspace,

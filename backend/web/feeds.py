@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
-from backend.accounts import access
 from backend.accounts.addresses import sender_address
 from backend.accounts.models import Workspace
+from backend.accounts.workspaces import with_slug
 from backend.feeds.atom import CONTENT_TYPE, write_feed
 from backend.feeds.entries import (
     Entry,
@@ -82,7 +82,7 @@ def result_set_feed(request: HttpRequest, link: UUID) -> HttpResponse:
 
 def _own_ids(request: HttpRequest) -> list[UUID]:
     """The workspaces whose private feeds the request opens."""
-    own = access.workspace_ids_of(visible.viewer(request))
+    own = visible.own_ids(request)
     opened = _opened(request)
     return own if opened is None else [*own, opened]
 
@@ -100,10 +100,7 @@ def _workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """Raises Moved and Http404, as for the page of the workspace."""
     opened = _opened(request)
     if opened is not None:
-        workspace = Workspace.objects.filter(pk=opened, slug=slug).first()
-        workspace = (
-            workspace or Workspace.objects.filter(pk=opened, former_slugs__slug=slug).first()
-        )
+        workspace = with_slug(slug).filter(pk=opened).first()
         if workspace is not None:
             return workspace
     return visible.workspace_or_404(request, slug)

@@ -98,13 +98,12 @@ def first_steps(request: HttpRequest, workspace: Workspace, *, token: str = "") 
 
 
 def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:
-    viewer = visible.viewer(request)
     latest = _latest(workspace)
     context = {
         **first_steps(request, workspace, token=token),
         "nav": "front",
         "settings_url": link_to("settings", workspace.slug)
-        if access.may_administer(viewer, workspace.pk)
+        if visible.may_administer(request, workspace)
         else "",
         "failed": _failed(workspace) if visible.is_own(request, workspace) else [],
     }

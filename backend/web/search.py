@@ -9,7 +9,6 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
-from backend.accounts import access
 from backend.links import link_to
 from backend.web import visible
 from backend.web.guide import document_titles
@@ -31,7 +30,7 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
         pages.append(("Upload", "new-upload"))
     if visible.is_own(request, workspace):
         pages.append(("Tokens", "tokens-page"))
-    if access.may_administer(visible.viewer(request), workspace.pk):
+    if visible.may_administer(request, workspace):
         pages += [("Settings", "settings"), ("Audit log", "audit")]
     links = [(title, link_to(route, slug)) for title, route in pages]
     results = [*_pages([*links, ("API", link_to("api-docs"))], asked)]

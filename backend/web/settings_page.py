@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.accounts.workspace_links import is_unlisted
 from backend.accounts.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settings
@@ -42,7 +41,7 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
         }
     except NotSaved as refused:
         return settings_form(request, workspace, refused={"settings": str(refused)})
-    if access.may_own(visible.viewer(request), workspace.pk):
+    if visible.may_own(request, workspace):
         fields["is_public"] = request.POST.get("is_public") == "1"
     try:
         change_settings(workspace, fields)
@@ -114,7 +113,7 @@ def settings_form(
         "is_public": (sent.get("is_public") == "1") if sent is not None else workspace.is_public,
         "is_unlisted": is_unlisted(workspace),
         "readers": readers_of_runs(workspace),
-        "may_delete": access.may_own(visible.viewer(request), workspace.pk),
+        "may_delete": visible.may_own(request, workspace),
         "usage": usage_of(workspace.pk),
         "percent": sent.get("relevant_percent", "")
         if sent is not None

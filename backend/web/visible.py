@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import TypeVar
 from uuid import UUID
 
@@ -12,6 +14,7 @@ from django.shortcuts import get_object_or_404
 from backend.accounts import access
 from backend.accounts.models import User, Workspace
 from backend.accounts.workspace_links import shared_ids
+from backend.accounts.workspaces import with_slug
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
 from backend.sharing.models import ResultSet, SharedRun
@@ -41,6 +44,23 @@ def or_404(value: T | None) -> T:
     return value
 
 
+def read_once(read: Callable[[HttpRequest], T]) -> Callable[[HttpRequest], T]:
+    """Keep what `read` returns with the request; read again after its viewer signed in or out."""
+    name = f"_kept_{read.__name__}"
+
+    @wraps(read)
+    def kept(request: HttpRequest) -> T:
+        user = viewer(request)
+        asker = None if user is None else user.pk
+        known: tuple[UUID | None, T] | None = getattr(request, name, None)
+        if known is None or known[0] != asker:
+            known = asker, read(request)
+            setattr(request, name, known)
+        return known[1]
+
+    return kept
+
+
 def viewer_or_404(request: HttpRequest) -> User:
     """The signed-in user; 404 for everyone else."""
     return or_404(viewer(request))
@@ -57,17 +77,23 @@ def is_operator(request: HttpRequest) -> bool:
     return user is not None and user.is_staff
 
 
+@read_once
+def _roles(request: HttpRequest) -> access.Roles:
+    return access.roles_of(viewer(request))
+
+
+@read_once
 def workspaces(request: HttpRequest) -> list[UUID]:
     """The workspaces whose runs the viewer may read: also public ones, and those whose link the
     browser opened.
     """
-    return [*access.readable_ids(viewer(request)), *shared_ids(request.session)]
+    return [*{*_roles(request), *access.public_ids(), *shared_ids(request.session)}]
 
 
 def searched_workspaces(request: HttpRequest) -> list[Workspace]:
     """The workspaces that a search from outside of them looks through: those of the viewer, and
     those whose link the browser opened."""
-    chosen = [*_own_workspaces(request), *shared_ids(request.session)]
+    chosen = _opened_workspaces(request)
     return list(Workspace.objects.filter(pk__in=chosen).order_by("name", "slug"))
 
 
@@ -76,30 +102,30 @@ def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 
     Raises Moved where it was renamed since, and Http404.
     """
-    return _workspace_or_404(Workspace.objects.filter(pk__in=workspaces(request)), slug)
+    return _workspace_or_404(Q(is_public=True) | Q(pk__in=_opened_workspaces(request)), slug)
 
 
 def is_own(request: HttpRequest, workspace: Workspace) -> bool:
     """Whether the viewer is a member; of a public workspace others read the runs only."""
-    return workspace.pk in _own_workspaces(request)
+    return workspace.pk in _roles(request)
 
 
 def own_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for what only its members may read. Raises as `workspace_or_404`."""
-    return _workspace_or_404(access.workspaces_of(viewer(request)), slug)
+    return _workspace_or_404(Q(pk__in=own_ids(request)), slug)
 
 
-def _workspace_or_404(readable: QuerySet[Workspace], slug: str) -> Workspace:
-    workspace = readable.filter(slug=slug).first()
-    if workspace is None:
-        raise Moved(get_object_or_404(readable, former_slugs__slug=slug).slug)
-    return workspace
+def _workspace_or_404(readable: Q, slug: str) -> Workspace:
+    found = {workspace.slug: workspace for workspace in with_slug(slug).filter(readable)}
+    if slug not in found:
+        raise Moved(or_404(next(iter(found), None)))
+    return found[slug]
 
 
 def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for a change; 404 for viewers, as for strangers."""
     workspace = workspace_or_404(request, slug)
-    if not access.may_write(viewer(request), workspace.pk):
+    if not may_write(request, workspace):
         raise Http404
     return workspace
 
@@ -107,7 +133,7 @@ def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 def upload_or_404(request: HttpRequest, upload_id: UUID) -> Upload:
     """For members, also in a public workspace: it tells file names and what was refused."""
     rows = Upload.objects.select_related("workspace").prefetch_related("artefacts")
-    own = rows.filter(workspace__in=_own_workspaces(request), is_in_trash=False)
+    own = rows.filter(workspace__in=own_ids(request), is_in_trash=False)
     return get_object_or_404(own, pk=upload_id)
 
 
@@ -115,7 +141,7 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
     """In a public workspace, everyone reads the outputs of its runs, and members those refused."""
     rows = Artefact.objects.select_related("upload__workspace").filter(upload__is_in_trash=False)
     is_evidence = Q(upload__workspace__in=workspaces(request), upload__state=State.PARSED)
-    readable = rows.filter(is_evidence | Q(upload__workspace__in=_own_workspaces(request)))
+    readable = rows.filter(is_evidence | Q(upload__workspace__in=own_ids(request)))
     return get_object_or_404(readable, pk=artefact_id)
 
 
@@ -131,7 +157,7 @@ def guesser(request: HttpRequest) -> str:
 
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, including one that is gone and has a tombstone."""
-    own = _own_workspaces(request)
+    own = own_ids(request)
     return or_404(find_result_set(link, workspace_ids=own, guesser=guesser(request)))
 
 
@@ -144,29 +170,35 @@ def manageable_result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
 
 
 def may_manage(request: HttpRequest, result_set: ResultSet) -> bool:
-    return access.may_write(viewer(request), result_set.workspace_id)
+    return access.may_write(viewer(request), result_set.workspace_id, _roles(request))
 
 
 def is_member(request: HttpRequest, result_set: ResultSet) -> bool:
-    return result_set.workspace_id in _own_workspaces(request)
+    return result_set.workspace_id in _roles(request)
 
 
 def result_sets(request: HttpRequest, *workspaces: Workspace) -> QuerySet[ResultSet]:
     """The result sets that a list may show: all to members, to others the public ones that they can
     read: the title of an expired or withdrawn one is for members.
     """
-    of_members = ResultSet.objects.filter(workspace__in=_own_workspaces(request))
+    of_members = ResultSet.objects.filter(workspace__in=own_ids(request))
     return (of_members | ResultSet.objects.public()).filter(workspace__in=workspaces)
 
 
-def _own_workspaces(request: HttpRequest) -> list[UUID]:
-    return access.workspace_ids_of(viewer(request))
+def own_ids(request: HttpRequest) -> list[UUID]:
+    """The workspaces whose private results the viewer may read."""
+    return list(_roles(request))
+
+
+def _opened_workspaces(request: HttpRequest) -> list[UUID]:
+    """Those of the viewer, and those whose link the browser opened."""
+    return [*_roles(request), *shared_ids(request.session)]
 
 
 def administered_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for its settings and members; 404 for everyone who may not change them."""
     workspace = own_workspace_or_404(request, slug)
-    if not access.may_administer(viewer(request), workspace.pk):
+    if not may_administer(request, workspace):
         raise Http404
     return workspace
 
@@ -174,11 +206,21 @@ def administered_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 def owned_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for what only its owners may do."""
     workspace = own_workspace_or_404(request, slug)
-    if not access.may_own(viewer(request), workspace.pk):
+    if not may_own(request, workspace):
         raise Http404
     return workspace
 
 
 def may_write(request: HttpRequest, workspace: Workspace) -> bool:
     """Whether the page may offer what changes the workspace."""
-    return access.may_write(viewer(request), workspace.pk)
+    return access.may_write(viewer(request), workspace.pk, _roles(request))
+
+
+def may_administer(request: HttpRequest, workspace: Workspace) -> bool:
+    """Whether the page may offer what admins change."""
+    return access.may_administer(viewer(request), workspace.pk, _roles(request))
+
+
+def may_own(request: HttpRequest, workspace: Workspace) -> bool:
+    """Whether the page may offer what owners change."""
+    return access.may_own(viewer(request), workspace.pk, _roles(request))
