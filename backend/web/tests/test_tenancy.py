@@ -3,18 +3,31 @@
 Markers are planted in every place that holds text. `secret-…` is in runs and what belongs to them,
 which everybody reads in a public workspace; `hidden-…` is in what only members ever read. The
 routes are those of the URL configuration: a new one needs a row in access_rows.py.
+
+Of a private workspace every visitor is sent everywhere. This shows two things that hold however the
+workspace is shared, so that the tests of shared ones need not send it again:
+
+* On a page a token is nobody: it gets the answer of a visitor without an account, and no statement
+  reads it. A token that is refused is refused everywhere in the API, after its own row was read.
+* A method that a route refuses (405) is refused while the database is closed: nothing that is
+  stored makes a difference, and of the sender no more than a token's scopes.
 """
 
 import re
 import uuid
+from collections import defaultdict
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
+from django.urls import resolve
 from django.utils import timezone
+from rest_framework.test import force_authenticate
 
 from backend.accounts import audit, invitations
 from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
@@ -43,8 +56,13 @@ OPEN_WRITES = {"livez", "readyz", "try", "new-workspace", "leaked-token-list"}
 WRITE = re.compile(
     r"(?<!FOR )(?<!KEY )(?<!DO )\b(?:INSERT INTO|UPDATE|DELETE FROM|COPY|TRUNCATE)\s+\"?(\w+)"
 )
+READ = re.compile(r"\b(?:FROM|JOIN)\s+\"?(\w+)")
 # Written for whoever asks: the session, and when a token was used last.
 OF_THE_SENDER = {"django_session", "usersessions_usersession", "accounts_token"}
+# Read to know who asks: a token ends with its maker's membership.
+TELL_THE_SENDER = {*OF_THE_SENDER, "accounts_user", "accounts_membership"}
+# Of the outsiders: tokens that open nothing any more, or not from here.
+REFUSED_TOKENS = {"revoked token", "expired token", "token elsewhere", "token of a former owner"}
 
 
 @pytest.fixture(autouse=True)
@@ -145,53 +163,138 @@ def answer(client, row, ids):
 
 
 @contextmanager
-def recorded_writes():
-    """The tables whose rows change inside, but those of the sender.
+def recorded_tables():
+    """The tables whose rows change inside, but those of the sender, and those that are read.
 
     The status does not tell a change: a form is answered 302, as are those who are not signed in.
     """
-    tables = set()
+    written, read = set(), set()
 
     def record(execute, sql, params, many, context):
-        tables.update(set(WRITE.findall(sql)) - OF_THE_SENDER)
+        written.update(set(WRITE.findall(sql)) - OF_THE_SENDER)
+        read.update(READ.findall(sql))
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(record):
-        yield tables
+        yield written, read
 
 
-def leaks(clients, ids, markers):
-    """(route, method, visitor, status, tables written) of each answer that holds a marker, fails
-    or changes.
+class Answer(NamedTuple):
+    """What a visitor got from a route with a method, and what was written and read for it."""
+
+    name: str
+    method: str
+    visitor: str
+    status: int
+    text: bytes
+    written: set
+    read: set
+
+    @property
+    def is_of_page(self):
+        return not is_of_api(ROWS[self.name])
+
+
+def is_of_api(row):
+    return row.path.startswith("/api/")
+
+
+def is_token(client):
+    return "HTTP_AUTHORIZATION" in client.defaults
+
+
+def answers(clients, ids, refused=None):
+    """The answer to each visitor from each route with each method that it may answer.
+
+    `refused`: what the fixture of this name found; then it is left out, and so are tokens on pages.
     """
-    wrong, asked = [], 0
     for name, row in every_request():
-        if name in SAME_FOR_ALL:
+        if name in SAME_FOR_ALL or (name, row.method) in (refused or ()):
             continue
         # Other methods are refused whoever asks: a person and a token are enough.
         is_answered = row.method in ("get", ROWS[name].method)
         for visitor, client in clients.items():
             if not (is_answered or visitor in ("other tenant", "token of another tenant")):
                 continue
-            with recorded_writes() as tables:
+            if refused is not None and is_token(client) and not is_of_api(row):
+                continue
+            with recorded_tables() as (written, read):
                 status, text = answer(client, row, ids)
-            asked += 1
-            is_taken = status < 300 or bool(tables)
-            is_change = row.method not in SAFE and is_taken and name not in OPEN_WRITES
-            if status >= 500 or is_change or any(marker in text for marker in markers):
-                wrong.append((name, row.method, visitor, status, *sorted(tables)))
-    assert asked > len(ROWS) * len(clients)
+            yield Answer(name, row.method, visitor, status, text, written, read)
+
+
+def leaks(given, markers):
+    """(route, method, visitor, status, tables written) of each answer that holds a marker, fails
+    or changes.
+    """
+    wrong, asked = [], 0
+    for name, method, visitor, status, text, written, _ in given:
+        asked += 1
+        is_taken = status < 300 or bool(written)
+        is_change = method not in SAFE and is_taken and name not in OPEN_WRITES
+        if status >= 500 or is_change or any(marker in text for marker in markers):
+            wrong.append((name, method, visitor, status, *sorted(written)))
+    assert asked >= len(ROWS) - len(SAME_FOR_ALL)
     return wrong
 
 
+@pytest.fixture(scope="module")
+def refused(django_db_blocker):
+    """(route, method) of each that answers 405 while the database is closed: whoever asks, and
+    whatever is stored.
+    """
+    everything = Token(scopes=[*Scope])
+    with django_db_blocker.block():
+        found = {
+            (name, row.method)
+            for name, row in every_request()
+            if status_without_rows(row, everything) == 405
+        }
+    assert len(found) > 3 * len(ROWS)
+    return found
+
+
+def status_without_rows(row, token):
+    path = row.path.format_map(defaultdict(uuid.uuid4))
+    request = getattr(RequestFactory(), row.method)(path)
+    request.user, request.session = AnonymousUser(), {}
+    force_authenticate(request, User(), token)
+    view, arguments, named = resolve(request.path)
+    try:
+        return view(request, *arguments, **named).status_code
+    except Exception:
+        # It asked for a row, or for what middleware brings.
+        return None
+
+
 def test_of_a_private_workspace_outsiders_get_nothing(ids, outsiders):
-    assert leaks(outsiders, ids, [SECRET, HIDDEN]) == []
+    """They are sent everywhere. What tokens get tells where tokens need not be sent again."""
+    given = list(answers(outsiders, ids))
+    assert leaks(given, [SECRET, HIDDEN]) == []
+    assert len(given) > len(ROWS) * len(outsiders)
+    nobody = {(each.name, each.method): each for each in given if each.visitor == "anonymous"}
+    for each in given:
+        of_nobody = nobody.get((each.name, each.method))
+        if each.is_of_page and is_token(outsiders[each.visitor]) and of_nobody is not None:
+            same = (each.status, neutral(each.text, ids), each.read)
+            assert same == (of_nobody.status, neutral(of_nobody.text, ids), of_nobody.read), each[
+                :4
+            ]
+        # A report of leaked tokens is taken from everybody, and no token of its sender is read.
+        is_signed = not each.is_of_page and each.name != "leaked-token-list"
+        if is_signed and each.visitor in REFUSED_TOKENS:
+            assert (each.status, each.read - TELL_THE_SENDER) == (401, set()), each[:4]
+
+
+def seeing(outsiders):
+    """The outsiders without the tokens that are refused everywhere."""
+    return {name: outsiders[name] for name in outsiders.keys() - REFUSED_TOKENS}
 
 
 @pytest.mark.parametrize("visibility", [Visibility.UNLISTED, Visibility.PUBLIC])
-def test_a_shared_run_opens_nothing_but_its_link(visibility, scene, ids, outsiders):
+def test_a_shared_run_opens_nothing_but_its_link(visibility, scene, ids, outsiders, refused):
     share_run(scene.run, visibility)
-    assert leaks(outsiders, ids, [SECRET, HIDDEN]) == []
+    assert leaks(answers(seeing(outsiders), ids, refused), [SECRET, HIDDEN]) == []
     link = SharedRun.objects.get(run=scene.run).link
     for path in (f"/shared/runs/{link}", f"/api/v1/shared-runs/{link}"):
         text = outsiders["anonymous"].get(path).content
@@ -199,9 +302,9 @@ def test_a_shared_run_opens_nothing_but_its_link(visibility, scene, ids, outside
         assert HIDDEN not in text
 
 
-def test_of_a_public_workspace_outsiders_get_its_runs_only(scene, ids, outsiders):
+def test_of_a_public_workspace_outsiders_get_its_runs_only(scene, ids, outsiders, refused):
     Workspace.objects.filter(pk=scene.own.workspace.pk).update(is_public=True)
-    assert leaks(outsiders, ids, [HIDDEN]) == []
+    assert leaks(answers(seeing(outsiders), ids, refused), [HIDDEN]) == []
     _, text = answer(outsiders["anonymous"], ROWS["run-page"], ids)
     assert SECRET in text
 
@@ -213,18 +316,18 @@ def with_link(clear):
     return client
 
 
-def test_of_an_unlisted_workspace_its_link_opens_the_runs_only(scene, ids, outsiders):
+def test_of_an_unlisted_workspace_its_link_opens_the_runs_only(scene, ids, outsiders, refused):
     opened = with_link(make_link(scene.own.user, scene.own.workspace))
     _, text = answer(opened, ROWS["run-page"], ids)
     assert SECRET in text
-    assert leaks({"opened its link": opened}, ids, [HIDDEN]) == []
-    assert leaks(outsiders, ids, [SECRET, HIDDEN]) == []
+    assert leaks(answers({"opened its link": opened}, ids, refused), [HIDDEN]) == []
+    assert leaks(answers(seeing(outsiders), ids, refused), [SECRET, HIDDEN]) == []
 
 
-def test_a_revoked_link_opens_nothing(scene, ids):
+def test_a_revoked_link_opens_nothing(scene, ids, refused):
     client = with_link(make_link(scene.own.user, scene.own.workspace))
     revoke_link(scene.own.workspace)
-    assert leaks({"revoked link": client}, ids, [SECRET, HIDDEN]) == []
+    assert leaks(answers({"revoked link": client}, ids, refused), [SECRET, HIDDEN]) == []
 
 
 @pytest.mark.parametrize("scope", Scope)
@@ -234,19 +337,19 @@ def test_a_token_of_one_scope_gets_what_all_scopes_get_or_is_refused(scope, scen
     one = bearer(own.user, own.workspace, scope)
     wrong, refused = [], 0
     for name, row in ROWS.items():
-        with recorded_writes() as tables:
+        with recorded_tables() as (written, _):
             status, _ = answer(one, row, ids)
         if status == answer(everything, row, ids)[0]:
             continue
         refused += 1
         # 404: an upload of another sender. 409: a role that has more scopes than the token.
-        if status not in {403, 404, 409} or tables:
-            wrong.append((name, status, *tables))
+        if status not in {403, 404, 409} or written:
+            wrong.append((name, status, *written))
     assert refused > 5
     assert wrong == []
 
 
-def test_of_a_deleted_workspace_nobody_gets_anything(scene, ids, outsiders):
+def test_of_a_deleted_workspace_nobody_gets_anything(scene, ids, outsiders, refused):
     own = scene.own
     insiders = {
         "owner": signed_in(own.user),
@@ -261,7 +364,7 @@ def test_of_a_deleted_workspace_nobody_gets_anything(scene, ids, outsiders):
     unlisted = make_result_set(scene.own.workspace, Visibility.UNLISTED)
     delete_workspace(scene.own.workspace)
     ids |= {"private": unlisted.pk}
-    assert leaks(clients, ids, [SECRET, HIDDEN]) == []
+    assert leaks(answers(clients, ids, refused), [SECRET, HIDDEN]) == []
 
 
 def test_the_markers_are_where_members_read_them(scene, ids):
@@ -286,20 +389,22 @@ def test_a_form_that_an_owner_sends_is_seen_to_change_something(scene, ids):
     }
     unseen = []
     for name, row in forms.items():
-        with recorded_writes() as tables:
+        with recorded_tables() as (written, _):
             answer(owner, row, ids)
-        if not tables:
+        if not written:
             unseen.append(name)
     assert len(forms) > 20
     assert unseen == []
 
 
 @pytest.mark.parametrize("visitor", ["anonymous", "other tenant", "token of another tenant"])
-def test_foreign_and_missing_get_the_same_answer_for_every_method(visitor, ids, outsiders):
+def test_foreign_and_missing_get_the_same_answer_for_every_method(visitor, ids, outsiders, refused):
     client = outsiders[visitor]
     missing_ids = {kind: uuid.uuid4() for kind in ids}
     for name, row in every_request():
-        if "{" not in row.path and "own-lab" not in row.path:
+        if ("{" not in row.path and "own-lab" not in row.path) or (name, row.method) in refused:
+            continue
+        if is_token(client) and not is_of_api(row):
             continue
         absent = replace(row, path=row.path.replace("own-lab", "no-labs"))
         absent = replace(absent, data=swapped(row.data))
