@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
 import psycopg
@@ -21,6 +22,7 @@ from backend.config.backups import BASE, DUMP, backups_in
 from backend.config.embedded import Postgres
 from backend.config.restore_drill import sum_tables
 from backend.config.wal_archive import archive_settings
+from backend.testing.forked_commands import Commands
 from backend.testing.template_cluster import copy_cluster
 
 pytestmark = pytest.mark.processes
@@ -44,19 +46,21 @@ class Site:
         (self.data / "artefacts").mkdir(exist_ok=True)
         (self.data / "secrets.json").write_text(SECRETS)
 
+    @cached_property
+    def commands(self):
+        own = {"DATABASE_URL": self.postgres.url, "DATA_DIR": str(self.data), "BACKUP_DIR": ""}
+        return Commands({**os.environ, **own})
+
     def manage(self, *arguments, status=0):
         """What manage.py prints on both streams."""
-        own = {"DATABASE_URL": self.postgres.url, "DATA_DIR": str(self.data), "BACKUP_DIR": ""}
-        done = subprocess.run(
-            [sys.executable, settings.BASE_DIR / "manage.py", *map(str, arguments)],
-            env={**os.environ, **own},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        text = done.stdout + done.stderr
-        assert done.returncode == status, text
+        ended, text = self.commands.run(*map(str, arguments))
+        assert ended == status, text
         return text
+
+    def stop(self):
+        if "commands" in vars(self):
+            self.commands.stop()
+        self.postgres.stop()
 
     def connect(self):
         return psycopg.connect(self.postgres.url, autocommit=True)
@@ -95,7 +99,7 @@ def site():
             site.start()
             yield site
         finally:
-            site.postgres.stop()
+            site.stop()
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +146,7 @@ def test_a_moment_is_restored_as_it_was_beside_the_live_site(site, history, into
         with other.connect() as database:
             database.execute("UPDATE accounts_workspace SET name = 'It takes changes.'")
     finally:
-        other.postgres.stop()
+        other.stop()
     assert site.slugs() == ["before", "kept", "lost"]
 
 
@@ -152,7 +156,7 @@ def test_without_a_time_the_last_archived_change_is_restored(site, history, into
     try:
         assert other.slugs() == ["before", "kept", "lost"]
     finally:
-        other.postgres.stop()
+        other.stop()
 
 
 @pytest.mark.parametrize(
@@ -292,7 +296,7 @@ def test_a_restored_moment_has_nothing_of_it_once_it_is_served(site, deleted, in
         assert "workspaces: 1, runs: 0" in other.manage("delete_again", into)
         assert tables_with_marker(other) == []
     finally:
-        other.postgres.stop()
+        other.stop()
 
 
 def test_compose_archives_as_scripts_start_does():
