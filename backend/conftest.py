@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from backend.testing.template_database import make_template
+from backend.testing.template_database import make_template, template_name
 
 # A busy machine must fail no test.
 settings.register_profile("untimed", deadline=None)
@@ -29,9 +29,6 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     """Each of several processes copies the tables that the first of them made."""
     from django.db import connection
 
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
-    # A pooler would keep a session in the template, which nobody could copy then.
-    if run and os.environ.get("DATABASE_POOLER", "none") == "none":
-        template = f"tables_{run}"
+    if (template := template_name()) is not None:
         make_template(os.environ["DATABASE_URL"], template)
         connection.settings_dict["TEST"]["TEMPLATE"] = template

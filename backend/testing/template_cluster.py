@@ -8,18 +8,21 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
-from backend.config.embedded import Postgres
+import psycopg
+from psycopg.sql import SQL, Identifier
 
-ROOT = Path(__file__).resolve().parents[2]
+from backend.config.database_programs import find_program
+from backend.config.embedded import Postgres
+from backend.testing.template_database import make_template, migrate, of_database, template_name
 
 
 def copy_cluster(data: Path) -> None:
     """Give the new data folder of a site its database.
 
-    Raises EmbeddedFailed, and CalledProcessError where a migration fails.
+    Raises EmbeddedFailed, psycopg.Error, and CalledProcessError where a migration fails.
     """
     template = Path(os.environ["SITE_TEMPLATE"])
     with template.with_suffix(".lock").open("ab") as lock:
@@ -37,11 +40,27 @@ def _make(template: Path) -> None:
     server = Postgres(half, settings={"fsync": "off"})
     server.start(half / "postgres.log")
     try:
-        subprocess.run(
-            [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity=0"],
-            env={**os.environ, "DATABASE_URL": server.url, "DATABASE_POOLER": "none"},
-            check=True,
-        )
+        _make_tables(server.url)
     finally:
         server.stop()
     half.rename(template)
+
+
+def _make_tables(url: str) -> None:
+    """Copied from those of the tests, where these are kept; else by all migrations."""
+    template = template_name()
+    if template is None:
+        migrate(url)
+        return
+    tests = os.environ["DATABASE_URL"]
+    make_template(tests, template)
+    copy = f"{template}_dumped"
+    # Nobody could copy the template while it is dumped.
+    with psycopg.connect(of_database(tests, "postgres"), autocommit=True) as server:
+        names = Identifier(copy), Identifier(template)
+        server.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
+    with tempfile.NamedTemporaryFile() as dump:
+        options = ("--format=custom", "--compress=0", f"--file={dump.name}")
+        subprocess.run([find_program("pg_dump"), *options, of_database(tests, copy)], check=True)
+        options = ("--exit-on-error", f"--dbname={url}", dump.name)
+        subprocess.run([find_program("pg_restore"), *options], check=True)

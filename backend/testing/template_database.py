@@ -19,28 +19,41 @@ ROOT = Path(__file__).resolve().parents[2]
 LOCK = 1
 
 
+def template_name() -> str | None:
+    """The database that the processes of this run copy; None where one is alone, or pooled."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    # A pooler would keep a session in the template, which nobody could copy then.
+    is_pooled = os.environ.get("DATABASE_POOLER", "none") != "none"
+    return f"tables_{run}" if run and not is_pooled else None
+
+
 def make_template(url: str, name: str) -> None:
     """Make the database `name` with every table, unless another process has made it.
 
     Raises psycopg.Error, and CalledProcessError where a migration fails.
     """
     half = f"{name}_half"
-    with psycopg.connect(_of_database(url, "postgres"), autocommit=True) as connection:
+    with psycopg.connect(of_database(url, "postgres"), autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
         query = "SELECT 1 FROM pg_database WHERE datname = %s"
         if connection.execute(query, [name]).fetchone():
             return
         connection.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(half)))
         connection.execute(SQL("CREATE DATABASE {}").format(Identifier(half)))
-        subprocess.run(
-            [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity=0"],
-            env={**os.environ, "DATABASE_URL": _of_database(url, half)},
-            check=True,
-        )
+        migrate(of_database(url, half))
         rename = SQL("ALTER DATABASE {} RENAME TO {}")
         connection.execute(rename.format(Identifier(half), Identifier(name)))
 
 
-def _of_database(url: str, name: str) -> str:
+def migrate(url: str) -> None:
+    """Make every table of a new database; raises CalledProcessError."""
+    subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity=0"],
+        env={**os.environ, "DATABASE_URL": url, "DATABASE_POOLER": "none"},
+        check=True,
+    )
+
+
+def of_database(url: str, name: str) -> str:
     """The address of another database of the same server."""
     return urlsplit(url)._replace(path=f"/{name}").geturl()
