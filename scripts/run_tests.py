@@ -28,30 +28,37 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrom
 
 
 def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="loadsheet-test-") as folder:
+        data = Path(folder)
+        data.chmod(0o755)
+        if sys.argv[1:] not in ([], ["--unit"]):
+            return run_pytest(data)
+        vitest = start_vitest(data)
+        python = run_pytest(data)
+        node = finish_vitest(vitest, data)
+    return python or node
+
+
+def run_pytest(data: Path) -> int:
     arguments = sys.argv[1:]
     unit, pooled = "--unit" in arguments, "--pooler" in arguments
     arguments = [word for word in arguments if word not in ("--unit", "--pooler")]
     browser = None if unit else find_chromium()
-    with tempfile.TemporaryDirectory(prefix="loadsheet-test-") as folder:
-        data = Path(folder)
-        data.chmod(0o755)
-        services = make_services(data, is_pooled=pooled)
-        try:
-            for service in services:
-                service.start(data / "service.log")
-            environment = test_environment(data, services, browser)
-            if pooled:
-                # A pooler still holds sessions when the tests would drop their databases.
-                arguments += ["--reuse-db"]
-            if unit:
-                arguments += ["-m", UNIT]
-            command = [sys.executable, "-m", "pytest", *workers(arguments, is_unit=unit)]
-            python = run(command, environment)
-        finally:
-            for service in reversed(services):
-                service.stop()
-    node = 0 if sys.argv[1:] not in ([], ["--unit"]) else vitest()
-    return python or node
+    services = make_services(data, is_pooled=pooled)
+    try:
+        for service in services:
+            service.start(data / "service.log")
+        environment = test_environment(data, services, browser)
+        if pooled:
+            # A pooler still holds sessions when the tests would drop their databases.
+            arguments += ["--reuse-db"]
+        if unit:
+            arguments += ["-m", UNIT]
+        command = [sys.executable, "-m", "pytest", *workers(arguments, is_unit=unit)]
+        return run(command, environment)
+    finally:
+        for service in reversed(services):
+            service.stop()
 
 
 def make_services(data: Path, *, is_pooled: bool) -> list[Postgres | Valkey | Pooler]:
@@ -104,9 +111,18 @@ def run(command: list[str], environment: dict[str, str]) -> int:
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
-def vitest() -> int:
+def start_vitest(data: Path) -> subprocess.Popen[bytes]:
+    """Beside pytest, whose processes wait for a fifth of their time."""
     command = ["npm", "run", "--silent", "test"]
-    return subprocess.run(command, cwd=ROOT / "frontend", check=False).returncode
+    with (data / "vitest.log").open("wb") as out:
+        return subprocess.Popen(command, cwd=ROOT / "frontend", stdout=out, stderr=out)
+
+
+def finish_vitest(vitest: subprocess.Popen[bytes], data: Path) -> int:
+    """What it said comes after what pytest said."""
+    status = vitest.wait()
+    print((data / "vitest.log").read_text(), flush=True)
+    return status
 
 
 def find_chromium() -> str:
