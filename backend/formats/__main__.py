@@ -40,8 +40,10 @@ before it stores the upload, and does not look into a second layer.
 
 Archives of two benchmark projects hold many trials, and are one run. In a `raw` file of TechEmpower
 the head of each output says the server and whether the trial is a warm-up, and the path
-`TEST/FRAMEWORK/raw` says the workload. The summaries of HttpArena are [a format](#httparena). An
-archive has at most 1,000 files. `loadsheet import` uploads a larger tree.
+`TEST/FRAMEWORK/raw` says the workload. The counts of requests in a `results.json` are held against
+the outputs, and the events of the run name each difference. The summaries of HttpArena are
+[a format](#httparena), and its `current.json` is the machine. An archive has at most 1,000 files.
+`loadsheet import` uploads a larger tree.
 """
 
 

@@ -18,6 +18,7 @@ from typing import BinaryIO, cast
 
 from backend.formats import RawArtefact
 from backend.formats.streams import stream_of
+from backend.formats.techempower import RAW
 from backend.formats.text import read_up_to
 from backend.ingest.decompress import (
     GZIP_MAGIC,
@@ -250,10 +251,11 @@ def _is_broken(kind: str, why: object) -> DecompressionRefused:
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:
-    """The last part of each path; the whole path where several end alike."""
+    """The last part of each path; the whole path where several end alike, and of the raw files of
+    TechEmpower, whose folders are the test and the framework."""
     shorts = [PurePosixPath(path.replace("\\", "/")).name[:200] for path in paths]
     counts = Counter(shorts)
     return [
-        short if counts[short] == 1 else path[-200:]
+        short if counts[short] == 1 and short != RAW else path[-200:]
         for short, path in zip(shorts, paths, strict=True)
     ]

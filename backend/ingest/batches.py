@@ -150,7 +150,10 @@ def record_batch(readings: Sequence[tuple[Member, Reading]]) -> int:
         kept = [pair for pair in readings if pair[0].held.upload_id in held_ids]
         if not kept:
             return 0
-        runs = [NewRun(run_input_of(member.upload), reading.records) for member, reading in kept]
+        runs = [
+            NewRun(run_input_of(member.upload, reading.archive), reading.records)
+            for member, reading in kept
+        ]
         trials = record_new_runs(kept[0][0].upload.workspace, runs)
         artefacts = [group for _, reading in kept for group in reading.artefacts]
         link_artefacts(list(chain.from_iterable(trials)), artefacts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,13 +20,19 @@ from backend.formats import (
     PARSER_VERSION,
     FormatError,
     parse,
+    techempower_summary,
 )
-from backend.formats.model import Entry, ReadTrial
+from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
+from backend.formats.httparena import machine
+from backend.formats.model import Entry, ParsedTrial, RawArtefact, ReadTrial
 from backend.formats.provenance import MAX_BYTES, NotTraced, trace
 from backend.formats.text import read_up_to
 from backend.ingest.archives import files_of
 from backend.ingest.child import Limits, serve
 from backend.ingest.decompress import DecompressionRefused, unpacked
+
+# What reads the facts of an archive of results: nothing of an archive of another kind.
+ARCHIVES = (techempower_summary.facts_of, machine.facts_of)
 
 
 def main() -> None:
@@ -61,7 +67,28 @@ def _read(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
         )
     ]
     entries = parse(artefacts, tool=request["tool"] or None)
-    return {"version": PARSER_VERSION, "entries": [as_entry(entry) for entry in entries]}
+    return {
+        "version": PARSER_VERSION,
+        "entries": [as_entry(entry) for entry in entries],
+        **_archive(artefacts, entries),
+    }
+
+
+def _archive(artefacts: Sequence[RawArtefact], entries: Sequence[Entry]) -> dict[str, Any]:
+    """{"archive": ArchiveFacts} of an archive of results; empty for other files."""
+    if len(artefacts) == 1:
+        return {}
+    trials = [entry for entry in entries if isinstance(entry, ParsedTrial)]
+    for read in ARCHIVES:
+        facts = read(artefacts, trials)
+        if facts != NO_FACTS:
+            return {"archive": msgspec.to_builtins(facts)}
+    return {}
+
+
+def archive_of(answer: Mapping[str, Any]) -> ArchiveFacts:
+    """What an answer says of the archive."""
+    return msgspec.convert(answer["archive"], ArchiveFacts) if "archive" in answer else NO_FACTS
 
 
 def _trace(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
@@ -108,7 +135,8 @@ def as_entry(entry: Entry) -> dict[str, Any]:
 
 
 # Threads that looked up its fields at the same time would end the process (see envelope.py).
-msgspec.json.Decoder(ReadTrial)
+for _kind in (ReadTrial, ArchiveFacts):
+    msgspec.json.Decoder(_kind)
 
 
 def trial_of(entry: Mapping[str, Any]) -> ReadTrial:

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from backend import log_context
+from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
 from backend.ingest import queue
 from backend.ingest.envelope import given_members
 from backend.ingest.models import Artefact, State, Upload
@@ -40,7 +41,7 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
     reading = read_upload(upload, meanwhile=meanwhile)
     with transaction.atomic():
         locked = queue.lock_claimed(held)
-        run_input, is_early = run_input_of(locked), envelope_of(locked).is_early
+        run_input, is_early = run_input_of(locked, reading.archive), envelope_of(locked).is_early
         if is_early:
             trials = record_early(run_input, reading.records, meanwhile=meanwhile)
         else:
@@ -61,8 +62,8 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
         )
 
 
-def run_input_of(upload: Upload) -> RunInput:
-    """What the envelope says of the run as a whole."""
+def run_input_of(upload: Upload, archive: ArchiveFacts = NO_FACTS) -> RunInput:
+    """What the envelope says of the run as a whole, and what the archive says beside it."""
     envelope = envelope_of(upload)
     run = given_members(envelope.run)
     return RunInput(
@@ -71,13 +72,18 @@ def run_input_of(upload: Upload) -> RunInput:
         author=upload.author,
         same_host=envelope.same_host,
         labels=_labels(run.get("labels", {})),
-        server_host=given_members(envelope.hosts and envelope.hosts.server),
+        server_host=given_members(envelope.hosts and envelope.hosts.server) or archive.server_host,
         client_host=given_members(envelope.hosts and envelope.hosts.client),
         agent=given_members(envelope.agent),
         server_tails={name: tail for name, tail in run.get("server_tails", {}).items() if tail},
-        **{name: run[name] for name in RUN_MEMBERS if name in run},
-        **_members_as_sent(upload),
+        **{"notes": archive.notes, **{name: run[name] for name in RUN_MEMBERS if name in run}},
+        **{"events": _remarks(archive), **_members_as_sent(upload)},
     )
+
+
+def _remarks(archive: ArchiveFacts) -> list[dict[str, str]]:
+    """What the archive contradicts itself in or lacks, as the agent's importer sends it."""
+    return [{"kind": "import", "text": text} for text in archive.remarks]
 
 
 def _members_as_sent(upload: Upload) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from backend.errors import WorkFailed
+from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
 from backend.formats.model import ReadTrial
 from backend.formats.server_header import Product, read_product
 from backend.ingest.answers import Answers
 from backend.ingest.envelope import Envelope, TrialEntry, given_members, read_envelope
 from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.parse_child import trial_of
+from backend.ingest.parse_child import archive_of, trial_of
 from backend.runs.measured import NAMED_BY, UNKNOWN_SERVER, TrialRecord
 from backend.runs.names import MAX_TRIALS, is_unknown
 
@@ -57,6 +58,8 @@ class Reading:
     parser_version: str
     # Trials that came early, as they are recorded if that upload was not read.
     elsewhere: Sequence[TrialRecord] = ()
+    # Of an upload that is an archive of results.
+    archive: ArchiveFacts = NO_FACTS
 
     @property
     def has_results(self) -> bool:
@@ -210,10 +213,11 @@ def read_plain(
     records: list[TrialRecord] = []
     groups: list[list[Artefact]] = []
     refusals: list[Refusal] = []
-    version = ""
+    version, archive = "", NO_FACTS
     for artefact in artefacts:
         answer = answers.to([artefact], tool=tool)
         version = answer.get("version", version)
+        archive = archive_of(answer) if len(artefacts) == 1 else NO_FACTS
         if "refused" in answer:
             refusals.append(Refusal(artefact.name, answer["refused"]))
         for place, entry in enumerate(answer.get("entries") or []):
@@ -230,7 +234,8 @@ def read_plain(
             )
     if not records:
         raise NothingRead(str(refusals[0]) if refusals else "This upload has no files.")
-    return Reading(records, groups, refusals, len(records) + len(refusals), version)
+    total = len(records) + len(refusals)
+    return Reading(records, groups, refusals, total, version, archive=archive)
 
 
 def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRecord:

@@ -63,7 +63,7 @@ def _exchange(upload: Upload) -> Rereading:
         return _record_rereading(upload, PARSER_VERSION, stopped=str(failure))
     with transaction.atomic():
         locked = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
-        run_input = run_input_of(upload)
+        run_input = run_input_of(upload, reading.archive)
         ordinals = [record.ordinal for record in reading.records]
         old = list(_own_trials(locked, ordinals))
         if envelope_of(upload).is_early:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend.ingest.worker import process
-from backend.runs.models import Trial
+from backend.runs.models import Run, Trial
 from backend.testing.uploads import make_tenant, make_upload
 
 CAPTURES = Path(__file__).parents[2] / "formats/httparena/tests/captures"
@@ -44,3 +44,12 @@ def test_an_archive_of_summaries_is_a_trial_for_each_result(tenant):
     assert stated[-1] == ("helidon-tuned", "stream-grpc", None)
     fired = [{finding["id"] for finding in trial.checks} for trial in trials]
     assert all({"published-figures", "tool-disagrees"} <= ids for ids in fired)
+
+
+def test_the_machine_and_the_files_without_results_are_of_the_run(tenant):
+    upload = make_upload(tenant, zipped(NAMES))
+    process(upload.pk)
+    run = Run.objects.select_related("server_host").get(upload=upload)
+    assert (run.server_host.name, run.server_host.cpu_model) == ("HttpArena", "AMD")
+    assert run.events == [{"kind": "import", "text": "json-16384.json has no results."}]
+    assert "nothing is ranked" in run.notes

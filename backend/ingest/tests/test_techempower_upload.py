@@ -1,13 +1,14 @@
 """A results tree of TechEmpower, uploaded as an archive, becomes one run with all its trials."""
 
 import io
+import json
 import zipfile
 
 import pytest
 
 from backend.formats.tests.test_techempower import NOISE, RAW
 from backend.ingest.worker import process
-from backend.runs.models import Trial
+from backend.runs.models import Run, Trial
 from backend.testing.uploads import make_tenant, make_upload
 
 
@@ -27,3 +28,23 @@ def test_an_uploaded_tree_becomes_trials_of_each_framework_and_test():
     assert {
         (trial.cell.series.server.name, trial.cell.series.workload.name) for trial in trials
     } == {("netty", "json"), ("rails", "db")}
+
+
+@pytest.mark.django_db
+def test_the_projects_own_figures_are_held_against_the_outputs_of_an_upload():
+    levels = [{"totalRequests": total} for total in (1500, 2999)]
+    summary = {"frameworks": ["netty"], "rawData": {"json": {"0": levels}}}
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        # One raw file: its folders still say the test.
+        archive.writestr("results/json/netty/raw", RAW)
+        archive.writestr("results/results.json", json.dumps(summary))
+    upload = make_upload(make_tenant(), data.getvalue())
+    process(upload.pk)
+    run = Run.objects.get(upload=upload)
+    text = (
+        "netty, json, result 2: the number of requests is 2,999 in results.json and 3,000 in the "
+        "raw file."
+    )
+    assert run.events == [{"kind": "import", "text": text}]
+    assert "Each load was measured once" in run.notes
