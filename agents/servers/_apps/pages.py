@@ -7,12 +7,15 @@
 """
 
 import json
+import re
 
 TEXT = "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 HELLO = b"Hello, world!"
 LARGEST = 1000000
+# ASCII digits only, and no more than the largest number has: int() refuses others, such as "\xb2".
+SIZED = re.compile(r"/bytes/([0-9]{1,7})\Z")
 ROWS = ["row %d" % number for number in range(1, 13)]
 PAGE = "<!DOCTYPE html><title>%s</title><table>%s</table>"
 ROW = "<tr><td>%d</td><td>%s</td></tr>"
@@ -48,7 +51,6 @@ def make_bytes(size):
 
 def read_size(path):
     """The N of /bytes/N; None for another path or a wrong number."""
-    prefix, _, number = path.rpartition("/")
-    if prefix != "/bytes" or not number.isdigit() or int(number) > LARGEST:
-        return None
-    return int(number)
+    match = SIZED.match(path)
+    size = int(match.group(1)) if match else None
+    return size if size is not None and size <= LARGEST else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import runpy
 import subprocess
 from pathlib import Path
 
@@ -72,6 +73,22 @@ def test_every_version_makes_a_plan_with_hashes_for_its_packages(entry: ShelfEnt
 )
 def test_every_program_compiles(path: Path):
     ast.parse(path.read_text(), str(path))
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "size"),
+    [
+        ("/bytes/0", 200, 0),
+        ("/bytes/1000000?x=1", 200, 1_000_000),
+        ("/bytes/1000001", 404, 9),
+        *((f"/bytes/{number}", 404, 9) for number in ("\u00b2", "\u0663", "-1", "", "5\n", "9" * 5000)),
+        ("/other/5", 404, 9),
+    ],
+)
+def test_a_page_of_bytes_has_as_many_as_its_path_says(path: str, status: int, size: int):
+    pages = runpy.run_path(str(SHELF.folder / APPS / "pages.py"))
+    answered, _, body = pages["find_page"](path)
+    assert (answered, len(body)) == (status, size)
 
 
 def test_programs_of_old_versions_have_no_words_of_python_3():
