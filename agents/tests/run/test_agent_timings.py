@@ -287,6 +287,17 @@ def recorded_step(trial: dict, plan: Plan, server: ServerSpec) -> Step:
     )
 
 
-@pytest.mark.parametrize(("p99_s", "text"), [(0.0, "p99 < 1 ms"), (0.0025, "p99 2.5 ms")])
-def test_a_latency_that_the_tool_rounded_to_zero_is_not_zero(p99_s: float, text: str):
+@pytest.mark.parametrize(
+    ("p99_s", "text"),
+    [
+        # The load tool rounded it: it is not zero.
+        (0.0, "p99 < 1 ms"),
+        (0.0025, "p99 2.5 ms"),
+        (0.9994, "p99 999 ms"),
+        (0.9996, "p99 1 s"),
+        (1.3504, "p99 1.35 s"),
+        (2346.0, "p99 2,350 s"),
+    ],
+)
+def test_a_latency_is_in_the_unit_that_suits_it(p99_s: float, text: str):
     assert progress.glance_text(Glance(p99_s=p99_s)) == text

@@ -200,15 +200,19 @@ def glance_text(glance: Glance) -> str:
     rate, p99_s, errors = glance.throughput_rps, glance.p99_s, glance.error_rate
     figures = [
         "" if rate is None else f"{rate:,.0f}/s",
-        "" if p99_s is None else f"p99 {_milliseconds(p99_s)} ms",
+        "" if p99_s is None else f"p99 {_latency_text(p99_s)}",
         "" if not errors else f"{errors:.2%} errors",
     ]
     return " · ".join(figure for figure in figures if figure)
 
 
-def _milliseconds(seconds: float) -> str:
-    """Such as 2.5; of a time that the load tool rounds to 0, < 1."""
-    return f"{seconds * 1000:.3g}" if seconds else "< 1"
+def _latency_text(seconds: float) -> str:
+    """Such as 2.5 ms or 1.35 s; of a time that the load tool rounds to 0, < 1 ms."""
+    if not seconds:
+        return "< 1 ms"
+    # 999.6 ms would print as 1000: the larger unit begins where rounding reaches it.
+    value, unit = (seconds, "s") if seconds >= 0.9995 else (seconds * 1000, "ms")
+    return f"{float(f'{value:.3g}'):,g} {unit}"
 
 
 class PlainProgress:
