@@ -81,7 +81,7 @@ def test_every_program_compiles(path: Path):
         ("/bytes/0", 200, 0),
         ("/bytes/1000000?x=1", 200, 1_000_000),
         ("/bytes/1000001", 404, 9),
-        *((f"/bytes/{number}", 404, 9) for number in ("\u00b2", "\u0663", "-1", "", "5\n", "9" * 5000)),
+        *((f"/bytes/{text}", 404, 9) for text in ("\u00b2", "\u0663", "-1", "", "5\n", "9" * 5000)),
         ("/other/5", 404, 9),
     ],
 )

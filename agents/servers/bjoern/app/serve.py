@@ -5,4 +5,10 @@ import sys
 import bjoern
 from wsgi_app import application
 
-bjoern.run(application, "127.0.0.1", int(sys.argv[1]), listen_backlog=int(sys.argv[2]))
+port, backlog = map(int, sys.argv[1:])
+if hasattr(bjoern, "LISTEN_BACKLOG"):
+    # Old versions have no argument for it.
+    bjoern.LISTEN_BACKLOG = backlog
+    bjoern.run(application, "127.0.0.1", port)
+else:
+    bjoern.run(application, "127.0.0.1", port, listen_backlog=backlog)
