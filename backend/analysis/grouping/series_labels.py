@@ -59,6 +59,7 @@ def _ranked(rank: Callable[[Field], int | None]) -> list[tuple[int, Field]]:
 
 
 _OF_SERVER = frozenset(field.identity for field in FIELDS.values() if field.of == "server")
+_SETTINGS = frozenset({FIELDS["configuration"].identity})
 _NAMING = [field for _, field in _ranked(lambda field: field.name_rank)]
 
 
@@ -108,8 +109,17 @@ def _distinctions(namesakes: Sequence[SeriesGroup], grouping: Grouping) -> list[
 def _candidates(namesakes: Sequence[SeriesGroup], grouping: Grouping) -> Iterable[list[str]]:
     """What each may be called after, the most telling first: only what makes the series."""
     for parts, read in _DISTINCTIONS:
-        if not parts or not parts.isdisjoint(grouping.parts):
+        if parts == _SETTINGS and not parts.isdisjoint(grouping.parts):
+            yield _own_settings(namesakes)
+        elif not parts or not parts.isdisjoint(grouping.parts):
             yield [read(group) for group in namesakes]
+
+
+def _own_settings(namesakes: Sequence[SeriesGroup]) -> list[str]:
+    """The settings of each server that not all of them have."""
+    settings = [group.first.server.settings for group in namesakes]
+    shared = set(settings[0]).intersection(*settings)
+    return [" ".join(text for text in own if text not in shared) for own in settings]
 
 
 def _distinction(field: Field) -> _Distinction:

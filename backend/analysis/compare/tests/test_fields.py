@@ -297,6 +297,17 @@ def test_versions_and_settings_of_one_server_are_called_after_it(lab, field, lab
     assert f"the requests of {labels[0]} at 64 connections" in figures["finding"]
 
 
+def test_series_of_one_server_are_called_after_the_settings_that_not_all_of_them_have(lab):
+    shared = {"backlog": 511, "workers": 3}
+    for settings in ({"class": "sync", **shared}, {"class": "gevent", **shared}, shared):
+        make_run(lab, CellSpec("gunicorn", version=None, configuration=settings))
+    assert {series["label"] for series in ask(lab)["series"]} == {
+        "gunicorn (class=sync)",
+        "gunicorn (class=gevent)",
+        "gunicorn",
+    }
+
+
 def test_a_version_that_is_unknown_is_called_after_its_server(lab):
     make_run(lab, CellSpec("caddy", version=None), CellSpec("caddy", version="2"))
     labels = {series["label"] for series in ask(lab, "series=version")["series"]}
