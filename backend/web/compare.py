@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
 from backend.analysis.compare.comparison import compare_as_json
+from backend.analysis.grouping.series import MAX_SERIES
 from backend.analysis.kept_figures import figures_of_json
 from backend.analysis.loading.selection import NotVisible, resolve_query
 from backend.analysis.loading.validation import UnknownValue
@@ -21,6 +22,7 @@ from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.links import absolute, compare_link, link_to, query_string
 from backend.runs.listing import run_count
+from backend.runs.models import Series
 from backend.sharing.drawing import image_of_view
 from backend.sharing.models import SavedView
 from backend.sharing.readers import readers_of_runs
@@ -59,9 +61,12 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
 def compare(request: HttpRequest, question: Question) -> HttpResponse:
     """The comparison page. Its figures come from the API with the same query string.
 
-    A workspace without runs gets the first steps instead.
+    A workspace without runs gets the first steps instead. An address without a query leads to what
+    can be compared, where everything is too much for one comparison.
     """
     workspace, parsed = question
+    if not request.GET and _leaves_series_out(workspace):
+        return HttpResponseRedirect(compare_link(workspace.slug, **_groups(workspace)[0].query))
     if not run_count([workspace.pk]):
         steps = first_steps(request, workspace)
         return render(request, "compare_nothing.html", {**steps, "nav": "compare"})
@@ -81,6 +86,7 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
         "share_url": link_to("share", workspace.slug) if writable else "",
         "readers_of_runs": readers_of_runs(workspace) if writable else "",
         "groups": _group_links(workspace),
+        "everything": _everything(workspace),
         "is_member": is_member,
         "views": views_in([workspace.pk]) if is_member else [],
         "save_view_url": link_to("save-view", workspace.slug) if writable else "",
@@ -127,7 +133,21 @@ def _group_links(workspace: Workspace) -> list[tuple[str, str]]:
     if len(groups) < 2:
         return []
     links = [(group.label, compare_link(workspace.slug, **group.query)) for group in groups]
-    return [*links, ("Everything", link_to("compare-page", workspace.slug))]
+    return [
+        *links,
+        ("Everything", link_to("compare-page", workspace.slug, query=_everything(workspace))),
+    ]
+
+
+def _everything(workspace: Workspace) -> str:
+    """The query string of all that the workspace has."""
+    return query_string([("workspace", workspace.slug)]) if _leaves_series_out(workspace) else ""
+
+
+def _leaves_series_out(workspace: Workspace) -> bool:
+    """Whether a comparison of everything leaves series out, and others are offered."""
+    series = Series.objects.filter(workspace=workspace)[: MAX_SERIES + 1]
+    return series.count() > MAX_SERIES and len(_groups(workspace)) > 1
 
 
 @asking

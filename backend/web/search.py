@@ -67,7 +67,7 @@ def _answer(asked: str, results: Sequence[dict[str, Any]]) -> JsonResponse:
 
 
 _PAGES = (
-    ("Compare", "compare-page"),
+    ("Compare", "first-comparison"),
     ("Runs", "runs-page"),
     ("Servers", "servers-page"),
     ("Hosts", "hosts-page"),

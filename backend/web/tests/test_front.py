@@ -373,6 +373,24 @@ def test_compare_opens_the_largest_group_and_offers_the_others(owner, scene):
     assert 'href="/w/own-lab/compare"><bdi>Everything' in html
 
 
+def test_compare_without_a_query_opens_the_largest_group_where_everything_is_too_much(
+    owner, scene, monkeypatch
+):
+    workspace = scene.own.workspace
+    json = {"name": "json", "method": "GET", "path": "/json"}
+    make_run(workspace, *(CellSpec(name, workload=json) for name in "abc"))
+    make_run(workspace, CellSpec("a", workload=json, tool="oha"))
+    assert owner.get("/w/own-lab/compare").status_code == 200
+    monkeypatch.setattr("backend.web.compare.MAX_SERIES", 3)
+    first = owner.get("/w/own-lab/compare/first")["Location"]
+    assert "workload=json" in first
+    assert owner.get("/w/own-lab/compare")["Location"] == first
+    everything = "/w/own-lab/compare?workspace=own-lab"
+    html = html_of(owner.get(everything))
+    assert f'href="{everything}"><bdi>Everything' in html
+    assert 'data-everything="workspace=own-lab"' in html
+
+
 def test_compare_opens_everything_where_all_can_be_compared(db):
     tenant = make_tenant("third-lab")
     client = Client()

@@ -26,11 +26,11 @@ class LivePage {
   #shown: string | null = null;
 
   constructor(page: HTMLElement) {
-    const { apiUrl = "", query = "" } = page.dataset;
+    const { apiUrl = "", query = "", everything = "" } = page.dataset;
     const [endpoint = "", initial = ""] = apiUrl.split("?");
     const facets = endpoint.replace(/compare$/, "facets");
     const go = (next: string): void => {
-      push(next);
+      push(next || everything);
       void this.#load(next);
     };
     this.#endpoint = endpoint;
