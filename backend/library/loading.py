@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -115,7 +115,8 @@ def _editions(study: Study, parcels: Sequence[Parcel], again: Parcel | None) -> 
             today_name(study.name),
             f"{study.title}: then and today",
             today_notes(study),
-            query.with_filters(run=[*shown, again.id]),
+            # A panel for the figures of then and one for those of today, each with its own colours.
+            replace(query, facet="label").with_filters(run=[*shown, again.id]),
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -32,6 +34,19 @@ class Candidate(NamedTuple):
         """Such as "7,174 requests/s at 100 connections"."""
         return f"{self.figure.centre:,.0f} requests/s{self.figure.load}"
 
+    @property
+    def load_point(self) -> float | None:
+        """The offered rate or the connections of its load; None where these are unknown."""
+        digits = re.sub(r"[^0-9.]", "", self.figure.load)
+        return float(digits) if digits else None
+
+
+class Sentence(NamedTuple):
+    """A sentence, and the figure that it begins with where that leads a workload."""
+
+    text: str
+    leader: Candidate | None = None
+
 
 class Twins(NamedTuple):
     """The old and the current version of a server under one workload and load."""
@@ -49,43 +64,45 @@ class Twins(NamedTuple):
     @property
     def text(self) -> str:
         """Such as "Tornado, page 1.21×"; the name alone where no version is faster."""
-        ratio = f" {self.current.centre / self.old.centre:.3g}×"
+        ratio = f" {ratio_text(self.current.centre / self.old.centre)}"
         return self.name + ("" if self.outcome == OVERLAPPING else ratio)
 
 
-def order_texts(rows: Sequence[Row]) -> Iterator[str]:
+def order_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
     """The fastest of each workload, which versions differ, what is not ranked, and the rule."""
     workloads = list(_by_workload(rows))
     ranked = [[each for each in candidates if not each.figure.doubt] for candidates in workloads]
     for candidates, certain in zip(workloads, ranked, strict=True):
         if certain:
-            yield _winner(certain, is_whole=len(certain) == len(candidates))
-            yield from _thriftiest(certain)
-    yield from _versions(rows)
-    yield from _doubts([each for candidates in workloads for each in candidates])
-    yield from _rule([each for candidates in ranked for each in candidates])
+            text = _winner(certain, is_whole=len(certain) == len(candidates))
+            yield Sentence(text, certain[0])
+            yield from map(Sentence, _thriftiest(certain))
+    yield from map(Sentence, _versions(rows))
+    yield from map(Sentence, _doubts([each for candidates in workloads for each in candidates]))
+    yield from map(Sentence, _rule([each for candidates in ranked for each in candidates]))
 
 
-def highest_texts(rows: Sequence[Row]) -> Iterator[str]:
+def highest_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
     """The highest figure of each workload, which is no verdict."""
     highest = [candidates[0] for candidates in _by_workload(rows)]
     if highest:
         figures = [f"{each.title} {each.name} with {each.rate}" for each in highest]
-        yield f"The highest figures are {'; '.join(figures)}."
+        yield Sentence(f"The highest figures are {'; '.join(figures)}.")
 
 
 def _by_workload(rows: Sequence[Row]) -> Iterator[list[Candidate]]:
-    """The candidates of each workload that was measured today, the highest first."""
-    for workload in sorted({row.workload for row in rows}):
-        candidates = [
-            Candidate(f"{_server(row)} {figure.version}".strip(), workload, figure)
-            for row in rows
-            if row.workload == workload
-            for figure in (row.old, row.current)
-            if figure is not None
-        ]
-        if candidates:
-            yield sorted(candidates, key=lambda candidate: -candidate.figure.centre)
+    """The candidates of each workload and loop that were measured today, the highest first.
+
+    Open and closed loops apart: no server answers more than the rate that it is offered.
+    """
+    groups: dict[tuple[str, bool], list[Candidate]] = {}
+    for row in rows:
+        for figure in filter(None, (row.old, row.current)):
+            name = f"{_server(row)} {figure.version}".strip()
+            group = groups.setdefault((row.workload, figure.offered_rps is not None), [])
+            group.append(Candidate(name, row.workload, figure))
+    for _, candidates in sorted(groups.items(), key=lambda group: group[0]):
+        yield sorted(candidates, key=lambda candidate: -candidate.figure.centre)
 
 
 def _winner(ranked: Sequence[Candidate], *, is_whole: bool) -> str:
@@ -175,6 +192,12 @@ def _rule(ranked: Sequence[Candidate]) -> Iterator[str]:
             "version is called faster than another where each of its trials is faster than each "
             "trial of the other."
         )
+
+
+def ratio_text(ratio: float) -> str:
+    """Three digits, as the comparison prints them: `0.700×`, `1.04×`, `12.3×`, `1,230×`."""
+    digits = 2 - math.floor(math.log10(ratio))
+    return f"{round(ratio, digits):,.{max(digits, 0)}f}×"
 
 
 def _server(row: Row) -> str:

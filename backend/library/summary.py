@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from backend.library.order import highest_texts, order_texts
+from backend.library.order import Sentence, highest_sentences, order_sentences
 from backend.library.study import Study
 from backend.library.today import Row, Today, read_today
 from backend.runs.checks.machines import MANY_OTHERS_SHARE
@@ -18,7 +18,12 @@ LEAST_PRINTED_SHARE = 0.05
 
 
 def today_texts(study: Study) -> list[str]:
-    """Who is the fastest today, and which versions differ: a text for each.
+    """The texts of `today_sentences`."""
+    return [sentence.text for sentence in today_sentences(study)]
+
+
+def today_sentences(study: Study) -> list[Sentence]:
+    """Who is the fastest today, and which versions differ: a sentence for each.
 
     No order is told where other programs kept the machine busy. Empty for a study that was not
     measured again.
@@ -27,9 +32,10 @@ def today_texts(study: Study) -> list[str]:
     if today is None or not today.rows:
         return []
     noise = _noise_text(today)
-    figures = highest_texts(today.rows) if noise else order_texts(today.rows)
-    texts = [noise, *figures, *_not_measured(today.rows), _machine_text(today), _trials_text(today)]
-    return list(filter(None, texts))
+    figures = highest_sentences(today.rows) if noise else order_sentences(today.rows)
+    after = [*_not_measured(today.rows), _machine_text(today), _trials_text(today)]
+    sentences = [Sentence(noise), *figures, *map(Sentence, after)]
+    return [sentence for sentence in sentences if sentence.text]
 
 
 def noise_text(study: Study) -> str:

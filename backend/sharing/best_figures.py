@@ -71,13 +71,20 @@ def best_as_answer(figures: Figures) -> dict[str, Any]:
     A finding that says more than why nothing is ranked, such as that of a trend, stays.
     """
     best = find_best(figures)
-    reason = next(iter(figures.outcome.reasons), "")
-    if best is None or figures.finding != f"{UNRANKED}: {reason}":
+    if best is None or not _is_unranked(figures):
         return {}
     if not figures.answer:
         return {"finding": best.text}
     answer = replace(figures.answer, sentence=best.sentence, margin=best.margin)
     return {"finding": best.text, "answer": to_builtins(answer)}
+
+
+def _is_unranked(figures: Figures) -> bool:
+    """Whether the finding says only why nothing is ranked, in none of the panels."""
+    if figures.panels:
+        return all(panel.ranking is None for panel in figures.panels)
+    reason = next(iter(figures.outcome.reasons), "")
+    return figures.finding == f"{UNRANKED}: {reason}"
 
 
 def _by_workload(figures: Figures, metric: str) -> dict[str, list[_Figure]]:

@@ -13,17 +13,18 @@ from backend.library.loading import SLUG, result_set_id, today_name
 from backend.library.page import highest_figure
 from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
 from backend.library.study import Study, read_studies
-from backend.library.summary import noise_text, today_texts
+from backend.library.summary import noise_text
 from backend.library.today import rows_of
 from backend.links import compare_link, link_to
 from backend.runs.models import Server
 from backend.web import visible
+from backend.web.study_answers import today_answers, today_runs
 
 
 @require_safe
 def library(request: HttpRequest) -> HttpResponse:
     """Every study with its answers, and every server that a study names."""
-    paths = _result_set_paths(request)
+    paths, runs = _result_set_paths(request), today_runs(request)
     context = {
         "nav": "library",
         "workspace_url": link_to("workspace", SLUG) if _workspace() else "",
@@ -33,7 +34,7 @@ def library(request: HttpRequest) -> HttpResponse:
                 "url": paths.get(study.name, ""),
                 "faults": study.first_faults,
                 "more_faults": len(study.wrong) - len(study.first_faults),
-                "today": today_texts(study),
+                "today": today_answers(study, runs),
                 "rows": rows_of(study),
                 "today_url": paths.get(today_name(study.name), ""),
             }

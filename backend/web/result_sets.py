@@ -22,7 +22,6 @@ from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.library.loading import find_study_of, result_set_id, today_name
-from backend.library.summary import today_texts
 from backend.links import absolute, link_to, result_set_link
 from backend.runs.naming import count_text
 from backend.sharing import drawing
@@ -48,6 +47,7 @@ from backend.web.result_set_answers import (
     not_taken,
 )
 from backend.web.result_set_forms import BadForm, description_from
+from backend.web.study_answers import today_answers, today_runs
 
 PER_PAGE = 25
 View = Callable[[HttpRequest, Reading], HttpResponse]
@@ -65,7 +65,7 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
         "nav": "result-sets",
         "page": page,
         "rows": [{"result_set": each, "newer": newer.get(each.pk, "")} for each in page],
-        "compare_url": link_to("compare-page", slug),
+        "compare_url": link_to("first-comparison", slug),
     }
     return render(request, "result_sets.html", context)
 
@@ -80,7 +80,12 @@ def _newer_texts(request: HttpRequest, result_sets: Sequence[ResultSet]) -> dict
     """By primary key, what `newer_text` says of those that have something to say."""
     readable = visible.workspaces(request)
     shown = [
-        each for each in result_sets if not each.is_gone and may_tell_newer_runs(each, readable)
+        each
+        for each in result_sets
+        if not each.is_gone
+        and may_tell_newer_runs(each, readable)
+        # A study is as it was published: newer runs of its servers do not outdate it.
+        and find_study_of(each) is None
     ]
     counts = count_newer_runs(shown)
     return {pk: _newer_count(count) for pk, count in counts.items() if count}
@@ -168,7 +173,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         "png_url": result_set_link(result_set.link, "png"),
         "compare_url": _compare_url(reading),
         "notes_html": html_of(result_set.notes),
-        **_study_answers(result_set, is_member=is_member),
+        **_study_answers(request, result_set),
         "newer": newer_text(request, result_set),
         "corrected": _corrected(result_set) if is_member else "",
         "successor": _if_nameable(result_set, result_set.superseded_by, is_member=is_member),
@@ -191,17 +196,17 @@ def _readers(result_set: ResultSet) -> str:
     return readers_of(result_set, readers_of_runs(result_set.workspace))
 
 
-def _study_answers(result_set: ResultSet, *, is_member: bool) -> dict[str, Any]:
+def _study_answers(request: HttpRequest, result_set: ResultSet) -> dict[str, Any]:
     """What the page says of a study of the library before its figures."""
     study = find_study_of(result_set)
     if study is None:
         return {}
     rows = ResultSet.objects.filter(workspace=result_set.workspace).exclude(pk=result_set.pk)
     today = rows.filter(link=result_set_id(today_name(study.name))).first()
-    current = _if_nameable(result_set, today, is_member=is_member)
+    current = _if_nameable(result_set, today, is_member=visible.is_member(request, result_set))
     return {
         "study": study,
-        "study_today": today_texts(study),
+        "study_today": today_answers(study, today_runs(request)),
         "study_today_url": "" if current is None or current.is_gone else current.path,
     }
 

@@ -8,6 +8,7 @@ import pytest
 
 from backend.formats import RawArtefact, parse
 from backend.library.envelopes import TODAY, today_parcel
+from backend.library.order import ratio_text
 from backend.library.study import find_study, read_studies
 from backend.library.summary import today_texts
 from backend.library.today import (
@@ -283,6 +284,24 @@ def test_the_processor_time_of_servers_that_keep_the_rate_is_told(monkeypatch):
     assert "processor time" not in summarised(monkeypatch, rows[1:2] + rows[3:])
 
 
+def test_offered_rates_and_connections_are_ranked_apart(monkeypatch):
+    rows = [
+        current("a", 5000, 5001, 5002),
+        *(current(name, 3999, 4000, 4001, load=" at a rate of 4,000") for name in "bc"),
+    ]
+    text = summarised(monkeypatch, rows)
+    assert "Hello: only a 1 was measured, with 5,001 requests/s at 100 connections." in text
+    assert "Hello: both versions keep the highest offered rate, 4,000 requests/s." in text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(0.7, "0.700×"), (0.3228, "0.323×"), (1.04, "1.04×"), (12.34, "12.3×"), (1234, "1,230×")],
+)
+def test_every_ratio_has_three_digits(ratio, text):
+    assert ratio_text(ratio) == text
+
+
 def test_what_failed_or_was_measured_once_is_not_ranked(monkeypatch):
     rows = [
         current("once", 2000),
@@ -306,8 +325,8 @@ def test_versions_differ_where_no_trial_overlaps(monkeypatch):
         Row("once", "w", None, None, None, (old, figure(99))),
     ]
     text = summarised(monkeypatch, rows)
-    assert "Faster in the current version: up (sync), w 2×." in text
-    assert "Slower in the current version: down, w 0.5×." in text
+    assert "Faster in the current version: up (sync), w 2.00×." in text
+    assert "Slower in the current version: down, w 0.500×." in text
     assert "Trials of the old and the current version overlap: open, w." in text
     assert "once" not in text
 

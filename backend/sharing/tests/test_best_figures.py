@@ -126,3 +126,20 @@ def test_the_best_figures_are_the_answer_where_nothing_is_ranked():
 
 def test_a_finding_that_says_more_is_not_replaced():
     assert answer_of(finding="nginx regressed with version 1.4") == {}
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+def test_panels_are_answered_by_the_best_figures_where_none_of_them_is_ranked(ranked):
+    ranking = {"x": 8, "metric": "throughput", "baseline": None, "rows": []}
+    panels = [
+        {
+            "value": name,
+            "series": ["nginx"],
+            "finding": "",
+            "outcome": {"status": "not_comparable", "differing": [], "reasons": [DIFFERS]},
+            "ranking": ranking if ranked and name == "now" else None,
+        }
+        for name in ("then", "now")
+    ]
+    shown = answer_of(finding="By label: then: not ranked; now: not ranked", panels=panels)
+    assert ("Highest throughput: nginx" in shown.get("finding", "")) != ranked

@@ -4,15 +4,22 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from backend.library.loading import load_library, result_set_id, today_name
+from backend.accounts.models import Workspace
+from backend.library.loading import SLUG, load_library, result_set_id, today_name
 from backend.library.shelf import find_shelved, read_shelf
 from backend.library.study import read_studies
 from backend.library.summary import today_texts
 from backend.library.today import rows_of
 from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.newer_runs import count_newer_runs
+from backend.testing.rows import CellSpec, make_run
 from backend.web import library
 
 pytestmark = pytest.mark.django_db
+
+
+def workspace_of_library():
+    return Workspace.objects.get(slug=SLUG)
 
 
 def page_at(path):
@@ -123,6 +130,17 @@ def test_the_page_of_a_study_answers_before_its_figures():
         assert all(text in answers for text in today_texts(study))
         leads_to_today = f'href="{loaded.paths[today_name(study.name)]}">Then and today' in answers
         assert leads_to_today == (name == study.name)
+
+
+def test_newer_runs_of_its_servers_do_not_outdate_a_study():
+    (study,) = (study for study in read_studies() if study.name == "scaling-twisted-2013")
+    loaded = load_library([study])
+    workload = {"name": "40 bytes", "payload_bytes": 40, "keepalive": True}
+    make_run(workspace_of_library(), CellSpec("nginx", workload=workload))
+    row = ResultSet.objects.get(link=result_set_id(study.name))
+    assert count_newer_runs([row])[row.pk] == 1
+    assert "newer run" not in page_at(loaded.paths[study.name])
+    assert "newer run" not in page_at("/w/library/result-sets")
 
 
 @pytest.mark.parametrize(
