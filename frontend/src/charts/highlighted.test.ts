@@ -1,18 +1,52 @@
 import { describe, expect, it } from "vitest";
-import type { Curve } from "../api/figures";
+import type { Curve, Ranking } from "../api/figures";
 import { viewNamed } from "../testing/chart_options";
 import { figures, measure, point, series } from "../testing/figures";
-import { defaultHighlights, highlightedIn } from "./highlighted";
+import { highlightedAtFirst, highlightedIn } from "./highlighted";
 
 const rankedRow = { value: 1, low: null, high: null, tier: "1", ratio: null };
+const sweep = viewNamed("sweep");
+
+function rankingOf(...ids: readonly string[]): Ranking {
+  const rows = ids.map((id) => ({ ...rankedRow, series: id, label: id }));
+  return { x: 8, metric: "throughput", baseline: null, rows };
+}
 
 describe("highlighted series", () => {
   it("are at most six, the leaders first", () => {
     const many = Array.from({ length: 9 }, (_, i) => series(`s${i}`, i, []));
-    const chosen = defaultHighlights(many, ["s8", "s7"]);
+    const chosen = highlightedIn(figures({ series: many, ranking: rankingOf("s8", "s7") }), sweep);
+    expect([...chosen].slice(0, 2)).toEqual(["s8", "s7"]);
     expect(chosen.size).toBe(6);
-    expect(chosen.has("s8") && chosen.has("s7")).toBe(true);
-    expect(defaultHighlights(many.slice(0, 4), []).size).toBe(4);
+    const few = figures({ series: many.slice(0, 4), ranking: null });
+    expect(highlightedIn(few, sweep).size).toBe(4);
+  });
+
+  it("are the same servers in all panels, the leaders of each panel among them", () => {
+    const servers = Array.from({ length: 9 }, (_, i) => `s${i}`);
+    const all = ["json", "hello"].flatMap((facet) =>
+      servers.map((server, i) => ({ ...series(`${facet} ${server}`, i, []), server, facet })),
+    );
+    const panels = ["json", "hello"].map((value) => {
+      const own = all.filter(({ facet }) => facet === value).map(({ id }) => id);
+      // The leaders of one panel are the last of the other.
+      const ranking = rankingOf(...(value === "json" ? own : [...own].reverse()));
+      return { value, series: own, finding: "", outcome: figures().outcome, ranking };
+    });
+    const chosen = [...highlightedIn(figures({ series: all, ranking: null, panels }), sweep)];
+    const inPanel = (facet: string): string[] =>
+      chosen.filter((id) => id.startsWith(facet)).map((id) => id.slice(facet.length + 1));
+    expect(inPanel("json").sort()).toEqual(["s0", "s1", "s2", "s6", "s7", "s8"]);
+    expect(inPanel("hello").sort()).toEqual(inPanel("json").sort());
+  });
+
+  it("leave out what does not keep the limit", () => {
+    const ranking = rankingOf("a", "b");
+    const [a, b] = ranking.rows;
+    const over = { ...ranking, rows: [a, { ...b, over_limit: "p99 71 ms > 50 ms" }] };
+    const data = figures({ ranking: over as typeof ranking });
+    expect([...highlightedAtFirst(data, "")]).toEqual(["a"]);
+    expect([...highlightedAtFirst(figures({ ranking }), "")]).toEqual(["a", "b"]);
   });
 
   it("are in each view those that it is about", () => {

@@ -4,13 +4,11 @@ import {
   knownMetrics,
   type Metric,
   type MetricId,
-  panelsOrWhole,
   pointsKey,
   type X,
 } from "../api/figures";
-import { drawnFigures } from "../charts/drawn";
 import { missingMetricText, ownHeadline, toldOf } from "../charts/headline";
-import { highlightedIn } from "../charts/highlighted";
+import { highlightedAtFirst } from "../charts/highlighted";
 import type { Scene } from "../charts/scene";
 import { onThemeChange } from "../charts/style/theme";
 import { viewOf } from "../charts/views";
@@ -43,10 +41,10 @@ import {
 } from "./controls";
 import { evidenceTabs } from "./evidence";
 import { figuresTable, updateCaption } from "./figures_table";
-import { markHidden } from "./hidden_series";
 import { MainChart } from "./main_chart";
 import { notReadList } from "./not_read";
-import { greyRows, limitReasons, pressBaseline, rankingPanel } from "./ranking_panel";
+import { pressBaseline, rankingPanel } from "./ranking_panel";
+import { greyRows, markHidden } from "./row_marks";
 import { saturationPanel } from "./saturation_panel";
 import { TabAxes } from "./tab_axes";
 import { Tabs } from "./tabs";
@@ -159,7 +157,7 @@ export class CompareView {
     this.#drawTables(figures);
     this.#drawEvidence(figures);
     this.#tabs.offer(evidenceTabs(this.#root, figures));
-    markHidden(this.#root, hiddenIn(this.#query));
+    this.#markRows();
   }
 
   /** An action that only a live page offers. */
@@ -280,7 +278,11 @@ export class CompareView {
   #showChart(figures: Figures): void {
     this.#chart.show(this.#scene(figures));
     this.#board.show(figures, this.#highlighted);
-    greyRows(slot(this.#root, "ranking"), this.#highlighted);
+    this.#markRows();
+  }
+
+  #markRows(): void {
+    greyRows(this.#root, this.#highlighted);
     markHidden(this.#root, hiddenIn(this.#query));
   }
 
@@ -366,14 +368,7 @@ export class CompareView {
   }
 }
 
-/**
- * The series that the reader chose, else those that the view is most about and that keep the limit:
- * what is grey in the ranking is grey in the chart.
- */
+/** The series that the reader chose, else those that are in colour at first. */
 function highlightedNow(figures: Figures, query: string): ReadonlySet<string> {
-  const chosen = highlightedFrom(location.hash);
-  if (chosen) return chosen;
-  const over = panelsOrWhole(figures).flatMap((panel) => [...limitReasons(panel).keys()]);
-  const drawn = highlightedIn(drawnFigures(figures, query), viewOf(query));
-  return new Set([...drawn].filter((id) => !over.includes(id)));
+  return highlightedFrom(location.hash) ?? highlightedAtFirst(figures, query);
 }

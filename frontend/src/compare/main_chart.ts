@@ -12,7 +12,6 @@ import {
 } from "../api/figures";
 import { chosenOf, drawnScene, isBoard, whyNotDrawn } from "../charts/drawn";
 import { headline, summaryText, textBelow } from "../charts/headline";
-import { highlightedIn } from "../charts/highlighted";
 import { whyNoValues } from "../charts/missing_metric";
 import { LABEL_WIDTH } from "../charts/plugins/end_labels";
 import { chartOptions, type Scene } from "../charts/scene";
@@ -289,8 +288,7 @@ export class MainChart {
     if (!build) return;
     const configure = (): AnyConfig => {
       const now = this.#highlightedNow(scene);
-      const highlighted = highlightedOnCard(now, view);
-      return build(figures, this.#options({ ...now, highlighted, metric }, "small"));
+      return build(figures, this.#options({ ...now, metric }, "small"));
     };
     this.#mounted.mount(box, configure, description(figures, view, metric));
   }
@@ -368,16 +366,6 @@ function dataKey(figures: Figures): string {
   const panels = figures.panels?.map((panel) => [panel.value, panel.finding, panel.series]);
   const rest = [panels, x, figures.ranking?.x, outcome.status, outcome.overridden];
   return pointsKey(figures) + JSON.stringify([knees, capacity, changes, ratios, rest]);
-}
-
-/** Until the reader chooses, a small chart highlights the series that its own view is about. */
-function highlightedOnCard(
-  { figures, query, highlighted }: Scene,
-  view: View,
-): ReadonlySet<string> {
-  const byDefault = highlightedIn(figures, viewOf(query));
-  const isChosen = highlightHash(highlighted) !== highlightHash(byDefault);
-  return isChosen ? highlighted : highlightedIn(figures, view);
 }
 
 function description(figures: Figures, view: View, metric: MetricId): string {

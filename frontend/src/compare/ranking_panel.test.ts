@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
 import { figures } from "../testing/figures";
 import { panelled } from "../testing/sample_figures";
-import { greyRows, limitReasons, pressBaseline, rankingPanel } from "./ranking_panel";
+import { pressBaseline, rankingPanel } from "./ranking_panel";
 
 beforeEach(() => {
   document.body.replaceChildren();
@@ -30,17 +30,6 @@ describe("ranking", () => {
     const pressed = rows.filter((row) => row.getAttribute("aria-pressed") === "true");
     expect(pressed).toEqual([other]);
     expect(document.querySelector("ol.is-old")).not.toBeNull();
-  });
-
-  it("greys the rows whose lines are grey in the chart", () => {
-    const actions = { chooseBaseline: vi.fn(), override: null };
-    document.body.replaceChildren(...rankingPanel(figures(), actions));
-    const grey = (): (string | undefined)[] =>
-      [...document.querySelectorAll<HTMLElement>(".is-grey")].map((row) => row.dataset.series);
-    greyRows(document.body, new Set(["a"]));
-    expect(grey()).toEqual(["b"]);
-    greyRows(document.body, new Set(["a", "b"]));
-    expect(grey()).toEqual([]);
   });
 
   it("has no places for one series, but its figures", () => {
@@ -113,7 +102,6 @@ describe("ranking", () => {
     const over = document.querySelectorAll("li.is-over");
     expect(over.length).toBe(1);
     expect(over[0]?.querySelector(".remark")?.textContent).toBe("p99 71 ms > 50 ms");
-    expect([...limitReasons(data).keys()]).toEqual([second.series]);
   });
 
   it("joins neighbours that cannot be told apart", () => {

@@ -137,7 +137,7 @@ function ratioBase({ rows }: RankingView): HTMLElement[] {
 }
 
 /** By series, why it does not keep the limit: "p99 71 ms > 50 ms". */
-export function limitReasons({ ranking }: Figures): ReadonlyMap<string, string> {
+function limitReasons({ ranking }: Figures): ReadonlyMap<string, string> {
   const rows = ranking?.rows ?? [];
   return new Map(rows.flatMap((row) => (row.over_limit ? [[row.series, row.over_limit]] : [])));
 }
@@ -176,13 +176,6 @@ export function pressBaseline(root: HTMLElement, asked: string): void {
   }
 }
 
-/** Greys the rows of series whose lines are grey in the chart. */
-export function greyRows(root: HTMLElement, highlighted: ReadonlySet<string>): void {
-  for (const row of root.querySelectorAll<HTMLElement>(".rank")) {
-    row.classList.toggle("is-grey", !highlighted.has(row.dataset.series ?? ""));
-  }
-}
-
 function heading({ x }: Figures, view: RankingView): string {
   return `${view.metric} at ${loadPoint(view.x, x.label)}`;
 }
@@ -202,7 +195,7 @@ function rank(
       "span",
       {
         class: "tier",
-        title: "Place. Of 2–4, the trials do not tell which (95 % confidence for the whole list).",
+        title: "Place. 2–4: the place is 2, 3 or 4 (95 % confidence for the whole list).",
       },
       row.tier,
     ),

@@ -1,14 +1,7 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
 import { type Figures, knownMetrics, type MetricId, panelsOrWhole } from "../api/figures";
-import {
-  chosenOf,
-  drawnFigures,
-  drawnScene,
-  isBoard,
-  partText,
-  whyNotDrawn,
-} from "../charts/drawn";
+import { chosenOf, drawnScene, isBoard, partText, whyNotDrawn } from "../charts/drawn";
 import {
   areAllNamedAtEnds,
   hasEndLabels,
@@ -16,7 +9,7 @@ import {
   missingMetricText,
   toldOf,
 } from "../charts/headline";
-import { highlightedIn } from "../charts/highlighted";
+import { highlightedAtFirst } from "../charts/highlighted";
 import { LABEL_WIDTH } from "../charts/plugins/end_labels";
 import { chartOptions, type Scene } from "../charts/scene";
 import { onThemeChange, readTheme } from "../charts/style/theme";
@@ -68,7 +61,7 @@ function sceneOf(figures: Figures): Scene {
   const query = drawnOver(figures.query, location.search);
   const asked = metricIn(query);
   const metric = knownMetrics(figures).find(({ id }) => id === asked)?.id ?? figures.metric;
-  const highlighted = highlightedIn(drawnFigures(figures, query), viewOf(query));
+  const highlighted = highlightedAtFirst(figures, query);
   return { figures, query, metric, highlighted };
 }
 

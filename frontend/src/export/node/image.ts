@@ -2,8 +2,8 @@
 // taller where its link takes more than a line, or its table more rows.
 import type { Canvas, createCanvas } from "@napi-rs/canvas";
 import tokens from "../../../styles/tokens.css";
-import { drawnFigures, drawnScene } from "../../charts/drawn";
-import { highlightedIn } from "../../charts/highlighted";
+import { drawnScene } from "../../charts/drawn";
+import { highlightedAtFirst } from "../../charts/highlighted";
 import { viewOf } from "../../charts/views";
 import { extraRows, paintView } from "../paint";
 import { briefLegend, extraHeight, paintSheet, sheetOf } from "../sheet";
@@ -23,7 +23,7 @@ export function drawImage(
 ): Canvas {
   const { query, metric } = figures;
   const view = viewOf(query);
-  const highlighted = highlightedIn(drawnFigures(figures, query), view);
+  const highlighted = highlightedAtFirst(figures, query);
   const drawn = drawnScene({ figures, query, metric, highlighted }).figures;
   const legend = briefLegend(drawn, view, highlighted, theme);
   const short = figures.panels != null;
