@@ -70,7 +70,8 @@ class GateCheck(APIView):
 
         Each requirement is judged for each series of the candidate at each of its loads, against
         the noise that the runs of the baseline show. A build without a change is called regressed
-        in at most 5 % of answers.
+        in at most 5 % of answers. Trials that are too few for an interval are too_noisy as well:
+        `verdict_text` tells them apart.
         """
         workspace_ids = workspaces_asked(request)
         verdict = judge_build(

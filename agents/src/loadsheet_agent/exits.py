@@ -39,7 +39,7 @@ MEANINGS = {
     Exit.STOPPED: "a rule of the plan ended the run early; finished trials were kept or uploaded",
     Exit.UNFIT: "doctor found something that would spoil a measurement",
     Exit.REGRESSED: "check: a requirement is broken",
-    Exit.TOO_NOISY: "check: too noisy to call; the answer says what would settle it",
+    Exit.TOO_NOISY: "check: too noisy or too few trials to call; the answer says what to measure",
     Exit.NOT_COMPARABLE: "check: not comparable with the baseline, or there is no baseline yet",
     Exit.UNREACHED: "check: the service gave no verdict: not reached, or it refused the token",
     Exit.INTERRUPTED: "interrupted; finished trials wait in the spool",

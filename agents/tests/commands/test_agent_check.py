@@ -75,6 +75,22 @@ def test_a_verdict_that_is_allowed_passes_and_the_files_say_so(
 
 
 @pytest.mark.processes
+def test_too_few_trials_are_called_so_and_exit_as_too_noisy(service: FakeService, tmp_path: Path):
+    few = {"verdict_text": "Too few trials to call"}
+    rows = [row("too_noisy", text="Too few. Measure at least 2 more trials.", **few)]
+    service.verdicts.append((200, {}, answer("too_noisy", rows=rows, **few)))
+    markdown, junit = tmp_path / "summary.md", tmp_path / "check.xml"
+    done = run_agent(*CHECK, "--markdown", markdown, "--junit", junit, *service.flags)
+    assert done.returncode == Exit.TOO_NOISY
+    text = markdown.read_text()
+    assert text.startswith("### Loadsheet: too few trials to call\n")
+    assert "| Too few trials to call | p99 &lt; \\+5% |" in text
+    assert "noisy" not in text
+    (error,) = ElementTree.parse(junit).iter("error")
+    assert error.get("message") == "Too few. Measure at least 2 more trials."
+
+
+@pytest.mark.processes
 def test_it_asks_again_while_the_run_is_still_measured(service: FakeService):
     busy = {"detail": "The candidate is still measured.", "hint": "Wait."}
     service.verdicts += [(409, {"Retry-After": "0"}, busy), (503, {}, {}), (200, {}, answer())]

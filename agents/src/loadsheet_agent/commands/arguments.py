@@ -81,7 +81,7 @@ a requirement:
 exit codes:
   0    improved or unchanged: every requirement is kept
   20   regressed: a requirement is broken
-  21   too noisy to call
+  21   too noisy to call, or too few trials for an interval
   22   not comparable, or no baseline yet
   23   the service gave no verdict
   2    the command line is wrong, or the service does not understand a requirement

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+# What a verdict is called where the service, being older, has no words for it.
 VERDICTS = {
     "regressed": "Regressed",
     "not_comparable": "Not comparable",
@@ -37,9 +38,8 @@ def as_text(answer: Mapping[str, Any], base_url: str) -> str:
 
 def as_markdown(answer: Mapping[str, Any], base_url: str, allowed: Collection[str] = ()) -> str:
     """A summary for a pull request: verdict, table, what to do, link."""
-    verdict = str(answer["verdict"])
-    remark = " (allowed)" if verdict in allowed else ""
-    parts = [f"### Loadsheet: {VERDICTS[verdict].lower()}{remark}", _inline(answer["finding"])]
+    remark = " (allowed)" if str(answer["verdict"]) in allowed else ""
+    parts = [f"### Loadsheet: {_verdict(answer).lower()}{remark}", _inline(answer["finding"])]
     if rows := _rows(answer):
         head = ["| verdict | requirement | series | load | change |", "|---|---|---|---|---|"]
         lines = [*head, *map(_markdown_row, rows[:MOST_ROWS])]
@@ -96,9 +96,13 @@ def _rows(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 def _markdown_row(row: Mapping[str, Any]) -> str:
     change = row.get("change") or "unknown"
-    verdict = VERDICTS[str(row["verdict"])]
-    cells = (verdict, row["requirement"], row["series"], row["at"], change)
-    return "| " + " | ".join(_inline(cell) for cell in cells) + " |"
+    cells = (row["requirement"], row["series"], row["at"], change)
+    return "| " + " | ".join([_verdict(row), *map(_inline, cells)]) + " |"
+
+
+def _verdict(judged: Mapping[str, Any]) -> str:
+    """The verdict in words: `Too few trials to call`."""
+    return _inline(judged.get("verdict_text") or VERDICTS[str(judged["verdict"])])
 
 
 def _link(answer: Mapping[str, Any], base_url: str) -> str | None:

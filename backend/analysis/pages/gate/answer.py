@@ -13,6 +13,13 @@ from backend.analysis.record import Record
 
 # From the gravest: the verdict of a build is the first of these that any of its rows has.
 GateVerdict = Literal["regressed", "not_comparable", "too_noisy", "improved", "unchanged"]
+VerdictText = Annotated[
+    str,
+    Meta(
+        description="The verdict in words: of too_noisy, whether the noise is too large or the "
+        "trials are too few for an interval"
+    ),
+]
 NoiseSource = Literal["history", "host", "assumed"]
 
 
@@ -46,7 +53,7 @@ class GateNoise(Record, frozen=True, kw_only=True):
 
 
 class GateAdvice(Record, frozen=True, kw_only=True):
-    """What would settle a row that is too noisy to call."""
+    """What would settle a row whose noise is too large."""
 
     more: Annotated[Number | None, Meta(description="Null: not even 999 more would be enough")]
     unit: Literal["runs", "trials"]
@@ -62,6 +69,7 @@ class GateRow(Record, frozen=True, kw_only=True):
     x: Place | None
     at: Annotated[str, Meta(description="The load point in words, such as at 64 connections")]
     verdict: GateVerdict
+    verdict_text: VerdictText
     text: Annotated[str, Meta(description="The row in one or two sentences")]
     change: Annotated[
         str | None,
@@ -89,9 +97,10 @@ class Gate(Record, frozen=True, kw_only=True):
     """Whether a candidate keeps its requirements against a baseline."""
 
     verdict: GateVerdict
+    verdict_text: VerdictText
     finding: Annotated[str, Meta(description="The answer in one sentence")]
     settle: Annotated[
-        str | None, Meta(description="What to measure for a verdict, where it is too noisy")
+        str | None, Meta(description="What to measure for a verdict, where it is too_noisy")
     ]
     candidate: GateSide
     baseline: GateSide

@@ -31,6 +31,7 @@ from backend.analysis.pages.gate.sentences import (
     place_text,
     row_text,
     settle_text,
+    verdict_text,
 )
 from backend.analysis.pages.gate.sides import Side, find_baseline, find_candidate
 from backend.analysis.query.compare_query import CompareQuery
@@ -101,13 +102,14 @@ def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
     judged.sort(key=lambda row: GRAVITY.index(row.verdict))
     return Gate(
         verdict=verdict,
+        verdict_text=verdict_text(verdict, [row for row in judged if row.verdict == verdict]),
         finding=finding_text(verdict, judged, axis, reason),
-        settle=settle_text(judged),
+        settle=settle_text(judged, axis, is_history=asked.baseline.is_history),
         candidate=_side(asked.candidate, candidates),
         baseline=_side(asked.baseline, baselines),
         requirements=[requirement.text for requirement in asked.requirements],
         outcome=_outcome(comparability, reason),
-        rows=[_row(row, axis) for row in judged],
+        rows=[_row(row, axis, is_history=asked.baseline.is_history) for row in judged],
         noise=noise,
         notes=list(_notes(parts[0], judged)),
         url=_url(candidates, baselines),
@@ -218,7 +220,7 @@ def _side(side: Side, runs: Sequence[Run]) -> GateSide:
     )
 
 
-def _row(judged: Judged, axis: str) -> GateRow:
+def _row(judged: Judged, axis: str, *, is_history: bool) -> GateRow:
     contest, advice = judged.contest, judged.advice
     x = contest.point.x
     return GateRow(
@@ -228,7 +230,8 @@ def _row(judged: Judged, axis: str) -> GateRow:
         x=None if x is None else place_of(x),
         at=place_text(x, axis),
         verdict=judged.verdict,
-        text=row_text(judged, axis),
+        verdict_text=verdict_text(judged.verdict, [judged]),
+        text=row_text(judged, axis, is_history=is_history),
         change=change_text(judged),
         baseline=judged.baseline,
         candidate=judged.candidate,

@@ -14,6 +14,7 @@ from math import exp, expm1
 from backend.analysis.compare.advice import PART_THE_MODES
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ratios import Yardstick
+from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.pages.gate.answer import GateNoise, GateVerdict
@@ -26,7 +27,6 @@ from backend.stats import Ratio
 from backend.stats.comparison import Comparison, Floor, Page, Rule
 from backend.stats.replicates import Sample, estimate
 from backend.stats.sample_size import Advice, trials_needed
-from backend.stats.thresholds import LEAST_TRIALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,20 @@ class Contest:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialCounts:
+    """How many trials each side has, or runs where it has three or more.
+
+    `baseline`: None where the candidate is held against a limit.
+    """
+
+    candidate: int
+    baseline: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
-    """A contest with its verdict. `tells_from`: the smallest change that could be told, a share."""
+    """A contest with its verdict. `tells_from`: the smallest change that could be told, a share.
+    `too_few`: set where it is the trials that are too few, and not the noise too large."""
 
     contest: Contest
     verdict: GateVerdict
@@ -60,6 +72,7 @@ class Judged:
     ratio: Ratio | None = None
     tells_from: float | None = None
     advice: Advice | None = None
+    too_few: TrialCounts | None = None
 
     @property
     def baseline(self) -> PairFigure | None:
@@ -190,7 +203,7 @@ def _judge_comparison(contest: Contest, comparison: Comparison, relevant: float)
         return Judged(contest, "regressed", contest.why or "", ratio)
     precision = comparison.precision
     if comparison.low is None or comparison.high is None or precision is None:
-        return Judged(contest, "too_noisy", _sentence(comparison.why), ratio)
+        return Judged(contest, "too_noisy", "", ratio, too_few=_trial_counts(contest))
     # The interval of the change for the worse.
     worse = (comparison.low, comparison.high)
     if not requirement.is_lower_better:
@@ -204,6 +217,13 @@ def _judge_comparison(contest: Contest, comparison: Comparison, relevant: float)
         return Judged(contest, "improved" if is_gain else "unchanged", "", ratio, tells_from)
     why, advice = _advise(comparison, requirement)
     return Judged(contest, "too_noisy", why, ratio, tells_from, advice)
+
+
+def _trial_counts(contest: Contest) -> TrialCounts | None:
+    if contest.pair is None:
+        return None
+    baseline, candidate = contest.pair
+    return TrialCounts(candidate=candidate.units.n, baseline=baseline.units.n)
 
 
 def _advise(comparison: Comparison, requirement: Requirement) -> tuple[str, Advice | None]:
@@ -228,7 +248,8 @@ def _judge_alone(contest: Contest) -> Judged:
         # All attempts were counted: there is nothing to estimate.
         low = high = measure.value
     if low is None or high is None:
-        return Judged(contest, "too_noisy", f"An interval needs at least {LEAST_TRIALS} trials.")
+        counts = TrialCounts(candidate=len(trial_values(measure)))
+        return Judged(contest, "too_noisy", "", too_few=counts)
     return Judged(contest, _against_limit(requirement, low, high), "")
 
 

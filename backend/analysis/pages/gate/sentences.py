@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.pages.gate.answer import GateVerdict
-from backend.analysis.pages.gate.judging import Judged
+from backend.analysis.pages.gate.judging import Judged, TrialCounts
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.units import at_place, figure_text
 from backend.noise.sentences import share_text
 from backend.stats.sample_size import MOST_UNITS, Advice
-from backend.stats.thresholds import percent
+from backend.stats.thresholds import LEAST_TRIALS, percent
 
 GRAVITY: tuple[GateVerdict, ...] = (
     "regressed",
@@ -28,6 +28,13 @@ _WORDS: dict[GateVerdict, str] = {
     "improved": "Improved",
     "unchanged": "Unchanged",
 }
+_TOO_FEW = "Too few trials to call"
+
+
+def verdict_text(verdict: GateVerdict, rows: Sequence[Judged]) -> str:
+    """The verdict of `rows` in words: too noisy, or too few trials where no row has an interval."""
+    is_without_interval = verdict == "too_noisy" and all(row.too_few is not None for row in rows)
+    return _TOO_FEW if is_without_interval else _WORDS[verdict]
 
 
 def place_text(x: Value, axis: str) -> str:
@@ -35,17 +42,24 @@ def place_text(x: Value, axis: str) -> str:
     return "" if x is None else at_place(text_of(x), axis)
 
 
-def row_text(judged: Judged, axis: str) -> str:
-    """One or two sentences: the verdict, the figures, and what was accepted."""
+def row_text(judged: Judged, axis: str, *, is_history: bool) -> str:
+    """The verdict, the figures, what was accepted, and what would settle it.
+
+    `is_history`: whether only runs from before the candidate are its baseline.
+    """
     contest = judged.contest
     metric = contest.requirement.metric
     place = place_text(contest.point.x, axis)
     subject = f"{metric.label} of {contest.sweep.group.label} {place}".rstrip()
     figures = change_text(judged)
     accepted = f", {figures}; accepted is {contest.requirement.accepted_text}" if figures else ""
-    sentences = [f"{subject}: {_WORDS[judged.verdict].lower()}{accepted}."]
+    verdict = verdict_text(judged.verdict, [judged])
+    sentences = [f"{subject}: {verdict.lower()}{accepted}."]
     if judged.verdict == "too_noisy" and judged.tells_from is not None:
         sentences.append(_noise_text(judged))
+    if judged.too_few is not None:
+        sentences.append(_counts_text(judged.too_few))
+        sentences.append(_measure_text([judged.too_few], is_history=is_history))
     if judged.why:
         sentences.append(judged.why)
     if judged.advice is not None:
@@ -76,6 +90,42 @@ def _noise_text(judged: Judged) -> str:
     return f"{least}; the interval reaches across the accepted change."
 
 
+def _counts_text(counts: TrialCounts) -> str:
+    """Which side has how many trials, and how many an interval needs."""
+    candidate, baseline = counts.candidate, counts.baseline
+    if baseline is None or baseline >= LEAST_TRIALS:
+        return f"The candidate has {_trials_text(candidate)}; an interval needs {LEAST_TRIALS}."
+    if candidate >= LEAST_TRIALS:
+        return f"The baseline has {_trials_text(baseline)}; an interval needs {LEAST_TRIALS}."
+    return (
+        f"The candidate has {_trials_text(candidate)} and the baseline {baseline}; "
+        f"an interval needs {LEAST_TRIALS} of each."
+    )
+
+
+def _trials_text(count: int, more: str = "") -> str:
+    return f"{count} {more}trial{'' if count == 1 else 's'}"
+
+
+def _measure_text(counts: Sequence[TrialCounts], *, is_history: bool) -> str:
+    """Which trials give every one of these rows an interval."""
+    candidate = max(LEAST_TRIALS - each.candidate for each in counts)
+    baselines = [each.baseline for each in counts if each.baseline is not None]
+    baseline = max((LEAST_TRIALS - count for count in baselines), default=0)
+    if baseline <= 0:
+        return f"Measure at least {_trials_text(candidate, 'more ')} of the candidate."
+    of_baseline = f"{_trials_text(baseline, 'more ')} of the baseline"
+    if is_history:
+        return (
+            f"Measure at least {of_baseline}, then {LEAST_TRIALS} trials of the candidate in a "
+            "new run, and check that run by its id: only runs from before the candidate count."
+        )
+    if candidate <= 0:
+        return f"Measure at least {of_baseline}."
+    of_candidate = f"{_trials_text(candidate, 'more ')} of the candidate"
+    return f"Measure at least {of_candidate} and {of_baseline}."
+
+
 def advice_text(advice: Advice) -> str:
     """What to measure; a sentence without its full stop."""
     unit = "run" if advice.of_runs else "trial"
@@ -96,6 +146,7 @@ def gravest(verdicts: Sequence[GateVerdict]) -> GateVerdict:
 def finding_text(verdict: GateVerdict, rows: Sequence[Judged], axis: str, reason: str) -> str:
     """The answer in one sentence; `reason`: why nothing could be judged."""
     alike = [row for row in rows if row.verdict == verdict]
+    words = verdict_text(verdict, alike)
     if not alike:
         return f"{_WORDS[verdict]}: {reason}"
     if verdict == "unchanged":
@@ -103,7 +154,7 @@ def finding_text(verdict: GateVerdict, rows: Sequence[Judged], axis: str, reason
         return f"Unchanged: {kept} kept."
     named = "; ".join(_name(row, axis) for row in alike[:MOST_NAMED])
     more = f"; and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
-    return f"{_WORDS[verdict]}: {named}{more} ({len(alike)} of {_counted(len(rows))})."
+    return f"{words}: {named}{more} ({len(alike)} of {_counted(len(rows))})."
 
 
 def _name(row: Judged, axis: str) -> str:
@@ -118,11 +169,31 @@ def _counted(count: int) -> str:
     return "1 requirement" if count == 1 else f"{count} requirements"
 
 
-def settle_text(rows: Sequence[Judged]) -> str | None:
+def settle_text(rows: Sequence[Judged], axis: str, *, is_history: bool) -> str | None:
     """What settles every row that is too noisy; None where none is, or no number is known."""
+    texts = (_settle_few(rows, axis, is_history=is_history), _settle_noisy(rows))
+    return " ".join(filter(None, texts)) or None
+
+
+def _settle_few(rows: Sequence[Judged], axis: str, *, is_history: bool) -> str:
+    """Which trials give an interval, and for which series at which loads."""
+    few = [(row, row.too_few) for row in rows if row.too_few is not None]
+    if not few:
+        return ""
+    series = {
+        f"{row.contest.sweep.group.label} {place_text(row.contest.point.x, axis)}".rstrip()
+        for row, _ in few
+    }
+    more = f"; and {len(series) - MOST_NAMED} more" if len(series) > MOST_NAMED else ""
+    named = "; ".join(sorted(series)[:MOST_NAMED])
+    measure = _measure_text([counts for _, counts in few], is_history=is_history)
+    return f"{measure} Needed for {named}{more}."
+
+
+def _settle_noisy(rows: Sequence[Judged]) -> str:
     advices = [row.advice for row in rows if row.verdict == "too_noisy" and row.advice is not None]
     if not advices:
-        return None
+        return ""
     hopeless = [advice for advice in advices if advice.more is None]
     most = max(advices, key=lambda advice: advice.more or 0)
     return f"{advice_text(hopeless[0] if hopeless else most)}."

@@ -176,6 +176,73 @@ def test_two_runs_without_a_history_allow_for_runs_that_differ(workspace):
     assert answer.url.startswith("/w/demo/compare/pair?")
 
 
+def add_single(workspace, day, rate, **fields):
+    """A run of one trial."""
+    specs = [CellSpec(version=f"commit-{day}", rates=(rate,))]
+    return add_run(workspace, day, specs=specs, **fields)
+
+
+def test_single_trials_are_too_few_and_it_says_which_to_measure(workspace):
+    base, candidate = add_single(workspace, 0, 1000), add_single(workspace, 1, 970, branch="topic")
+    answer = gate(workspace, of(candidate), "throughput > -50%", baseline=of(base))
+    (row,) = answer.rows
+    assert (answer.verdict, row.verdict) == ("too_noisy", "too_noisy")
+    assert answer.verdict_text == row.verdict_text == "Too few trials to call"
+    assert answer.finding.startswith("Too few trials to call: throughput of sync commit-1 at 64")
+    assert row.text.endswith(
+        "The candidate has 1 trial and the baseline 1; an interval needs 3 of each. "
+        "Measure at least 2 more trials of the candidate and 2 more trials of the baseline."
+    )
+    assert answer.settle.endswith("of the baseline. Needed for sync commit-1 at 64 connections.")
+    assert "nois" not in answer.finding + row.text + answer.settle
+    # As the advice says.
+    bases = [base, *(add_single(workspace, 0, 1000 + more) for more in (2, 4))]
+    candidates = [candidate, *(add_single(workspace, 1, 970 + more) for more in (2, 4))]
+    asked = GateQuery(
+        candidate=read_side("candidate", [of(run) for run in candidates]),
+        baseline=read_side("baseline", [of(run) for run in bases]),
+        requirements=read_requirements(["throughput > -50%"]),
+        narrow=CompareQuery(),
+    )
+    assert judge_build(asked, workspace_ids=[workspace.pk], viewer="viewer").verdict == "unchanged"
+
+
+def test_a_branch_of_few_trials_needs_a_new_run_of_the_candidate_as_well(workspace):
+    add_single(workspace, 0, 1000)
+    answer = gate(workspace, of(add_run(workspace, 1, 970, branch="topic")))
+    assert answer.verdict_text == "Too few trials to call"
+    assert "The baseline has 1 trial; an interval needs 3." in answer.rows[0].text
+    assert answer.settle.startswith(
+        "Measure at least 2 more trials of the baseline, then 3 trials of the candidate in a "
+    )
+
+
+def test_a_single_trial_beside_a_history_lacks_trials_of_the_candidate_alone(workspace):
+    add_history(workspace)
+    answer = gate(workspace, of(add_single(workspace, 20, 970, branch="topic")), "p99 < 1s")
+    assert answer.rows[0].text.endswith(
+        "The candidate has 1 trial; an interval needs 3. "
+        "Measure at least 2 more trials of the candidate."
+    )
+
+
+def test_noise_and_few_trials_are_told_apart_by_row(workspace):
+    def specs(version, few):
+        full = CellSpec(version=version, rates=spread(1000, 0.2))
+        return [full, CellSpec(version=version, connections=8, rates=few)]
+
+    base = add_run(workspace, 0, specs=specs("a", (1000.0,)))
+    candidate = add_run(workspace, 1, specs=specs("b", (1000.0,)))
+    answer = gate(workspace, of(candidate), baseline=of(base))
+    words = {row.at: row.verdict_text for row in answer.rows}
+    assert words == {
+        "at 64 connections": "Too noisy to call",
+        "at 8 connections": "Too few trials to call",
+    }
+    assert answer.verdict_text == "Too noisy to call"
+    assert "Needed for sync b at 8 connections. About " in answer.settle
+
+
 def test_more_runs_of_the_candidate_count_together(workspace):
     add_history(workspace, count=10)
     runs = [add_run(workspace, 20 + at, 900 + at, branch="topic") for at in range(3)]
