@@ -223,6 +223,10 @@ class SourceRun(Record, frozen=True, kw_only=True):
     recorded_at: Instant | UnsetType = UNSET
     url: str
     servers: Sequence[str] = ()
+    versions: Annotated[
+        dict[str, Sequence[str]] | UnsetType,
+        Meta(description="By server, the versions that it has in this run"),
+    ] = UNSET
     trials: int
     # Left out for a run that has ended, so that what was frozen keeps its bytes.
     open: Annotated[bool | UnsetType, Meta(description="Its trials still come")] = UNSET

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import UNSET
 
@@ -26,6 +26,7 @@ from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.metrics import METRIC_RECORDS
+from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedRun, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.links import link_to, run_link
@@ -145,24 +146,31 @@ def _runs(gathered: Gathered) -> list[figures.SourceRun]:
     """The runs whose trials are shown, the newest first."""
     # By integers: a UUID takes a call to be hashed.
     trials: Counter[int] = Counter()
-    servers: dict[int, set[str]] = defaultdict(set)
+    servers: dict[int, set[tuple[str, str | None]]] = defaultdict(set)
     for cell in (cell for point in gathered.points for cell in point.cells):
         trials[cell.run.id.int] += len(cell.trials)
-        servers[cell.run.id.int].add(cell.server.name)
+        servers[cell.run.id.int].add((cell.server.name, cell.server.version))
     return [
-        _run(run, sorted(servers[run.id.int]), trials[run.id.int])
+        _run(run, servers[run.id.int], trials[run.id.int])
         for run in gathered.runs
         if trials[run.id.int]
     ]
 
 
-def _run(run: LoadedRun, servers: Sequence[str], trials: int) -> figures.SourceRun:
+def _run(
+    run: LoadedRun, servers: Collection[tuple[str, str | None]], trials: int
+) -> figures.SourceRun:
+    """The run with its servers, each with its versions where any is known."""
+    names = sorted({name for name, _ in servers})
+    known = {name: [v for other, v in servers if other == name and v] for name in names}
+    versions = {name: ordered(own) for name, own in known.items() if own}
     return figures.SourceRun(
         id=str(run.id),
         started_at=instant(run.started_at),
         recorded_at=instant(run.recorded_at),
         url=run_link(run.id),
-        servers=servers,
+        servers=names,
+        versions=versions or UNSET,
         trials=trials,
         open=True if run.is_open else UNSET,
     )

@@ -456,6 +456,10 @@ export interface components {
             readonly recorded_at?: string;
             readonly url: string;
             readonly servers?: readonly string[];
+            /** @description By server, the versions that it has in this run */
+            readonly versions?: {
+                readonly [key: string]: readonly string[];
+            };
             readonly trials: number;
             /** @description Its trials still come */
             readonly open?: boolean;

@@ -52,6 +52,20 @@ describe("evidence", () => {
     expect(page.querySelectorAll(evidence).length).toBe(sample().runs.length);
   });
 
+  it("names the servers of a run with their versions, where these are known", () => {
+    const run = { id: "0198c5a2", started_at: null, url: "/r/1", trials: 3 };
+    const servers = ["caddy", "constructor"];
+    const versions = { caddy: ["1.9", "1.10"] };
+    document.body.append(
+      runList([
+        { ...run, servers, versions },
+        { ...run, servers },
+      ]),
+    );
+    const texts = [...document.querySelectorAll(".run-servers")].map((one) => one.textContent);
+    expect(texts).toEqual(["caddy 1.9, 1.10 · constructor", "caddy · constructor"]);
+  });
+
   it("has the order of the trust's reasons, so that its first three are those of the chip", () => {
     const reasons = [
       { text: "Noise hides it.", remedy: "Measure more." },

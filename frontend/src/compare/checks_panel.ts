@@ -127,7 +127,7 @@ function runLinks(check: FiredCheck, runs: readonly SourceRun[]): HTMLElement | 
   const items = runs
     .filter((run) => ids.has(run.id))
     .map((run) => {
-      const servers = run.servers ?? [];
+      const servers = serverTexts(run);
       const others = servers.length > 1 ? ` and ${servers.length - 1} more` : "";
       return h(
         "span",
@@ -294,9 +294,15 @@ export function runList(runs: readonly SourceRun[]): HTMLElement {
 
 const SERVERS_AT_ONCE = 3;
 
+/** "caddy 1.26.2, 1.27.1": each server of the run with the versions that it had there. */
+function serverTexts({ servers = [], versions = {} }: SourceRun): readonly string[] {
+  const known = new Map(Object.entries(versions));
+  return servers.map((server) => `${server} ${known.get(server)?.join(", ") ?? ""}`.trim());
+}
+
 function runItem(run: SourceRun): HTMLLIElement {
   const started = run.started_at;
-  const servers = run.servers ?? [];
+  const servers = serverTexts(run);
   const more = servers.length - SERVERS_AT_ONCE;
   return h(
     "li",
@@ -312,7 +318,7 @@ function runItem(run: SourceRun): HTMLLIElement {
         { class: "hint run-servers" },
         ...servers
           .slice(0, SERVERS_AT_ONCE)
-          .flatMap((server, i) => [i > 0 ? ", " : "", nameElement(server, 40)]),
+          .flatMap((server, i) => [i > 0 ? " · " : "", nameElement(server, 60)]),
         more > 0 ? ` and ${more} more` : "",
       ),
   );

@@ -63,11 +63,20 @@ def test_the_shape(lab):
             "started_at": "2026-03-02T09:30:00.000Z",
             "recorded_at": instant(run.recorded_at),
             "servers": ["gthread", "sync"],
+            "versions": {"gthread": ["23.0"], "sync": ["23.0"]},
             "url": f"/r/{run.pk}",
             "trials": 6,
         }
     ]
     assert figures["truncated"] is None
+
+
+def test_a_run_names_the_versions_of_its_servers(lab):
+    versions = ("1.10", "1.9", None)
+    make_run(lab, *(CellSpec("caddy", version=version) for version in versions))
+    make_run(lab, CellSpec("old", version=None))
+    runs = {run["servers"][0]: run.get("versions") for run in ask(lab)["runs"]}
+    assert runs == {"caddy": {"caddy": ["1.9", "1.10"]}, "old": None}
 
 
 def test_the_finding_and_the_conditions(lab):
