@@ -1,0 +1,84 @@
+"""The mails about an account and the pages that announce them: what happened, and what to do."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from backend.accounts.models import User
+from backend.web.tests.pages import html_of
+
+pytestmark = pytest.mark.django_db
+
+RESET = "/accounts/password/reset/"
+
+
+@pytest.fixture
+def ada():
+    return User.objects.create_user(
+        username="ada", email="ada@example.org", password="forgotten long ago"
+    )
+
+
+def ask(address):
+    return Client().post(RESET, {"email": address}, follow=True)
+
+
+def test_the_mail_that_resets_a_password_has_the_account_the_link_and_what_to_do(
+    ada, mailoutbox, settings
+):
+    ask(ada.email)
+    (mail,) = mailoutbox
+    assert mail.subject == "Reset your password of Loadsheet"
+    first, open_it, link, otherwise, sender = mail.body.split("\n\n")
+    assert first == "Somebody asked for a new password for the account ada."
+    assert open_it == "Open this link within 3 days to choose it:"
+    assert timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT) == timedelta(days=3)
+    assert otherwise.startswith("If you did not ask for it, ignore this mail.")
+    assert sender == "Loadsheet on testserver"
+    client = Client()
+    page = client.get(link, follow=True)
+    assert "Choose a new password" in html_of(page)
+    form = {"password1": "a new one, and longer", "password2": "a new one, and longer"}
+    client.post(page.redirect_chain[-1][0], form)
+    ada.refresh_from_db()
+    assert ada.check_password(form["password1"])
+    used = html_of(Client().get(link, follow=True))
+    assert "This link no longer works" in used
+    assert RESET in used
+
+
+def test_the_mail_to_an_address_without_an_account_says_so(ada, mailoutbox):
+    ask("eve@example.org")
+    (mail,) = mailoutbox
+    assert mail.subject == "No account of Loadsheet has this address"
+    assert "with the address eve@example.org. No account has this address." in mail.body
+
+
+def test_who_signs_up_twice_is_told_where_to_go(ada, mailoutbox, settings):
+    settings.OPEN_SIGN_UP = True
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    word = "a long password of hers"
+    fields = {"email": ada.email, "password1": word, "password2": word}
+    Client().post("/accounts/signup/", {"username": "ada2", **fields})
+    (mail,) = mailoutbox
+    assert mail.subject == "An account of Loadsheet has this address already"
+    assert f"http://testserver{RESET}" in mail.body
+
+
+def test_an_address_is_confirmed_by_a_link(ada, mailoutbox):
+    client = Client()
+    client.force_login(ada)
+    client.post("/accounts/email/", {"email": ada.email, "action_send": ""})
+    (mail,) = mailoutbox
+    assert mail.subject == "Confirm your e-mail address for Loadsheet"
+    assert mail.body.startswith("The account ada has this e-mail address.\n\nOpen this link")
+
+
+def test_without_a_mail_server_the_operator_has_the_link(ada, settings):
+    assert settings.SENDS_MAIL is False
+    assert "ask the operator for the link" in html_of(Client().get(RESET))
+    assert "Ask the operator for the link" in html_of(ask(ada.email))
+    settings.SENDS_MAIL = True
+    assert "operator for the link" not in html_of(Client().get(RESET))
+    assert "We sent a mail to the address." in html_of(ask(ada.email))
