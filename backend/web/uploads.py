@@ -117,6 +117,7 @@ def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
         "artefacts": artefacts_of_upload(upload.pk),
         "api_url": link_to("upload", upload.pk),
         "run_url": run_link(upload.result_run_id) if upload.result_run_id else "",
+        "may_write": visible.may_write(request, upload.workspace),
     }
     return render(request, "upload.html", context)
 

@@ -2,7 +2,10 @@
 
 import pytest
 
+from backend.ingest.models import Upload
+from backend.ingest.worker import process
 from backend.runs.models import Trial
+from backend.testing.uploads import make_upload
 from backend.web.failures import MOST_GROUPS, failures_of
 from backend.web.tests.pages import html_of
 
@@ -46,3 +49,19 @@ def test_the_page_tells_how_many_trials_failed_and_why_above_the_results(owner, 
 def test_a_run_whose_trials_all_succeeded_has_no_notice(owner, scene):
     html = html_of(owner.get(f"/r/{scene.run.pk}"))
     assert "trials failed" not in html
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_failed_upload_says_first_that_it_failed_then_why_and_what_to_do(
+    owner, scene
+):
+    upload = make_upload(scene.own, "no output of a load tool")
+    process(upload.pk)
+    html = html_of(owner.get(f"/u/{upload.pk}"))
+    title, reason = html.index("Failed</span>"), html.index("We don&#x27;t recognise this file")
+    again = html.index('<a href="/w/own-lab/upload">upload it again</a>')
+    assert title < html.index(str(upload.pk)[:8], title) < reason < again
+    Upload.objects.filter(pk=upload.pk).update(state="quarantined")
+    html = html_of(owner.get(f"/u/{upload.pk}"))
+    assert "The fault is in Loadsheet: the operator of this service can" in html
+    assert "upload it again" not in html
