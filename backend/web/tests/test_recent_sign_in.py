@@ -233,7 +233,7 @@ def test_the_form_says_what_is_done_afterwards(person):
     assert "of-a-stranger" in page
     assert f"<code>{TOKENS}</code>" in page
     assert "csrfmiddlewaretoken</bdi>" not in page
-    assert "Your confirmation sends" in html_of(
+    assert "After you confirm, this is sent" in html_of(
         person.post(AGAIN, {"password": "x", "next": TOKENS})
     )
 

@@ -32,13 +32,13 @@ def test_a_member_renames_and_the_page_says_so(member, model, path, name):
     page = page_of(model, path, name)
     html = member.get(page).content.decode()
     assert f'action="{page}/rename"' in html
-    assert "Called before" not in html
+    assert "Former names" not in html
     answer = member.post(f"{page}/rename", {"name": "<b>new</b>"}, follow=True)
     assert answer.redirect_chain == [(page, 302)]
     html = html_of(answer)
     assert "&lt;b&gt;new&lt;/b&gt;" in html
     assert "<b>new" not in html
-    assert "Called before: <bdi title=" in html
+    assert "Former names: <bdi title=" in html
     assert f">{name}</bdi>" in html
 
 

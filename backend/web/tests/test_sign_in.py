@@ -142,8 +142,8 @@ def test_the_form_of_a_local_site_says_what_prints_a_link(client, settings):
 def test_the_form_of_another_site_names_no_command(client, settings):
     page = html_of(client.get("/accounts/login/"))
     assert "manage.py" not in page
-    assert "No account? They are made from invitations: ask a member of a workspace" in page
+    assert "An account needs an invitation: ask a member of a workspace" in page
     settings.OPEN_SIGN_UP = True
     page = html_of(client.get("/accounts/login/"))
     assert "Create an account" in page
-    assert "made from invitations" not in page
+    assert "needs an invitation" not in page

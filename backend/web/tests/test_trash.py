@@ -171,7 +171,7 @@ def test_a_member_deletes_and_restores_on_the_pages(lab, member, trashed):
     assert f">{name}</bdi>" in html
     assert f'action="/r/{trashed.run_id}/restore"' in html
     assert "gone" in html
-    assert "count as stored" in html
+    assert "count towards the stored bytes" in html
     assert member.get(f"/r/{trashed.run_id}").status_code == 404
     html = html_of(member.post(f"/r/{trashed.run_id}/restore", follow=True))
     assert f"“{name}” was restored." in html

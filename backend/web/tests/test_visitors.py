@@ -235,7 +235,7 @@ def test_a_member_of_no_workspace_is_told_one_thing(stranger, scene):
     stranger.force_login(User.objects.create_user("alone"))
     for address in ("/", "/workspaces"):
         html = html_of(stranger.get(address))
-        assert "You are in no workspace. Create one, or open the invitation link" in html
+        assert "You have no workspace yet. Create a workspace" in html
         assert 'href="/new-workspace"' in html
         assert "Ask an owner" not in html
 

@@ -271,7 +271,7 @@ def test_a_thing_is_renamed_by_keyboard_alone(visit, lab, name, width):
     page.keyboard.type("another name")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_contain_text("another name")
-    expect(page.locator(".page-head")).to_contain_text(f"Called before: {former}")
+    expect(page.locator(".page-head")).to_contain_text(f"Former names: {former}")
     assert page.url.endswith(path_of(name, lab))
     picture(page, f"renamed-{name}-{width}")
     assert violations(page) == []
