@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from backend.accounts.models import Token, TokenKind
 from backend.runs.models import Host, Run
-from backend.testing.rows import MACHINE, CellSpec, make_run
+from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
 from backend.web.tests.browser.comparison.actions import press_until
 from backend.web.tests.browser.page_audit import violations
@@ -18,6 +18,7 @@ WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 MANY = 12
 # Pixels: of the main chart, and of a whole page that nobody has to scroll for long.
 PLOT, LONGEST = 420, 2400
+TABS = ("latency", "errors", "saturation", "figures", "checks", "runs")
 # Presses of Tab to the chart for who takes no skip link; 41 once.
 MOST_TABS = 36
 
@@ -177,17 +178,50 @@ def test_a_card_has_the_unit_behind_its_number(visit):
     assert unit == "none"
 
 
-def test_a_usual_comparison_is_short_and_every_tab_can_be_reached(visit):
-    page = visit("/w/lab/compare")
-    for name in ("latency", "errors", "saturation", "figures", "checks", "runs"):
+def open_every_tab(page):
+    """Opens each tab that has content; of each, the page must be short."""
+    for name in TABS:
         tab = page.locator(f"#tab-{name}")
         if not tab.is_visible():
             continue
         tab.click()
         expect(page.locator(f"#{name}")).to_be_visible()
         expect(page.locator("[role=tabpanel]:visible")).to_have_count(1)
-        assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST
+        assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST, name
         assert page.url.endswith(f"#tab={name}")
+
+
+def test_a_comparison_of_three_panels_is_short_and_has_every_row_in_sight(visit, lab):
+    Run.objects.all().delete()
+    workloads = [dict(HELLO, name=name, path=f"/{name}") for name in ("hello", "json", "file")]
+    cells = [
+        CellSpec(
+            server=f"server {number}",
+            workload=workload,
+            connections=load,
+            rates=tuple(900.0 + 50 * number + 400 * place + 3 * trial for trial in range(3)),
+        )
+        for workload in workloads
+        for number in range(MANY - 1)
+        for place, load in enumerate((1, 8, 64))
+    ]
+    make_run(lab.workspace, *cells, host=MACHINE)
+    page = visit("/w/lab/compare?facet=workload")
+    expect(page.locator(".ranking-part")).to_have_count(3)
+    expect(page.locator(".rank:visible")).to_have_count(3 * (MANY - 1))
+    open_every_tab(page)
+    # The figure beside the name, whole, and the ratio below it.
+    name, absolute, ratio = (
+        box(page, f".rank {part}") for part in (".name", ".absolute", ".ratio")
+    )
+    assert name["x"] + name["width"] <= absolute["x"] + 1
+    assert absolute["y"] + absolute["height"] <= ratio["y"] + 1
+    assert violations(page) == []
+
+
+def test_a_usual_comparison_is_short_and_every_tab_can_be_reached(visit):
+    page = visit("/w/lab/compare")
+    open_every_tab(page)
     page.reload()
     page.wait_for_selector("[data-compare].is-ready[aria-busy=false]")
     expect(page.locator("#runs")).to_be_visible()
@@ -197,7 +231,7 @@ def test_a_usual_comparison_is_short_and_every_tab_can_be_reached(visit):
 
 def test_without_scripts_every_part_stands_on_the_page(open_page, lab, live_server):
     page = open_page("/w/lab/compare", lab, viewport=WIDE, java_script_enabled=False)
-    for name in ("latency", "errors", "saturation", "figures", "checks", "runs"):
+    for name in TABS:
         expect(page.locator(f"#{name}")).to_be_visible()
 
 
