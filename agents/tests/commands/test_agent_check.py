@@ -76,8 +76,9 @@ def test_a_verdict_that_is_allowed_passes_and_the_files_say_so(
 
 @pytest.mark.processes
 def test_too_few_trials_are_called_so_and_exit_as_too_noisy(service: FakeService, tmp_path: Path):
-    few = {"verdict_text": "Too few trials to call"}
-    rows = [row("too_noisy", text="Too few. Measure at least 2 more trials.", **few)]
+    few = {"verdict_text": "Too few trials to call", "finding": "Too few trials to call: p99."}
+    told = {"text": "Too few. Measure at least 2 more trials.", **few}
+    rows = [row("too_noisy", **told)]
     service.verdicts.append((200, {}, answer("too_noisy", rows=rows, **few)))
     markdown, junit = tmp_path / "summary.md", tmp_path / "check.xml"
     done = run_agent(*CHECK, "--markdown", markdown, "--junit", junit, *service.flags)

@@ -26,7 +26,7 @@ from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.metrics import METRIC_RECORDS
-from backend.analysis.query.natural_order import ordered
+from backend.analysis.query.natural_order import natural
 from backend.analysis.query.records import LoadedRun, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.links import link_to, run_link
@@ -163,7 +163,9 @@ def _run(
     """The run with its servers, each with its versions where any is known."""
     names = sorted({name for name, _ in servers})
     known = {name: [v for other, v in servers if other == name and v] for name in names}
-    versions = {name: ordered(own) for name, own in known.items() if own}
+    versions: dict[str, Sequence[str]] = {
+        name: sorted(own, key=natural) for name, own in known.items() if own
+    }
     return figures.SourceRun(
         id=str(run.id),
         started_at=instant(run.started_at),

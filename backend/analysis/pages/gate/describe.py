@@ -102,7 +102,7 @@ def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
     judged.sort(key=lambda row: GRAVITY.index(row.verdict))
     return Gate(
         verdict=verdict,
-        verdict_text=verdict_text(verdict, [row for row in judged if row.verdict == verdict]),
+        verdict_text=verdict_text(verdict, judged),
         finding=finding_text(verdict, judged, axis, reason),
         settle=settle_text(judged, axis, is_history=asked.baseline.is_history),
         candidate=_side(asked.candidate, candidates),

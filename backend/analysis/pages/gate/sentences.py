@@ -32,8 +32,9 @@ _TOO_FEW = "Too few trials to call"
 
 
 def verdict_text(verdict: GateVerdict, rows: Sequence[Judged]) -> str:
-    """The verdict of `rows` in words: too noisy, or too few trials where no row has an interval."""
-    is_without_interval = verdict == "too_noisy" and all(row.too_few is not None for row in rows)
+    """The verdict of `rows` in words; too few trials where no noisy row has an interval."""
+    noisy = [row for row in rows if row.verdict == "too_noisy"]
+    is_without_interval = verdict == "too_noisy" and all(row.too_few is not None for row in noisy)
     return _TOO_FEW if is_without_interval else _WORDS[verdict]
 
 
