@@ -189,14 +189,12 @@ class Table:
             if line and not self._fits(line.split(self.separator)):
                 return FormatError(
                     f"The {self.tool} log has a damaged row.",
-                    tool=self.tool,
                     line=number + position,
                     found=line,
                     expected=expected,
                 )
         return FormatError(
             f"The {self.tool} log has rows that cannot be read.",
-            tool=self.tool,
             line=number,
             found=fault.split("\n", maxsplit=1)[0],
             expected=expected,

@@ -98,7 +98,7 @@ class Latency:
         """What it is made of where a report prints it: `percentiles`, else `summary`."""
         if self.percentiles:
             return "percentiles"
-        return None if self.mean_us is None else "summary"
+        return None if self == Latency() else "summary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,14 +270,12 @@ class FormatError(InvalidInput):
         self,
         reason: str,
         *,
-        tool: str | None = None,
         line: int | None = None,
         found: str | None = None,
         expected: str | None = None,
     ) -> None:
         super().__init__(reason)
-        self.reason, self.tool, self.line = reason, tool, line
-        self.found, self.expected = found, expected
+        self.reason, self.line, self.found, self.expected = reason, line, found, expected
 
     def __str__(self) -> str:
         where = f" Line {self.line}." if self.line is not None else ""

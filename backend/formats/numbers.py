@@ -5,9 +5,10 @@ Every number is finite and at least 0: no tool prints others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar, cast
 
+Figure = TypeVar("Figure", bound=float)
 TIME_UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
 # As Go prints durations.
 GO_UNITS_US = {"ns": 1e-3, **TIME_UNITS_US}
@@ -99,6 +100,23 @@ def parse_duration_us(word: str) -> float | None:
             return None
         total, rest = total + amount, rest[end:]
     return round(total, 6) if word else None
+
+
+def parse_duration_s(word: str) -> float | None:
+    """As `parse_duration_us`, in seconds."""
+    microseconds = parse_duration_us(word)
+    return None if microseconds is None else round(microseconds / 1e6, 9)
+
+
+def all_known(figures: Iterable[Figure | None]) -> list[Figure] | None:
+    """The figures; None where one of them is unknown."""
+    known = list(figures)
+    return None if None in known else cast(list[Figure], known)
+
+
+def all_by_name(figures: Mapping[str, Figure | None]) -> dict[str, Figure] | None:
+    """The figures by name; None where one of them is unknown."""
+    return None if None in figures.values() else cast(dict[str, Figure], dict(figures))
 
 
 def require_number(word: str) -> float:

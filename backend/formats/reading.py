@@ -149,7 +149,6 @@ def _read(texts: Sequence[_Text], tool: str | None) -> list[Entry]:
     if not entries:
         raise FormatError(
             f"This is output of {chosen.name}, but it has no result of a run.",
-            tool=chosen.name,
             found=why,
             expected=f"a whole report of {chosen.name}",
         )
@@ -179,10 +178,7 @@ def _choose(texts: Sequence[_Text], hint: str | None) -> tuple[Tool, str]:
     ((name, why),) = reasons.items()
     if hint not in (None, name):
         raise FormatError(
-            f"This output is from {name}, not from {hint}.",
-            tool=name,
-            found=why,
-            expected=f"output of {hint}",
+            f"This output is from {name}, not from {hint}.", found=why, expected=f"output of {hint}"
         )
     return TOOLS[name], why
 
@@ -198,9 +194,7 @@ def _unrecognised(sources: Sequence[Source]) -> FormatError:
         return FormatError(f"We don't recognise this binary file. {reads}", expected=expected)
     lines = (line for source in texts for line in source.lines if line.text)
     first = next(lines, Line(1, ""))
-    return FormatError(
+    return first.refusal(
         f"We don't recognise this file. {reads}",
-        line=first.number,
-        found=first.text,
         expected=expected,
     )

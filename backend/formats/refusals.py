@@ -28,7 +28,6 @@ def refuse_impossible(trial: ParsedTrial) -> Entry:
             words = name.replace("_", " ")
             return FormatError(
                 f"This output of {trial.tool} has an impossible number of {words}.",
-                tool=trial.tool,
                 found=f"{words}: {count:,}",
                 expected=f"at most {most:,}",
             )
@@ -47,7 +46,6 @@ def read_or_refuse(read: Callable[..., ParsedTrial], *arguments: Any) -> Entry:
 def read_figures(
     read: Callable[..., ParsedTrial],
     *arguments: Any,
-    tool: str,
     title: str,
     expected: str,
     line: int | None = None,
@@ -63,7 +61,6 @@ def read_figures(
     except FAULTS as fault:
         return FormatError(
             f"The {title} has a missing or invalid figure.",
-            tool=tool,
             line=line,
             found=fault_in(fault),
             expected=expected,
@@ -77,13 +74,12 @@ def fault_in(fault: Exception) -> str:
     return str(fault) if isinstance(fault, ValueError) else "a value of another kind"
 
 
-def broken_document(document: Document, *, tool: str, title: str, expected: str) -> FormatError:
+def broken_document(document: Document, *, title: str, expected: str) -> FormatError:
     """The refusal of JSON that ends too early, cannot be read or stands in a long file."""
     if document.long_file:
-        return in_long_file(document.long_file, tool=tool, title=title, line=document.line)
+        return in_long_file(document.long_file, title=title, line=document.line)
     return FormatError(
         f"The {title} is cut off or damaged.",
-        tool=tool,
         line=document.fault_line,
         found=document.fault,
         expected=expected,
@@ -100,34 +96,23 @@ def read_json(
     """The trial that a document is, or a refusal where it is broken or lacks a figure."""
     title = f"{tool} JSON"
     if document.value is None:
-        return broken_document(document, tool=tool, title=title, expected=expected)
+        return broken_document(document, title=title, expected=expected)
     return read_figures(
-        read,
-        document.value,
-        *arguments,
-        tool=tool,
-        title=title,
-        line=document.line,
-        expected=expected,
+        read, document.value, *arguments, title=title, line=document.line, expected=expected
     )
 
 
-def in_long_file(
-    size: str, *, tool: str, title: str, line: int, what_to_do: str = SEND_ALONE
-) -> FormatError:
+def in_long_file(size: str, *, title: str, line: int, what_to_do: str = SEND_ALONE) -> FormatError:
     """The refusal of a report in a file of which only the head is looked at."""
     return FormatError(
         f"The {title} is in a file of more than {REPORT_BYTES >> 20} MiB, which is not read. "
         f"{what_to_do}",
-        tool=tool,
         line=line,
         found=size,
         expected=f"a report of at most {REPORT_BYTES >> 20} MiB",
     )
 
 
-def not_one_trial(tool: str | None = None, *, found: str, expected: str) -> FormatError:
+def not_one_trial(*, found: str, expected: str) -> FormatError:
     """The refusal of files that cannot be of one trial."""
-    return FormatError(
-        "These files do not belong to one trial.", tool=tool, found=found, expected=expected
-    )
+    return FormatError("These files do not belong to one trial.", found=found, expected=expected)

@@ -83,7 +83,7 @@ def is_header(line: Line) -> bool:
     )
 
 
-def read_spectrum(lines: Sequence[Line], *, tool: str) -> Spectrum:
+def read_spectrum(lines: Sequence[Line]) -> Spectrum:
     """The distribution that begins with its header; raises FormatError for a damaged one."""
     rows: list[tuple[float, float, int]] = []
     footer: dict[str, float | None] = {}
@@ -93,11 +93,11 @@ def read_spectrum(lines: Sequence[Line], *, tool: str) -> Spectrum:
             if "totalcount" in footer:
                 break
         elif line.text:
-            rows.append(_row(line, tool))
+            rows.append(_row(line))
     largest, total = footer.get("max"), footer.get("totalcount")
     has_mean = total == 0 or None not in (footer.get("mean"), footer.get("stddeviation"))
     if not rows or largest is None or total is None or not has_mean:
-        raise _damaged(lines[-1], tool, "the rows of the distribution and its #[Max = …] line")
+        raise _damaged(lines[-1], "the rows of the distribution and its #[Max = …] line")
     values, fractions, counts = zip(*rows, strict=True)
     spectrum = Spectrum(
         values,
@@ -108,16 +108,16 @@ def read_spectrum(lines: Sequence[Line], *, tool: str) -> Spectrum:
         largest=largest,
         total=int(total),
     )
-    _check(spectrum, lines[0], tool)
+    _check(spectrum, lines[0])
     return spectrum
 
 
-def _row(line: Line, tool: str) -> tuple[float, float, int]:
+def _row(line: Line) -> tuple[float, float, int]:
     words = line.words
     value, fraction = (parse_number(word) for word in (*words, "", "")[:2])
     count = parse_count(words[2]) if len(words) in (3, 4) else None
     if value is None or fraction is None or count is None or fraction > 1:
-        raise _damaged(line, tool, "value, percentile, count and 1/(1-percentile)")
+        raise _damaged(line, "value, percentile, count and 1/(1-percentile)")
     return value, fraction, count
 
 
@@ -132,18 +132,12 @@ def _footer(line: Line) -> dict[str, float | None]:
     }
 
 
-def _check(spectrum: Spectrum, line: Line, tool: str) -> None:
+def _check(spectrum: Spectrum, line: Line) -> None:
     columns = (spectrum.values, spectrum.fractions, spectrum.counts)
     rises = all(a <= b for column in columns for a, b in pairwise(column))
     if not rises or spectrum.counts[-1] != spectrum.total or spectrum.fractions[-1] != 1:
-        raise _damaged(line, tool, f"rows that rise to the total count, {spectrum.total}")
+        raise _damaged(line, f"rows that rise to the total count, {spectrum.total}")
 
 
-def _damaged(line: Line, tool: str, expected: str) -> FormatError:
-    return FormatError(
-        "The percentile distribution is damaged or cut off.",
-        tool=tool,
-        line=line.number,
-        found=line.text,
-        expected=expected,
-    )
+def _damaged(line: Line, expected: str) -> FormatError:
+    return line.refusal("The percentile distribution is damaged or cut off.", expected=expected)

@@ -9,7 +9,7 @@ import codecs
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import SEEK_END
@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from backend.formats.model import RawArtefact
+from backend.formats.model import FormatError, RawArtefact
 
 # Longer than any report: what is longer is a log, of which only the head is looked at as text.
 REPORT_BYTES = 16 << 20
@@ -56,6 +56,10 @@ class Line:
     @property
     def words(self) -> list[str]:
         return self.text.split()
+
+    def refusal(self, reason: str, *, expected: str | None = None) -> FormatError:
+        """Why an input with this line gives no trial."""
+        return FormatError(reason, line=self.number, found=self.text, expected=expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,17 @@ class Source:
     @cached_property
     def documents(self) -> list[Document]:
         return list(find_documents(self))
+
+    def objects(self, keys: Collection[str]) -> list[Document]:
+        """The documents that are JSON objects with all of these keys."""
+        # The search for words is at the speed of C, and few texts have documents of the tool.
+        if not all(f'"{key}"' in self.text for key in keys):
+            return []
+        return [
+            document
+            for document in self.documents
+            if isinstance(document.value, dict) and document.value.keys() >= set(keys)
+        ]
 
     @property
     def is_empty(self) -> bool:

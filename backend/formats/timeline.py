@@ -98,6 +98,16 @@ class Gathering:
         """The exact mean; None without a latency."""
         return self.total_us / self.histogram.count if self.histogram.count else None
 
+    def sampled(self, resolution_us: float, *, samples: int | None = None) -> dict[str, Any]:
+        """The fields of a trial with these latencies; `samples` where not all were answered."""
+        return {
+            "latency_origin": "samples",
+            "latency_resolution_us": resolution_us,
+            "samples": self.completed if samples is None else samples,
+            "histogram": self.histogram,
+            "timeline": self.timeline(),
+        }
+
     def elapsed_s(self, digits: int) -> float | None:
         """From the first start to the last end, rounded; None where no start is known."""
         first, last = self.first_start_s, self.last_end_s

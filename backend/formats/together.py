@@ -33,6 +33,19 @@ def joined(trials: Sequence[tuple[str, ParsedTrial]]) -> ParsedTrial:
     return best
 
 
+def with_samples(
+    trial: ParsedTrial, rows: ParsedTrial, disagreements: Iterable[str]
+) -> ParsedTrial:
+    """The trial with the latency of every request, and how the two contradict each other."""
+    samples: dict[str, Any] = {field: getattr(rows, field) for field in DISTRIBUTION}
+    return replace(
+        trial,
+        timeline=rows.timeline or trial.timeline,
+        disagreements=(*trial.disagreements, *disagreements),
+        **samples,
+    )
+
+
 def one_of(readings: Sequence[Entry]) -> ParsedTrial:
     """The only run of an artefact; raises FormatError for a refused one, or for several."""
     if len(readings) != 1:
@@ -53,7 +66,6 @@ def runs_of_one(
     if len(runs_by_file) != 1:
         raise FormatError(
             f"The {tool} files have no result, or several.",
-            tool=tool,
             found=", ".join(source.artefact.name for source in sources),
             expected=expected,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES
 
@@ -53,10 +53,14 @@ def is_whole_error(text: str) -> bool:
     return text.endswith(ENDINGS)
 
 
-def counted_classes(counts: Mapping[str, int]) -> dict[str, int]:
-    """The counts of error texts by class, 0 for the classes of the server that none is of."""
-    classes = dict.fromkeys(UNANSWERED_CLASSES, 0)
+def counted_classes(
+    counts: Mapping[str, int],
+    class_of: Callable[[str], str] = error_class,
+    classes: Sequence[str] = UNANSWERED_CLASSES,
+) -> dict[str, int]:
+    """The counts of error texts by class, 0 for those of `classes` that none is of."""
+    counted = dict.fromkeys(classes, 0)
     for text, count in counts.items():
-        class_ = error_class(text)
-        classes[class_] = classes.get(class_, 0) + count
-    return classes
+        class_ = class_of(text)
+        counted[class_] = counted.get(class_, 0) + count
+    return counted

@@ -50,7 +50,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     has_several_runs = len(runs) > 1 and len(reports) < len(sources)
     if max(len(tables), len(curves)) > 1 or has_several_runs:
         raise not_one_trial(
-            NAME,
             found=f"{len(runs)} reports, {len(tables)} TSV and {len(curves)} CSV files",
             expected="one report with at most one -g and one -e file",
         )

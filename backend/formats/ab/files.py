@@ -50,14 +50,11 @@ def read_tsv(source: Source) -> ParsedTrial:
             raise _bad_time(times_ms.max())
         requests.add(times_ms * 1000)
     if not requests.completed:
-        raise FormatError("The ab -g file has no rows.", tool=NAME, expected="rows of six cells")
+        raise FormatError("The ab -g file has no rows.", expected="rows of six cells")
     return ParsedTrial(
         tool=NAME,
         requests_completed=requests.completed,
-        latency_origin="samples",
-        latency_resolution_us=1000,
-        samples=requests.completed,
-        histogram=requests.histogram,
+        **requests.sampled(1000),
     )
 
 
@@ -97,7 +94,6 @@ def _with_tabs(row: bytes, names: Sequence[str]) -> bytes:
 def _bad_time(found: object) -> FormatError:
     return FormatError(
         "The ab -g file has an impossible total time.",
-        tool=NAME,
         found=str(found),
         expected="whole ms in each row, at most a month",
     )
@@ -111,16 +107,13 @@ def read_csv(source: Source) -> ParsedTrial:
             continue
         cells = [parse_number(cell) for cell in line.text.split(",")]
         if len(cells) != 2 or cells[0] is None or cells[1] is None or cells[0] > 100:
-            raise FormatError(
+            raise line.refusal(
                 "The ab -e file has a damaged row.",
-                tool=NAME,
-                line=line.number,
-                found=line.text,
                 expected="a percentage and a time in ms, as 50,28.585",
             )
         points[f"{cells[0]:g}"] = round(cells[1] * 1000, 6)
     if not points:
-        raise FormatError("The ab -e file has no rows.", tool=NAME, expected="rows as 50,28.585")
+        raise FormatError("The ab -e file has no rows.", expected="rows as 50,28.585")
     return ParsedTrial(
         tool=NAME,
         latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import all_known, parse_count, parse_number
 from backend.formats.text import Line, Source, blocks
 
 NAME = "ab"
@@ -133,11 +133,8 @@ class _Report:
         """The refusal of a figure that is there and is no number."""
         for label, figure in ((RESULT, self._count), (ELAPSED, self._figure), (RATE, self._figure)):
             if label in self.values and figure(label) is None:
-                return FormatError(
+                return self.lines[label].refusal(
                     f"The ab report has no number as its {label}.",
-                    tool=NAME,
-                    line=self.lines[label].number,
-                    found=self.lines[label].text,
                     expected="digits, a point before decimals, no or whole groups of thousands",
                 )
         return None
@@ -146,11 +143,8 @@ class _Report:
         """The refusal of a run without one completed request: ab then prints no rate."""
         if self._count(RESULT) != 0 or self._figure(ELAPSED) is None:
             return None
-        return FormatError(
+        return self.lines[RESULT].refusal(
             f"ab completed no request in {self.values[ELAPSED].removesuffix(' seconds')} s.",
-            tool=NAME,
-            line=self.lines[RESULT].number,
-            found=self.lines[RESULT].text,
             expected="at least one completed request",
         )
 
@@ -158,12 +152,9 @@ class _Report:
         filled = [line for line in self.block if line.text]
         message = next((line for line in filled if any(why in line.text for why in REASONS)), None)
         last = message or (filled or self.block)[-1]
-        return FormatError(
+        return last.refusal(
             "The ab report has no result block: "
             + ("the run stopped." if message else "the run stopped, or the text is cut off."),
-            tool=NAME,
-            line=last.number,
-            found=last.text,
             expected='lines such as "Complete requests: 1000" and "Time taken for tests: …"',
         )
 
@@ -181,7 +172,6 @@ class _Report:
         if count is None:
             raise FormatError(
                 f"The ab report has no number as its {label}.",
-                tool=NAME,
                 found=self.values[label],
                 expected="a whole number",
             )
@@ -256,9 +246,7 @@ class _Report:
             words = line.words
             # Five are five with or without the line that names the columns.
             if words[:1] == ["Total:"] and len(words) in ((6,) if has_deviation else (4, 6)):
-                figures = [parse_number(word) for word in words[1:]]
-                numbers = [figure for figure in figures if figure is not None]
-                return numbers if len(numbers) == len(figures) else None
+                return all_known(map(parse_number, words[1:]))
         return None
 
     def _percentiles(self) -> tuple[dict[str, float], bool]:

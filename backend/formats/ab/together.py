@@ -8,6 +8,7 @@ from dataclasses import replace
 from backend.formats.ab.files import read_csv, read_tsv
 from backend.formats.model import ParsedTrial
 from backend.formats.text import Source
+from backend.formats.together import with_samples
 from backend.stats import Histogram
 
 # Report and rows are rounded to whole ms, each by itself.
@@ -27,13 +28,7 @@ def with_files(
         return replace(trial, disagreements=tuple(disagreements))
     rows = read_tsv(tables[0])
     disagreements += _row_disagreements(trial, rows)
-    return replace(
-        trial,
-        latency_origin="samples",
-        samples=rows.samples,
-        histogram=rows.histogram,
-        disagreements=tuple(disagreements),
-    )
+    return with_samples(trial, rows, disagreements)
 
 
 def _row_disagreements(trial: ParsedTrial, rows: ParsedTrial) -> Iterator[str]:

@@ -55,9 +55,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
         return reports or runs
     if len(reports) > 1 or len(runs) > 1:
         raise not_one_trial(
-            NAME,
-            found=f"{len(reports)} JSON and {len(runs)} console reports",
-            expected="one of each",
+            found=f"{len(reports)} JSON and {len(runs)} console reports", expected="one of each"
         )
     return [_together(reports[0], runs[0])]
 

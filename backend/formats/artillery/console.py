@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from backend.formats.artillery.counters import POINTS, Figures, figures_of, trial
 from backend.formats.model import Entry, FormatError, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import all_known, parse_count, parse_number
 from backend.formats.text import Line, blocks, last_line
 
 NAME = "artillery"
@@ -151,9 +151,8 @@ def _total_time(block: Sequence[Line]) -> float | None:
     words = line.text.partition(TOTAL_TIME)[2].replace(",", " ").split()
     if len(words) % 2 or not words:
         return None
-    parts = list(map(_seconds, words[::2], words[1::2]))
-    seconds = [part for part in parts if part is not None]
-    return sum(seconds) if len(seconds) == len(parts) else None
+    seconds = all_known(map(_seconds, words[::2], words[1::2]))
+    return None if seconds is None else sum(seconds)
 
 
 def _seconds(word: str, unit: str) -> float | None:
@@ -162,10 +161,7 @@ def _seconds(word: str, unit: str) -> float | None:
 
 
 def _refused(why: str, line: Line) -> FormatError:
-    return FormatError(
+    return line.refusal(
         f"The artillery report {why}.",
-        tool=NAME,
-        line=line.number,
-        found=line.text,
         expected='"Summary report @ …" and all lines below it, or the JSON of -o',
     )

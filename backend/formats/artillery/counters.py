@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.formats import statuses
-from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES, Latency, ParsedTrial
+from backend.formats.model import CLIENT_CLASS, Latency, ParsedTrial
 from backend.formats.numbers import json_count
+from backend.formats.transport_errors import counted_classes
 
 NAME = "artillery"
 RESOLUTION_US = 1000
@@ -82,9 +83,7 @@ def _origin(figures: Figures) -> str | None:
 
 def by_class(errors: Mapping[str, int]) -> dict[str, int | None]:
     """The counts of each class; a name that is not Node's is "other"."""
-    counts = dict.fromkeys((*UNANSWERED_CLASSES, CLIENT_CLASS), 0)
-    for name, count in errors.items():
-        counts[CLASSES.get(name, "other")] += count
+    counts = counted_classes(errors, lambda name: CLASSES.get(name, "other"))
     return {**counts, "write": counts["write"] or None}
 
 

@@ -84,11 +84,11 @@ def _read_documents(source: Source) -> list[Entry]:
     """The trial of each JSON object, then the refusal of each broken one."""
     expected = "the object that autocannon --json prints"
     trials = [
-        read_figures(_trial, document, tool=NAME, title="autocannon JSON", expected=expected)
+        read_figures(_trial, document, title="autocannon JSON", expected=expected)
         for document in _documents(source)
     ]
     return trials + [
-        broken_document(document, tool=NAME, title="autocannon JSON", expected=f"{expected}, whole")
+        broken_document(document, title="autocannon JSON", expected=f"{expected}, whole")
         for document in _broken_documents(source)
     ]
 

@@ -70,6 +70,7 @@ class _Report:
 
     def trial(self) -> ParsedTrial:
         responses = self.printed or _responses_of(self.codes)
+        latency = self.latency if self._is_measured() else Latency()
         return ParsedTrial(
             tool=NAME,
             url=next(iter(self.address.split()), None),
@@ -87,8 +88,8 @@ class _Report:
             not_2xx=(responses.bad or None) if self.codes is None else None,
             tool_errors=self._tool_errors(),
             status_counts=self.codes,
-            latency=self.latency if self._is_measured() else Latency(),
-            latency_origin=self._latency_origin(),
+            latency=latency,
+            latency_origin=latency.printed_origin,
             latency_resolution_us=RESOLUTION_US,
             incomplete=self._is_cut() or self.received is None,
             disagreements=self._disagreements(),
@@ -114,13 +115,6 @@ class _Report:
         if self.errors is None:
             return True
         return not self._is_measured() and not self.received and not self.errors
-
-    def _latency_origin(self) -> str | None:
-        if not self._is_measured():
-            return None
-        if self.latency.percentiles:
-            return "percentiles"
-        return None if self.latency == Latency() else "summary"
 
     def _classes(self) -> dict[str, int | None]:
         """The classes of failures, 0 without a line, for then there were none."""
@@ -149,12 +143,8 @@ class _Report:
                 elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
                 if elapsed is not None:
                     return elapsed, _size(" ".join(words[4:6]))
-        last = self.block[-1]
-        raise FormatError(
+        raise self.block[-1].refusal(
             "The autocannon report is cut off before its last line.",
-            tool=NAME,
-            line=last.number,
-            found=last.text,
             expected='a line such as "852 requests in 3.17s, 156 kB read"',
         )
 
@@ -222,7 +212,6 @@ class _Report:
     def _damaged(self, found: str, expected: str, line: Line | None = None) -> FormatError:
         return FormatError(
             "The autocannon report has an invalid count.",
-            tool=NAME,
             line=line.number if line else None,
             found=found,
             expected=expected,

@@ -11,12 +11,14 @@ from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
+    all_by_name,
     parse_amount,
     parse_count,
-    parse_duration_us,
+    parse_duration_s,
     parse_number,
     step_us,
 )
+from backend.formats.refusals import read_or_refuse
 from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Line, last_line
 from backend.formats.transport_errors import counted_classes
@@ -66,10 +68,7 @@ def _is_intro(line: Line) -> bool:
 
 def read_report(report: FoundReport) -> Entry:
     """The trial of a run, or why there is none."""
-    try:
-        return _Report(report).trial()
-    except FormatError as refused:
-        return refused.with_traceback(None)
+    return read_or_refuse(_Report(report).trial)
 
 
 class _Report:
@@ -112,12 +111,8 @@ class _Report:
         )
 
     def _cut_off(self) -> FormatError:
-        last = last_line(self.report.lines)
-        return FormatError(
+        return last_line(self.report.lines).refusal(
             "The bombardier report is cut off before its HTTP codes and others.",
-            tool=NAME,
-            line=last.number,
-            found=last.text,
             expected='lines such as "1xx - 0, 2xx - 1000, …" and "others - 0"',
         )
 
@@ -129,11 +124,7 @@ class _Report:
         asked: dict[str, Any] = {"url": words[1], "connections": parse_count(words[-2])}
         if words[2] == "with":
             return {**asked, "requested_requests": parse_count(words[3])}
-        microseconds = parse_duration_us(words[3])
-        return {
-            **asked,
-            "requested_duration_s": None if microseconds is None else microseconds / 1e6,
-        }
+        return {**asked, "requested_duration_s": parse_duration_s(words[3])}
 
     def _row(self, label: str) -> list[str]:
         """The three figures behind a label: average, standard deviation, maximum."""
@@ -176,9 +167,8 @@ class _Report:
         for text in self.texts:
             pairs = [part.split() for part in text.split(",")]
             if text.startswith("1xx - ") and all(len(pair) == 3 for pair in pairs):
-                counts = {pair[0]: parse_count(pair[2]) for pair in pairs}
-                numbers = {name: count for name, count in counts.items() if count is not None}
-                return numbers if set(numbers) == set(CLASSES) else None
+                counts = all_by_name({pair[0]: parse_count(pair[2]) for pair in pairs})
+                return counts if counts and counts.keys() == set(CLASSES) else None
         return None
 
     def _others(self) -> int | None:

@@ -6,25 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.formats.model import Entry, Latency, ParsedTrial
-from backend.formats.numbers import json_count, json_number, optional_line, parse_duration_us
+from backend.formats.numbers import json_count, json_number, optional_line, parse_duration_s
 from backend.formats.refusals import read_figures
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Source
+from backend.formats.text import Document, Source
 
 NAME = "fortio"
 KEYS = frozenset(("RunType", "ActualQPS", "DurationHistogram"))
 FAILED = "-1"
 
 
-def find_results(source: Source) -> list[Mapping[str, Any]]:
+def find_results(source: Source) -> list[Document]:
     """Every JSON object with fortio's keys."""
-    if '"DurationHistogram"' not in source.text:
-        return []
-    return [
-        document.value
-        for document in source.documents
-        if isinstance(document.value, dict) and document.value.keys() >= KEYS
-    ]
+    return source.objects(KEYS)
 
 
 def read_results(source: Source) -> list[Entry]:
@@ -32,8 +26,7 @@ def read_results(source: Source) -> list[Entry]:
     return [
         read_figures(
             _read_result,
-            result,
-            tool=NAME,
+            result.value,
             title="fortio JSON",
             expected="the object that fortio load -json writes for an HTTP run",
         )
@@ -127,8 +120,7 @@ def _rate(asked: Any) -> float | None:
 
 def _duration_s(asked: Any) -> float | None:
     """Seconds of "3s" or "3s, interrupted after 44"; None of "until stop"."""
-    microseconds = parse_duration_us(asked.partition(",")[0]) if isinstance(asked, str) else None
-    return None if microseconds is None else microseconds / 1e6
+    return parse_duration_s(asked.partition(",")[0]) if isinstance(asked, str) else None
 
 
 def _us(seconds: Any) -> float:

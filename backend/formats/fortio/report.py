@@ -8,7 +8,8 @@ from typing import Any
 
 from backend.formats.fortio.documents import FAILED
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_duration_us
+from backend.formats.numbers import parse_count, parse_duration_s
+from backend.formats.refusals import read_or_refuse
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, last_line
 
@@ -38,15 +39,10 @@ def _is_banner(line: Line) -> bool:
 def read_reports(source: Source) -> list[Entry]:
     """Every run in the source."""
     ended = source.text.endswith(("\n", "\r"))
-    return [_read_or_refuse(block, ended) for block in find_reports(source.lines)]
-
-
-def _read_or_refuse(block: Sequence[Line], ended: bool) -> Entry:
-    try:
-        # A last line without its line feed may have been cut off in a number.
-        return _Report(block if ended or len(block) < 2 else block[:-1]).trial()
-    except FormatError as refused:
-        return refused.with_traceback(None)
+    reports = find_reports(source.lines)
+    # A last line without its line feed may have been cut off in a number.
+    wholes = (report if ended or len(report) < 2 else report[:-1] for report in reports)
+    return [read_or_refuse(_Report(report).trial) for report in wholes]
 
 
 class _Report:
@@ -68,7 +64,7 @@ class _Report:
         return ParsedTrial(
             tool=NAME,
             **self._asked(),
-            elapsed_s=_duration_s(self._after(ENDED).split()[:1]),
+            elapsed_s=parse_duration_s(self._after(ENDED).partition(" ")[0]),
             requests_completed=sum(answered.values()),
             requests_ok=succeeded(answered),
             reported_rps=self._rate(),
@@ -96,12 +92,8 @@ class _Report:
             else f"The fortio report has codes of {coded} of its {calls} calls: it is cut off, "
             "or of no HTTP run."
         )
-        return FormatError(
-            reason,
-            tool=NAME,
-            line=last.number,
-            found=last.text,
-            expected='a line such as "Code 200 : 600 (100.0 %)" for each status',
+        return last.refusal(
+            reason, expected='a line such as "Code 200 : 600 (100.0 %)" for each status'
         )
 
     def _codes(self) -> dict[str, int]:
@@ -128,7 +120,7 @@ class _Report:
             "connections": self._threads(),
             "requested_rate_rps": rate or None,
             "requested_requests": calls,
-            "requested_duration_s": _duration_s(asked) if len(asked) == 1 else None,
+            "requested_duration_s": parse_duration_s(asked[0]) if len(asked) == 1 else None,
         }
 
     def _threads(self) -> int | None:
@@ -210,8 +202,3 @@ def _seconds(word: str) -> float | None:
 def _us(word: str) -> float | None:
     seconds = _seconds(word)
     return None if seconds is None else round(seconds * 1e6, 6)
-
-
-def _duration_s(words: Sequence[str]) -> float | None:
-    microseconds = parse_duration_us(words[0]) if words else None
-    return None if microseconds is None else round(microseconds / 1e6, 9)

@@ -49,7 +49,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     most = max(len(runs) for _, runs in readings)
     if logs > 1 or most > 1:
         raise not_one_trial(
-            NAME,
             found=f"{logs} logs, and {most} runs in one of the files",
             expected="one simulation.log, one console's text and the report's JSON, of one run",
         )

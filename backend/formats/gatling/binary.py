@@ -5,7 +5,6 @@ from __future__ import annotations
 from backend.formats.model import FormatError
 from backend.formats.text import Source
 
-NAME = "gatling"
 RUN = b"\0"
 LONGEST_VERSION = 40
 
@@ -40,7 +39,6 @@ def refusal(source: Source) -> FormatError:
     version = _version(source.data)
     return FormatError(
         "Loadsheet does not read Gatling's binary simulation.log.",
-        tool=NAME,
         found=f"the log of Gatling {version}",
         expected="the text that Gatling printed, or the simulation.log of 3.12 or before",
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from backend.formats.gatling.errors import by_class, unanswered
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import LONGEST_MS, parse_count, parse_number
+from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, last_line
 
 NAME = "gatling"
@@ -60,12 +61,7 @@ def read_run(block: Sequence[Line]) -> Entry:
     """What one run says."""
     titles = [at for at, line in enumerate(block) if is_console(line)]
     last = block[titles[-1] :]
-    try:
-        if last[0].text.startswith(GLOBAL):
-            return _read_global(last)
-        return _read_live(last)
-    except FormatError as refused:
-        return refused.with_traceback(None)
+    return read_or_refuse(_read_global if last[0].text.startswith(GLOBAL) else _read_live, last)
 
 
 def _read_global(lines: Sequence[Line]) -> ParsedTrial:
@@ -247,10 +243,4 @@ def _error(text: str) -> tuple[str, int] | None:
 
 
 def _refused(why: str, line: Line) -> FormatError:
-    return FormatError(
-        f"The Gatling summary is {why}.",
-        tool=NAME,
-        line=line.number,
-        found=line.text,
-        expected=EXPECTED,
-    )
+    return line.refusal(f"The Gatling summary is {why}.", expected=EXPECTED)

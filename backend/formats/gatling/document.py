@@ -53,14 +53,12 @@ def read_stats(document: Document) -> Entry:
     if stats is None:
         return broken_document(
             document,
-            tool=NAME,
             title="Gatling statistics file",
             expected="the whole stats.json or global_stats.json",
         )
     return read_figures(
         _trial,
         stats,
-        tool=NAME,
         title="Gatling statistics file",
         line=document.line,
         expected="numberOfRequests, minResponseTime and so on, each with total, ok and ko",

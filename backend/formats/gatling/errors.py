@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backend.formats.model import CLIENT_CLASS
-from backend.formats.transport_errors import class_by_words
+from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES
+from backend.formats.transport_errors import class_by_words, counted_classes
 
-NAMES = ("connect", "read", "timeout", "status", "other")
 # How the names of checks begin, and what stands in their failures: a response was there.
 CHECKS = (
     *("status.", "regex(", "jsonPath(", "jsonpJsonPath(", "jmesPath(", "jsonpJmesPath(", "css("),
@@ -55,9 +54,7 @@ def error_class(message: str) -> str:
 
 def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
     """The counts of each class."""
-    counts: dict[str, int] = dict.fromkeys((*NAMES, "write", CLIENT_CLASS), 0)
-    for message, count in failures.items():
-        counts[error_class(message)] += count
+    counts = counted_classes(failures, error_class, (*UNANSWERED_CLASSES, "status"))
     # Netty reports a failed write as a lost connection, so 0 seen does not mean 0 failed writes.
     return {**counts, "write": counts["write"] or None}
 

@@ -57,7 +57,7 @@ def read_log(source: Source) -> list[Entry]:
         reader.add(number, chunk)
     runs = [run for run in reader.runs if run.gathering.histogram.count]
     if not runs:
-        raise FormatError("The Gatling log has no request.", tool=NAME, found="", expected=EXPECTED)
+        raise FormatError("The Gatling log has no request.", found="", expected=EXPECTED)
     return [run.trial() for run in runs]
 
 
@@ -110,7 +110,6 @@ class _Reader:
             if len(self.runs) == MOST_RUNS:
                 raise FormatError(
                     f"The Gatling log has more than {MOST_RUNS} runs.",
-                    tool=NAME,
                     found=f"record RUN number {MOST_RUNS + 1}",
                     expected=f"at most {MOST_RUNS} runs: send the logs apart",
                 )
@@ -288,12 +287,8 @@ class _Run:
             latency=Latency(
                 mean_us=None if mean is None else round(mean, 3), min_us=low, max_us=high
             ),
-            latency_origin="samples",
-            latency_resolution_us=RESOLUTION_US,
-            samples=self.samples,
-            histogram=times.histogram,
-            timeline=times.timeline(),
             incomplete=self.is_cut,
+            **times.sampled(RESOLUTION_US, samples=self.samples),
         )
 
     def _errors(self) -> dict[str, int | None]:
@@ -304,9 +299,5 @@ class _Run:
 
 def _broken(line: int, found: str) -> FormatError:
     return FormatError(
-        "The Gatling log has a damaged line.",
-        tool=NAME,
-        line=line,
-        found=found,
-        expected=EXPECTED,
+        "The Gatling log has a damaged line.", line=line, found=found, expected=EXPECTED
     )

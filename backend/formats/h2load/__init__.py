@@ -57,7 +57,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
         return [*runs, *results]
     if max(len(runs), len(results), len(logs)) > 1:
         raise not_one_trial(
-            NAME,
             found=f"{len(runs)} reports, {len(results)} JSON results and {len(logs)} logs",
             expected="one report with at most one log and one JSON result",
         )

@@ -42,7 +42,6 @@ def read_document(document: Mapping[str, Any]) -> Entry:
     return read_figures(
         _trial,
         document,
-        tool=NAME,
         title="h2load JSON",
         expected="the object that h2load --output-file writes",
     )

@@ -54,7 +54,7 @@ def read_log(source: Source) -> ParsedTrial:
         _add(requests, statuses, number, frame)
     if not statuses.any():
         raise FormatError(
-            "The h2load log has no row.", tool=NAME, expected="rows of three cells, tabs between"
+            "The h2load log has no row.", expected="rows of three cells, tabs between"
         )
     return replace(_trial(requests, statuses), incomplete=rows.is_cut)
 
@@ -134,7 +134,6 @@ def _is_success(codes: Any) -> Any:
 def _bad(found: str, line: int) -> FormatError:
     return FormatError(
         "The h2load log has a damaged row below this line.",
-        tool=NAME,
         line=line,
         found=found,
         expected="start in µs, status (-1 of a failed request), time in µs",
@@ -151,10 +150,6 @@ def _trial(requests: Gathering, statuses: Any) -> ParsedTrial:
         requests_ok=ok,
         errors={"status": requests.completed - ok, "other": int(statuses[0])},
         status_counts=counts,
-        latency_origin="samples",
-        latency_resolution_us=1,
-        samples=int(statuses.sum()),
-        histogram=requests.histogram,
-        timeline=requests.timeline(),
         extra={"samples_with_status": requests.completed},
+        **requests.sampled(1, samples=int(statuses.sum())),
     )

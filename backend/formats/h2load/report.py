@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
+    all_by_name,
+    all_known,
     parse_amount,
     parse_count,
     parse_number,
@@ -163,11 +165,8 @@ class _Report:
 
     def _refusal(self, has: str, line: Line, expected: str) -> FormatError:
         at = last_line(self.block) if line is self.block[-1] else line
-        return FormatError(
+        return at.refusal(
             f"The h2load report has {has}: the run stopped, or the text is cut off or damaged.",
-            tool=NAME,
-            line=at.number,
-            found=at.text,
             expected=f'a line such as "{expected}"',
         )
 
@@ -187,13 +186,13 @@ class _Report:
         return [line for line in self.block if _spawns(line)]
 
     def _clients(self) -> int | None:
-        return _sum([parse_count(line.words[3]) for line in self._spawned()])
+        return _sum(parse_count(line.words[3]) for line in self._spawned())
 
     def _asked(self) -> int | None:
         lines = [line.words for line in self._spawned()]
         if not all(words[-2:] == ["total", "requests"] for words in lines):
             return None
-        return _sum([parse_count(words[-3]) for words in lines])
+        return _sum(parse_count(words[-3]) for words in lines)
 
     def _creates_at_a_rate(self) -> bool:
         return any("will be created every" in line.text for line in self._spawned())
@@ -224,12 +223,8 @@ class _Report:
     def _latency(self) -> tuple[Latency, float | None]:
         words = dict(self._cells(ROWS_OF_REQUESTS))
         words.pop("within", None)
-        times = {
-            name: time
-            for name, word in words.items()
-            if (time := parse_amount(word, TIME_UNITS_US)) is not None
-        }
-        if not times or len(times) < len(words):
+        times = all_by_name({name: parse_amount(words[name], TIME_UNITS_US) for name in words})
+        if not times:
             return Latency(), None
         latency = Latency(
             mean_us=times["mean"],
@@ -279,6 +274,6 @@ def _progress(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: counts[name] for name in ("total", "started", "done")}
 
 
-def _sum(parts: Sequence[int | None]) -> int | None:
-    counts = [part for part in parts if part is not None]
-    return sum(counts) if parts and len(counts) == len(parts) else None
+def _sum(parts: Iterable[int | None]) -> int | None:
+    counts = all_known(parts)
+    return sum(counts) if counts else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from backend.formats.model import ParsedTrial
+from backend.formats.together import with_samples
 
 # What a printed time may be off by: half a step and the cut to whole µs; and the histogram's
 # three digits.
@@ -17,16 +18,8 @@ def with_requests(trial: ParsedTrial, rows: ParsedTrial) -> ParsedTrial:
     """The report's figures with the rows' samples; where they contradict each other is noted."""
     if rows.latency_origin != "samples":
         return replace(trial, disagreements=(*trial.disagreements, *_disagreements(trial, rows)))
-    return replace(
-        trial,
-        tool_version=trial.tool_version or rows.tool_version,
-        latency_origin="samples",
-        latency_resolution_us=rows.latency_resolution_us,
-        samples=rows.samples,
-        histogram=rows.histogram,
-        timeline=rows.timeline or trial.timeline,
-        disagreements=(*trial.disagreements, *_disagreements(trial, rows)),
-    )
+    trial = replace(trial, tool_version=trial.tool_version or rows.tool_version)
+    return with_samples(trial, rows, _disagreements(trial, rows))
 
 
 def _disagreements(trial: ParsedTrial, rows: ParsedTrial) -> Iterator[str]:

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 
 from backend.formats.hdrhistogram.log import HEAD, LEGEND, is_log_line, read_log
 from backend.formats.hdrhistogram.unit import stated_unit_us
-from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, Latency, ParsedTrial
+from backend.formats.refusals import read_or_refuse
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source, blocks
 
@@ -48,21 +49,15 @@ def _entries(source: Source) -> list[Entry]:
     if not any(is_log_line(line) for line in source.lines):
         starts = [at for at, line in enumerate(source.lines) if is_header(line)]
         heads = source.lines[: starts[0]]
-        return [_distribution([*heads, *block], block) for block in blocks(source.lines, starts)]
-    try:
-        return [read_log(source)]
-    except FormatError as refused:
-        return [refused]
+        return [
+            read_or_refuse(_distribution, [*heads, *block], block)
+            for block in blocks(source.lines, starts)
+        ]
+    return [read_or_refuse(read_log, source)]
 
 
-def _distribution(stating: Sequence[Line], block: Sequence[Line]) -> Entry:
-    try:
-        return _trial(read_spectrum(block, tool=NAME), stated_unit_us(stating))
-    except FormatError as refused:
-        return refused.with_traceback(None)
-
-
-def _trial(spectrum: Spectrum, unit_us: float | None) -> ParsedTrial:
+def _distribution(stating: Sequence[Line], block: Sequence[Line]) -> ParsedTrial:
+    spectrum, unit_us = read_spectrum(block), stated_unit_us(stating)
     has_unit = unit_us is not None and spectrum.total > 0
     return ParsedTrial(
         tool=NAME,

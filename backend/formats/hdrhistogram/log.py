@@ -101,12 +101,8 @@ def _row(line: Line) -> _Row:
 
 
 def _damaged(line: Line, reason: str = "The histogram log has a damaged row.") -> FormatError:
-    return FormatError(
-        reason,
-        tool=NAME,
-        line=line.number,
-        found=line.text,
-        expected="start, length, maximum and a compressed histogram, between commas",
+    return line.refusal(
+        reason, expected="start, length, maximum and a compressed histogram, between commas"
     )
 
 

@@ -47,7 +47,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     if logs and len(sources) > 1:
         raise FormatError(
             "These files do not belong to one trial: hey prints a text or a CSV, not both.",
-            tool=NAME,
             found=", ".join(source.artefact.name for source in sources),
             expected="one file of hey",
         )

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from backend.formats.elapsed import implied_elapsed_s
-from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_number, parse_count, parse_number
 from backend.formats.refusals import read_figures
 from backend.formats.statuses import failed
@@ -35,7 +35,7 @@ LABELS = {
 
 def claims(source: Source) -> str | None:
     """Why this is output of boom in Python, or None."""
-    if _documents(source):
+    if source.objects(JSON_KEYS):
         return "a JSON object has boom's keys (count, total_time, rps, amp)"
     for position in _starts(source.lines):
         return f"line {source.lines[position].number} begins boom's results: Successful calls"
@@ -44,23 +44,13 @@ def claims(source: Source) -> str | None:
 
 def read(source: Source) -> list[Entry]:
     """Every run in the source, in order."""
-    documents = _documents(source)
+    documents = source.objects(JSON_KEYS)
     if documents:
-        return [_read_document(document) for document in documents]
+        return [_read_document(document.value) for document in documents]
     lines, starts = source.lines, _starts(source.lines)
     above = [lines[begin:end] for begin, end in pairwise([0, *starts])]
     return [
         _report(before, block) for before, block in zip(above, blocks(lines, starts), strict=True)
-    ]
-
-
-def _documents(source: Source) -> list[Mapping[str, Any]]:
-    if '"amp"' not in source.text:
-        return []
-    return [
-        document.value
-        for document in source.documents
-        if isinstance(document.value, dict) and document.value.keys() >= set(JSON_KEYS)
     ]
 
 
@@ -70,7 +60,6 @@ def _read_document(document: Mapping[str, Any]) -> Entry:
             {name: json_number(document.get(name, 0)) for name in (*JSON_KEYS, "stdev")},
             latency_resolution_us=1,
         ),
-        tool=NAME,
         title="boom JSON",
         expected="the object that boom --json-output prints",
     )
@@ -91,11 +80,8 @@ def _report(before: Sequence[Line], block: Sequence[Line]) -> Entry:
         if (figure := _figure(block, *label)) is not None
     }
     if len(figures) < len(LABELS):
-        return FormatError(
+        return block[-1].refusal(
             "The boom report is cut off before its rate.",
-            tool=NAME,
-            line=block[-1].number,
-            found=block[-1].text,
             expected='lines from "Successful calls" to "RPS"',
         )
     failures = _failures(before)

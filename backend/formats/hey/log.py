@@ -66,7 +66,6 @@ def read_log(source: Source) -> ParsedTrial:
     if not requests.completed:
         raise FormatError(
             "The hey CSV has no rows: no request was answered, or the file is cut off.",
-            tool=NAME,
             found=header,
             expected=f"rows of {len(table.names)} cells",
         )
@@ -92,7 +91,6 @@ def _figures(name: str, column: pl.Series) -> NDArray[Any]:
     if column.null_count() or not (figures.min() >= 0 and figures.max() <= highest):
         raise FormatError(
             f"The hey CSV has an impossible {name}.",
-            tool=NAME,
             found=f"{figures.min()} to {figures.max()}",
             expected=f"in each row a number from 0 to {highest}",
         )
@@ -107,9 +105,5 @@ def _trial(requests: Gathering, statuses: Mapping[str, int] | None) -> ParsedTri
         errors={"status": None if statuses is None else failed(statuses)},
         lists_answers_only=True,
         status_counts=statuses,
-        latency_origin="samples",
-        latency_resolution_us=RESOLUTION_US,
-        samples=requests.completed,
-        histogram=requests.histogram,
-        timeline=requests.timeline(),
+        **requests.sampled(RESOLUTION_US),
     )

@@ -85,12 +85,8 @@ class _Report:
         )
 
     def _cut_off(self) -> FormatError:
-        last = last_line(self.block)
-        return FormatError(
+        return last_line(self.block).refusal(
             "The hey report is cut off before the end of its status codes.",
-            tool=NAME,
-            line=last.number,
-            found=last.text,
             expected=f'"{STATUSES}" and lines such as "[200] 1000 responses"',
         )
 

@@ -58,7 +58,7 @@ def _entries(source: Source) -> Iterator[Entry]:
     for document in filter(_is_summary, source.documents):
         if document.value is None:
             yield broken_document(
-                document, tool=NAME, title="summary of HttpArena", expected="the whole JSON array"
+                document, title="summary of HttpArena", expected="the whole JSON array"
             )
             continue
         for row in document.value:
@@ -66,7 +66,6 @@ def _entries(source: Source) -> Iterator[Entry]:
                 trial_of,
                 row,
                 source.artefact.name,
-                tool=NAME,
                 title="summary of HttpArena",
                 line=document.line,
                 expected=EXPECTED,

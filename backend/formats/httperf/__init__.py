@@ -48,7 +48,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     if not runs:
         raise FormatError(
             "The httperf output is cut off in its first line.",
-            tool=NAME,
             line=1,
             found=sources[0].first_line,
             expected="the whole report, on lines as httperf printed it",

@@ -10,7 +10,7 @@ from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.httperf.command import SAMPLING_S, Command
 from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import CLIENT_CLASS, FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import all_by_name, parse_count, parse_number
 from backend.formats.statuses import CLASSES, succeeded
 from backend.formats.text import Line, last_line
 from backend.stats import Histogram
@@ -138,23 +138,14 @@ class _Report:
         return connections, requests, replies, elapsed
 
     def _refusal(self, lacks: str, expected: str) -> FormatError:
-        last = last_line(self.block)
-        return FormatError(
+        return last_line(self.block).refusal(
             f"The httperf report has {lacks}: the run stopped, or text is missing.",
-            tool=NAME,
-            line=last.number,
-            found=last.text,
             expected=expected,
         )
 
     def _contradiction(self, label: str, expected: str) -> FormatError:
-        line = self.parts[label]
-        return FormatError(
-            "The httperf report has counts that do not add up: it is damaged.",
-            tool=NAME,
-            line=line.number,
-            found=line.text,
-            expected=expected,
+        return self.parts[label].refusal(
+            "The httperf report has counts that do not add up: it is damaged.", expected=expected
         )
 
     def _words(self, label: str) -> list[str]:
@@ -168,13 +159,12 @@ class _Report:
         pairs = dict(
             word.split("=") for word in self._words("Reply status:") if word.count("=") == 1
         )
-        counts = {name: parse_count(pairs.get(name, "")) for name in CLASSES}
-        printed = {name: count for name, count in counts.items() if count is not None}
         if "Reply status:" not in self.parts:
             return None
-        if len(printed) < len(CLASSES) or sum(printed.values()) != replies:
+        counts = all_by_name({name: parse_count(pairs.get(name, "")) for name in CLASSES})
+        if counts is None or sum(counts.values()) != replies:
             raise self._contradiction("Reply status:", f"five classes, together {replies} replies")
-        return printed
+        return counts
 
     def _errors(self) -> dict[str, int] | None:
         """The counts of both lines, of the first alone where the second is missing."""
@@ -250,9 +240,7 @@ def _after(words: Sequence[str], name: str) -> str:
 
 
 def _counts(words: Sequence[str], names: Sequence[str]) -> dict[str, int] | None:
-    counts = {name: parse_count(_after(words, name)) for name in names}
-    printed = {name: count for name, count in counts.items() if count is not None}
-    return printed if len(printed) == len(names) else None
+    return all_by_name({name: parse_count(_after(words, name)) for name in names})
 
 
 def _classes(errors: dict[str, int] | None) -> dict[str, int | None]:

@@ -54,7 +54,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     runs = read_each(_read_summaries, texts)
     if len(logs) > 1 or (logs and len(runs) > 1):
         raise not_one_trial(
-            NAME,
             found=f"{len(logs)} JTL files and {len(runs)} summaries",
             expected="one JTL with at most one summary",
         )

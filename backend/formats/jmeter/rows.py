@@ -17,7 +17,6 @@ from backend.formats.text import Source
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "jmeter"
 # Twice the usual: rows are long, and each chunk has a fixed cost.
 CHUNK_BYTES = 8 << 20
 NUMBERS = frozenset(("elapsed", "bytes", "SampleCount"))
@@ -117,7 +116,6 @@ class Rows:
     def _open_quote(self, number: int, rest: bytes) -> FormatError:
         return FormatError(
             "The JMeter JTL has a quoted cell that is not closed.",
-            tool=NAME,
             line=number,
             found=rest[:200].decode(errors="replace").split("\n", maxsplit=1)[0],
             expected='a " at the end of the cell',
@@ -192,7 +190,6 @@ class Rows:
                 break
         return FormatError(
             "The JMeter JTL has a damaged row.",
-            tool=NAME,
             line=line,
             found=damaged.decode(errors="replace").rstrip("\r"),
             expected=f"{self.width} cells: {self.layout.delimiter.join(self.layout.names)}",

@@ -100,7 +100,6 @@ class Samples:
         if "SampleCount" in frame.columns and frame["SampleCount"].max() not in (None, 0, 1):
             raise FormatError(
                 "The JMeter JTL has rows that stand for several samples.",
-                tool=NAME,
                 found=f"SampleCount {frame['SampleCount'].max()!r}",
                 expected="a row for each sample (mode=Standard in a remote test)",
             )
@@ -167,7 +166,6 @@ class Samples:
             words = set(cells.unique().to_list()) - {"true", "false"}
             raise FormatError(
                 "The JMeter JTL has a success that is neither true nor false.",
-                tool=NAME,
                 found=str(next(iter(words))),
                 expected="true or false",
             )
@@ -251,7 +249,6 @@ class Samples:
         sums = f"{self.transactions} rows of transaction controllers"
         return FormatError(
             "The JMeter JTL has no samples.",
-            tool=NAME,
             found=sums if self.transactions else "no row",
             expected="a row for each request",
         )
@@ -295,7 +292,6 @@ def _refuse_parts(frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     raise FormatError(
         "The JMeter JTL has rows that may be parts of others, but no times to tell them apart.",
-        tool=NAME,
         found=names[0],
         expected="time stamps in ms since 1970, or as a date with a time",
     )
@@ -328,7 +324,6 @@ def _parts(rows: pl.DataFrame, named: list[str]) -> pl.Series:
 def _impossible(name: str, found: int, most: int, line: int | None) -> FormatError:
     return FormatError(
         f"The JMeter JTL has an impossible {name}.",
-        tool=NAME,
         line=line,
         found=str(found),
         expected=f"a whole number from 0 to {most}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import all_known, parse_count, parse_number
 from backend.formats.text import Line, blocks, last_line
 
 NAME = "jmeter"
@@ -137,18 +137,14 @@ def _seconds(word: str) -> float | None:
         return (
             parse_number(word.removesuffix("s").replace(",", ".")) if word.endswith("s") else None
         )
-    parts = [parse_count(part) for part in word.split(":")]
-    figures = [part for part in parts if part is not None]
-    if len(figures) != 3 or len(parts) != 3:
+    figures = all_known(map(parse_count, word.split(":")))
+    if figures is None or len(figures) != 3:
         return None
     return float(figures[0] * 3600 + figures[1] * 60 + figures[2])
 
 
 def _refused(why: str, line: Line) -> FormatError:
-    return FormatError(
+    return line.refusal(
         f"The JMeter summary {why}.",
-        tool=NAME,
-        line=line.number,
-        found=line.text,
         expected='a last line "summary = …" and behind it "... end of run"',
     )

@@ -14,7 +14,6 @@ from backend.formats.text import HEAD_BYTES, Source
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "jmeter"
 ROOT = "testResults"
 PIECE_BYTES = 64 << 10
 # A tag longer than this is no tag of JMeter's: the parser would keep all of it.
@@ -151,7 +150,6 @@ class _Reader:
     def _broken(self, found: str) -> FormatError:
         return FormatError(
             "The JMeter JTL is not whole XML.",
-            tool=NAME,
             line=self.parser.CurrentLineNumber,
             found=found,
             expected=f"<{ROOT}> with samples, to its end </{ROOT}>",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.formats.numbers import parse_count, parse_duration_us, parse_number
+from backend.formats.numbers import parse_count, parse_duration_s, parse_number
 from backend.formats.text import Line
 
 # Named in the log lines that k6 prints between.
@@ -57,9 +57,10 @@ def _executor(words: list[str]) -> Asked | None:
         return None
     if words[1:4] == ["looping", "VUs", "for"]:
         users = None if is_most else parse_count(words[0])
-        return Asked("closed", users, None, _seconds(words[4]))
+        return Asked("closed", users, None, parse_duration_s(words[4].rstrip(",")))
     if words[1:3] == ["iterations/s", "for"]:
-        return Asked("open", None, None if is_most else count, _seconds(words[3]))
+        rate = None if is_most else count
+        return Asked("open", None, rate, parse_duration_s(words[3].rstrip(",")))
     return _shared_iterations(words[1:])
 
 
@@ -70,8 +71,3 @@ def _shared_iterations(words: list[str]) -> Asked | None:
     if words[:4] == ["iterations", "for", "each", "of"] and len(words) > 4:
         return Asked("closed", parse_count(words[4]))
     return None
-
-
-def _seconds(word: str) -> float | None:
-    microseconds = parse_duration_us(word.rstrip(","))
-    return None if microseconds is None else microseconds / 1e6

@@ -98,7 +98,6 @@ class _Points:
         except pl.exceptions.PolarsError:
             raise FormatError(
                 "The k6 log has lines that cannot be read.",
-                tool=NAME,
                 line=number,
                 expected="a JSON object in each line",
             ) from None
@@ -134,16 +133,12 @@ class _Points:
             if (self.mark % name).encode() in line and not _is_good_point(line):
                 return FormatError(
                     "The k6 log has a damaged line.",
-                    tool=NAME,
                     line=self.number + position,
                     found=line.decode(errors="replace"),
                     expected=expected,
                 )
         return FormatError(
-            "The k6 log has lines that cannot be read.",
-            tool=NAME,
-            line=self.number,
-            expected=expected,
+            "The k6 log has lines that cannot be read.", line=self.number, expected=expected
         )
 
 
@@ -181,7 +176,6 @@ def _refuse_twins(header: str, names: list[str]) -> None:
     if twins:
         raise FormatError(
             "The header of the k6 log names a column twice.",
-            tool=NAME,
             found=header,
             expected="each column once",
         )

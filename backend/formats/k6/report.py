@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from backend.formats.k6.executors import Asked, asked_for
-from backend.formats.k6.summary import DURATION, latency_of, origin_of
+from backend.formats.k6.summary import DURATION, latency_of
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
     GO_UNITS_US,
     MICRO_SIGNS,
+    all_by_name,
     parse_amount,
     parse_count,
     parse_duration_us,
@@ -146,7 +147,7 @@ class _Report:
             transfer_rate_bytes_s=per_second,
             tool_errors=self._tool_errors(failed, dropped),
             latency=latency,
-            latency_origin=origin_of(latency),
+            latency_origin=latency.printed_origin,
             latency_resolution_us=step,
             incomplete=not self._is_whole(),
         )
@@ -161,11 +162,8 @@ class _Report:
     def _lacks(self, name: str) -> FormatError:
         line, words = self.run.metrics.get(name, (self.run.last, []))
         reason = f"has no {name} that can be read" if words else f"has no {name}"
-        return FormatError(
+        return line.refusal(
             f"The k6 text {reason}: it is cut off, or the script made no HTTP request.",
-            tool=NAME,
-            line=line.number,
-            found=line.text,
             expected=f"a line such as {name}......: 500     1957.717285/s",
         )
 
@@ -202,12 +200,8 @@ class _Report:
     def _latency(self, *, all_failed: bool) -> tuple[Latency, float | None]:
         printed = dict(word.split("=", 1) for word in self.metrics.get(DURATION, []) if "=" in word)
         printed.pop("count", None)
-        figures = {
-            name: time
-            for name, word in printed.items()
-            if (time := parse_duration_us(word)) is not None
-        }
-        if not printed or len(figures) < len(printed):
+        figures = all_by_name({name: parse_duration_us(word) for name, word in printed.items()})
+        if not figures:
             return Latency(), None
         if all_failed and not figures.get("max"):
             # Requests that never left took no time, which is no latency.

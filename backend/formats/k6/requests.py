@@ -120,7 +120,6 @@ class Requests:
         if not self.rows:
             raise FormatError(
                 "The k6 log has no request.",
-                tool=NAME,
                 found=f"no point of {DURATION}",
                 expected=f"points of {DURATION}: a script that makes HTTP requests",
             )
@@ -136,13 +135,9 @@ class Requests:
             errors=self._errors() if has_statuses else {},
             tool_errors=self._tool_errors(dropped),
             status_counts=self._status_counts() if has_statuses else None,
-            latency_origin="samples",
-            latency_resolution_us=RESOLUTION_US,
-            samples=self.rows,
-            histogram=self.gathering.histogram,
-            timeline=self.gathering.timeline(),
             disagreements=self._disagreements(),
             incomplete=was_cut,
+            **self.gathering.sampled(RESOLUTION_US, samples=self.rows),
         )
 
     def _url(self) -> str | None:
@@ -199,7 +194,6 @@ def _class_of_text(text: str) -> str:
 def _bad_value(name: str, found: str) -> FormatError:
     return FormatError(
         f"The k6 log has an impossible value of {name}.",
-        tool=NAME,
         found=found,
         expected="a time, and a value that a clock or a counter gives",
     )

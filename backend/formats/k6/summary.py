@@ -42,7 +42,6 @@ def read_summaries(source: Source) -> list[Entry]:
         read_figures(
             _read_summary,
             summary,
-            tool=NAME,
             title="k6 summary",
             expected="the object that k6 --summary-export or handleSummary gives",
         )
@@ -71,7 +70,7 @@ def _read_summary(summary: Mapping[str, Any]) -> ParsedTrial:
         transfer_rate_bytes_s=optional_number(data.get("rate")),
         tool_errors=_tool_errors(metrics, failed, dropped),
         latency=latency,
-        latency_origin=origin_of(latency),
+        latency_origin=latency.printed_origin,
         latency_resolution_us=RESOLUTION_US,
     )
 
@@ -146,13 +145,6 @@ def percent_of(statistic: str) -> str | None:
         return f"{float(statistic[2:-1]):.12g}"
     except ValueError:
         return None
-
-
-def origin_of(latency: Latency) -> str | None:
-    """What a summary's latency is made of."""
-    if latency.percentiles:
-        return "percentiles"
-    return None if latency == Latency() else "summary"
 
 
 def _elapsed_s(summary: Mapping[str, Any]) -> float | None:

@@ -80,7 +80,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     by_kind = {table.kind: table for table in tables}
     if max(len(trials), len(runs), len(tables) - len(by_kind) + 1) > 1:
         raise not_one_trial(
-            NAME,
             found=f"{len(trials)} JSON, {len(tables)} CSV and {len(runs)} console reports",
             expected="at most one of each",
         )
@@ -146,7 +145,6 @@ def _sum(counts: Mapping[str, int | None]) -> int:
 def _says_nothing(tables: Sequence[Table]) -> FormatError:
     return FormatError(
         f"The locust {tables[0].kind} file has no figures of requests.",
-        tool=NAME,
         line=tables[0].line,
         found=",".join(tables[0].header),
         expected="the file *_stats.csv beside it",

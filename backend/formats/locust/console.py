@@ -173,11 +173,8 @@ class _Run:
         return None
 
     def _refused(self, why: str, line: Line) -> FormatError:
-        return FormatError(
+        return line.refusal(
             f"The locust report {why}.",
-            tool=NAME,
-            line=line.number,
-            found=line.text,
             expected='a row "Aggregated …", and behind it "Response time percentiles"',
         )
 

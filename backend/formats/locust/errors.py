@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES
-from backend.formats.transport_errors import class_by_words
+from backend.formats.model import UNANSWERED_CLASSES
+from backend.formats.transport_errors import class_by_words, counted_classes
 
 # With "u" before the text where Python 2 printed it.
 STATUS = ("BadStatusCode(code=", "HTTPError('", 'HTTPError("', "HTTPError(u'", 'HTTPError(u"')
@@ -42,9 +42,7 @@ def by_class(failures: Mapping[str, int] | None) -> dict[str, int | None]:
     """The counts of each class; none where the failures are unknown."""
     if failures is None:
         return {}
-    counts = dict.fromkeys((*UNANSWERED_CLASSES, "status", CLIENT_CLASS), 0)
-    for name, count in failures.items():
-        counts[error_class(name)] += count
+    counts = counted_classes(failures, error_class, (*UNANSWERED_CLASSES, "status"))
     # Rarely distinguished from a failed read, so 0 seen does not mean 0 failed writes.
     return {**counts, "write": counts["write"] or None}
 

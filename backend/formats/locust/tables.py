@@ -268,9 +268,5 @@ def _us(milliseconds: float | None) -> float | None:
 
 def _broken(kind: str, line: int, found: str, expected: str) -> FormatError:
     return FormatError(
-        f"The locust {kind} file cannot be read.",
-        tool=NAME,
-        line=line,
-        found=found,
-        expected=expected,
+        f"The locust {kind} file cannot be read.", line=line, found=found, expected=expected
     )

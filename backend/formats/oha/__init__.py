@@ -13,7 +13,6 @@ unless it has as many rows as requests were asked for (load.requests, -n in the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.oha.document import is_result, read_document
@@ -21,7 +20,7 @@ from backend.formats.oha.report import find_reports, read_report
 from backend.formats.oha.rows import is_csv, read_csv
 from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Source
-from backend.formats.together import read_each, split_sources
+from backend.formats.together import read_each, split_sources, with_samples
 
 NAME = "oha"
 KEEPS_CONNECTIONS = True
@@ -46,7 +45,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     runs = read_each(_read_documents, others) + read_each(_read_reports, others)
     if len(tables) > 1 or (len(runs) > 1 and tables):
         raise not_one_trial(
-            NAME,
             found=f"{len(runs)} results and {len(tables)} CSV files",
             expected="one result with at most one CSV",
         )
@@ -70,18 +68,8 @@ def _with_rows(trial: Entry, rows: ParsedTrial) -> Entry:
     """The result's figures with the samples of the CSV; a refusal stays one."""
     if isinstance(trial, FormatError):
         return trial
-    disagreements = list(trial.disagreements)
-    if trial.status_counts != rows.status_counts:
-        disagreements.append(
-            f"the result has responses by status {trial.status_counts}, "
-            f"the CSV {rows.status_counts}"
-        )
-    return replace(
-        trial,
-        latency_origin="samples",
-        latency_resolution_us=rows.latency_resolution_us,
-        samples=rows.samples,
-        histogram=rows.histogram,
-        timeline=rows.timeline,
-        disagreements=tuple(disagreements),
+    contradiction = (
+        f"the result has responses by status {trial.status_counts}, the CSV {rows.status_counts}"
     )
+    is_contradicted = trial.status_counts != rows.status_counts
+    return with_samples(trial, rows, [contradiction] if is_contradicted else [])

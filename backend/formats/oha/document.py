@@ -28,7 +28,6 @@ def read_document(document: Mapping[str, Any]) -> Entry:
     return read_figures(
         _trial,
         document,
-        tool=NAME,
         title="oha JSON",
         expected="the object that oha prints with --output-format json",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backend.formats.statuses import failed
-from backend.formats.transport_errors import class_by_words
+from backend.formats.transport_errors import class_by_words, counted_classes
 
 # In flight when the time was up: no failure of the server.
 DEADLINE = "aborted due to deadline"
@@ -46,9 +46,6 @@ def errors_of(
     status = None if codes is None else failed(codes)
     if messages is None:
         return {"status": status}
-    counts = dict.fromkeys(("connect", "read", "timeout", "other"), 0)
-    for message, count in messages.items():
-        if message != DEADLINE:
-            name = class_of(message)
-            counts[name] = counts.get(name, 0) + count
-    return {**counts, "status": status}
+    failures = {message: count for message, count in messages.items() if message != DEADLINE}
+    classes = ("connect", "read", "timeout", "other")
+    return {**counted_classes(failures, class_of, classes), "status": status}

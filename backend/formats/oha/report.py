@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import all_known, parse_count, parse_number
 from backend.formats.oha.errors import DEADLINE, errors_of
 from backend.formats.statuses import succeeded
 from backend.formats.text import Line, Source, blocks, last_line
@@ -96,13 +96,9 @@ class _Report:
         )
 
     def _cut_off(self) -> FormatError:
-        last = last_line(self.block)
-        return FormatError(
+        return last_line(self.block).refusal(
             "The oha report is cut off or damaged: its summary, histogram and status codes "
             "do not tell of the same responses.",
-            tool=NAME,
-            line=last.number,
-            found=last.text,
             expected=f'all lines from "Summary:" to those under "{CODES}"',
         )
 
@@ -152,9 +148,9 @@ class _Report:
         lines = self._under(HISTOGRAM)
         if not lines:
             return None
-        counts = [parse_count(line.text.partition("[")[2].partition("]")[0]) for line in lines]
-        numbers = [count for count in counts if count is not None]
-        return sum(numbers) if len(numbers) == len(counts) else None
+        marks = (line.text.partition("[")[2].partition("]")[0] for line in lines)
+        counts = all_known(map(parse_count, marks))
+        return None if counts is None else sum(counts)
 
     def _messages(self, completed: int, elapsed_us: float, rate: float) -> dict[str, int] | None:
         """Errors by message; None where lines may be missing, by the rate, which counts all."""

@@ -59,7 +59,7 @@ class _Rows:
             if not self.cut:
                 self._add(frame)
         if not self.requests.completed:
-            raise FormatError("The oha CSV has no rows.", tool=NAME, expected="rows of seven cells")
+            raise FormatError("The oha CSV has no rows.", expected="rows of seven cells")
         return self._trial()
 
     def _add(self, frame: Any) -> None:
@@ -92,12 +92,8 @@ class _Rows:
                 min_us=self.lowest_ns / 1000,
                 max_us=self.highest_ns / 1000,
             ),
-            latency_origin="samples",
-            latency_resolution_us=RESOLUTION_US,
-            samples=count,
-            histogram=self.requests.histogram,
-            timeline=self.requests.timeline(),
             incomplete=self.cut,
+            **self.requests.sampled(RESOLUTION_US),
         )
 
 
@@ -118,7 +114,6 @@ def _columns(frame: Any) -> list[Any]:
 def _bad(found: str) -> FormatError:
     return FormatError(
         "The oha CSV has a damaged row.",
-        tool=NAME,
         found=found,
         expected="start and duration in s, at most a month, whole bytes, a status of three digits",
     )

@@ -31,7 +31,7 @@ JSON_KEYS = frozenset(("Summary", "Statistics", "Percentiles", "Histograms"))
 
 def claims(source: Source) -> str | None:
     """Why this is plow's output, or None."""
-    if _results(source):
+    if source.objects(JSON_KEYS):
         return "a JSON object has plow's keys (Summary, Statistics, Percentiles, Histograms)"
     tables = find_tables(source)
     if tables:
@@ -40,16 +40,6 @@ def claims(source: Source) -> str | None:
         if asked_in(line) is not None:
             return f"line {line.number} is plow's line of what it was asked for"
     return None
-
-
-def _results(source: Source) -> list[Document]:
-    if '"Percentiles"' not in source.text:
-        return []
-    return [
-        document
-        for document in source.documents
-        if isinstance(document.value, dict) and document.value.keys() >= JSON_KEYS
-    ]
 
 
 def read(sources: Sequence[Source]) -> list[Entry]:
@@ -81,7 +71,7 @@ def _runs(source: Source) -> list[Entry]:
     # The result is the last snapshot, and only the head of the file was looked at.
     what_to_do = "Send the last snapshot alone, with the lines above the first one."
     size, title = source.size_of_log, "last snapshot of plow"
-    return [in_long_file(size, tool=NAME, title=title, line=1, what_to_do=what_to_do)]
+    return [in_long_file(size, title=title, line=1, what_to_do=what_to_do)]
 
 
 def _table_runs(source: Source) -> list[Entry]:
@@ -99,7 +89,7 @@ def _table_runs(source: Source) -> list[Entry]:
 
 
 def _json_runs(source: Source) -> list[Entry]:
-    results = _results(source)
+    results = source.objects(JSON_KEYS)
     if not results:
         return []
     asked = _asked(source)
@@ -181,7 +171,6 @@ def _asked_before(asked: Sequence[tuple[int, Asked]], number: int) -> Asked:
 def _cut_off(line: int, found: str) -> FormatError:
     return FormatError(
         "The plow output is cut off: its last snapshot is missing.",
-        tool=NAME,
         line=line,
         found=found,
         expected="the last snapshot, whole, as plow prints it at the end",
@@ -191,7 +180,6 @@ def _cut_off(line: int, found: str) -> FormatError:
 def _read_document(document: Document, asked: Asked) -> Entry:
     return read_figures(
         lambda: trial_of(_figures(document.value), asked),
-        tool=NAME,
         title="plow JSON",
         line=document.line,
         expected="the object that plow --json prints",

@@ -11,7 +11,6 @@ from backend.formats.plow.trial import Asked, Figures, trial_of
 from backend.formats.refusals import fault_in
 from backend.formats.text import Line, Source, blocks
 
-NAME = "plow"
 SUMMARY, ERRORS = "Summary:", "Error:"
 PERCENTILES, HISTOGRAM = "Latency Percentile:", "Latency Histogram:"
 NEEDED = ("Elapsed", "Count", "RPS", "Reads", "Writes")
@@ -50,7 +49,6 @@ def read_table(block: Sequence[Line], asked: Asked) -> Entry:
         last = block[-1]
         return FormatError(
             "The plow report is cut off before its latency row, or damaged.",
-            tool=NAME,
             line=last.number,
             found=f"{last.text} ({fault_in(wrong)})",
             expected='the rows from "Elapsed" to "Statistics" and "Latency", as plow prints them',

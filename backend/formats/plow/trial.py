@@ -11,6 +11,7 @@ from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Latency, ParsedTrial
 from backend.formats.numbers import (
     parse_count,
+    parse_duration_s,
     parse_duration_us,
     parse_number,
     require_duration_us,
@@ -63,13 +64,11 @@ def asked_in(line: Line) -> Asked | None:
     if words[-1] != "connection(s)." or words[-3:-2] != ["using"]:
         return None
     after = dict(pairwise(words))
-    microseconds = parse_duration_us(after.get("for", ""))
-    return Asked(
-        words[1],
+    requests, duration_s = (
         parse_count(after.get("with", "")),
-        None if microseconds is None else microseconds / 1e6,
-        parse_count(words[-2]),
+        parse_duration_s(after.get("for", "")),
     )
+    return Asked(words[1], requests, duration_s, parse_count(words[-2]))
 
 
 def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> ParsedTrial:

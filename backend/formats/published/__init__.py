@@ -56,7 +56,6 @@ def _entries(source: Source) -> list[Entry]:
 def _too_long(source: Source) -> FormatError:
     return FormatError(
         "The file of the published table is too long.",
-        tool=NAME,
         found=f"{len(source.lines):,} lines",
         expected=f"at most {MOST_LINES:,} lines; divide the table into several files",
     )

@@ -11,7 +11,6 @@ from backend.formats.model import Entry, FormatError
 from backend.formats.published.row import (
     COLUMNS,
     LONGEST_TOOL,
-    NAME,
     SETTING,
     Publication,
     trial_of,
@@ -60,7 +59,6 @@ def _read(lines: Sequence[Line]) -> list[Entry]:
     if not table:
         raise FormatError(
             "The published table has no rows.",
-            tool=NAME,
             expected="a line with the names of the columns, and a line for each trial",
         )
     columns = _columns(table[0])
@@ -77,21 +75,18 @@ def _publication(lines: Sequence[Line]) -> Publication:
     if missing:
         raise FormatError(
             "The published table does not say where its figures come from.",
-            tool=NAME,
             found=f"no line “# {missing[0]}: …”",
             expected="the lines “# source: Title, author” and “# published: 2009-12-22”",
         )
     if not DATE.fullmatch(texts["published"]):
         raise FormatError(
             "The date of the publication cannot be read.",
-            tool=NAME,
             found=texts["published"],
             expected="a year, a month or a date: 2009, 2009-12 or 2009-12-22",
         )
     if len(texts.get("tool", "")) > LONGEST_TOOL:
         raise FormatError(
             "The name of the load tool is too long.",
-            tool=NAME,
             found=texts["tool"],
             expected=f"at most {LONGEST_TOOL} characters",
         )
@@ -104,7 +99,6 @@ def _columns(line: Line) -> list[str]:
     if unknown or "server" not in columns or len(set(columns)) < len(columns):
         raise FormatError(
             "The header of the published table is not as expected.",
-            tool=NAME,
             line=line.number,
             found=f"the column {unknown[0]}" if unknown else line.text,
             expected=f"server and each of these columns once at most: {', '.join(COLUMNS)}, "
@@ -124,7 +118,6 @@ def _fields(line: Line) -> list[str]:
     except csv.Error as fault:
         raise FormatError(
             "A field of the published table is too long.",
-            tool=NAME,
             line=line.number,
             found=line.text[:100],
             expected=f"at most {csv.field_size_limit():,} characters",
@@ -144,7 +137,6 @@ def _row(columns: Sequence[str], line: Line) -> Row:
     if len(fields) != len(columns):
         raise FormatError(
             "A row of the published table has another number of fields than the header.",
-            tool=NAME,
             line=line.number,
             found=f"{len(fields)} fields",
             expected=f"{len(columns)} fields, empty where a figure is unknown",
@@ -160,7 +152,6 @@ def _trial(row: Row | FormatError, publication: Publication) -> Entry:
         trial_of,
         row.fields,
         publication,
-        tool=NAME,
         title="published table",
         line=row.line,
         expected="a server and at least one figure; numbers with a point and without a unit",

@@ -85,7 +85,6 @@ def _refuse_several(trials: Sequence[Entry], hits: Sequence[Hits], logs: Sequenc
     """Raise FormatError where several files cannot be of one trial."""
     if max(len(trials), len(hits), len(logs)) > 1:
         raise not_one_trial(
-            NAME,
             found=f"{len(trials)} results, {len(hits)} files of responses, {len(logs)} logs",
             expected="one result with at most one file of responses and one log",
         )

@@ -47,7 +47,6 @@ def read_document(document: Mapping[str, Any]) -> Entry:
         if not _is_figure(document.get(name, 0), whole=name in COUNTS):
             return FormatError(
                 f"The siege JSON has no number as its {name}.",
-                tool=NAME,
                 found=str(document[name]),
                 expected="a whole number" if name in COUNTS else "a number",
             )
@@ -105,22 +104,16 @@ def _figure(line: Line, name: str) -> tuple[float | int | None, str]:
 
 def _damaged(line: Line, name: str) -> FormatError:
     label, units = LABELS[name]
-    return FormatError(
+    return line.refusal(
         f"The siege report has no number as its {label}, or an unknown unit.",
-        tool=NAME,
-        line=line.number,
-        found=line.text,
         expected=f"{label}: 12{'' if name in COUNTS else '.34'} {' or '.join(units)}".rstrip(),
     )
 
 
 def _cut_off(run: Run) -> FormatError:
     last = run.lines[-1] if run.lines else Line(0, "")
-    return FormatError(
+    return last.refusal(
         "The siege report has no complete result: the run stopped, or the text is cut off.",
-        tool=NAME,
-        line=last.number,
-        found=last.text,
         expected='lines from "Transactions: 500 hits" to "Shortest transaction: 0.00"',
     )
 
@@ -209,11 +202,8 @@ def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> Entry:
     # Without a transaction the mean is 0 ÷ 0.
     is_known = {name for name, value in figures.items() if value is not None}
     if is_cut or len(cells) != LOG_CELLS or not is_known >= set(NEEDED):
-        return FormatError(
+        return line.refusal(
             "The siege log has a row that is damaged or cut off.",
-            tool=NAME,
-            line=line.number,
-            found=line.text,
             expected=f"{LOG_CELLS} cells: date, transactions, elapsed time, … failed",
         )
     figures["response_time"] = _times(figures["response_time"], 1e6)

@@ -10,6 +10,7 @@ import numpy as np
 from backend.formats.model import ParsedTrial
 from backend.formats.numbers import LONGEST_S, parse_number
 from backend.formats.timeline import Gathering
+from backend.formats.together import with_samples
 
 NAME = "siege"
 # Two decimals of a second.
@@ -92,23 +93,14 @@ def with_hits(trial: ParsedTrial, hits: Hits) -> ParsedTrial:
     """The report's figures with the samples of its verbose lines."""
     if not hits.count:
         return trial
-    ended = hits.count_below(500)
-    disagreements = trial.disagreements
+    ended, rows = hits.count_below(500), trial_of(hits)
+    disagreements = []
     if trial.requests_completed is not None and ended != trial.requests_completed:
-        disagreements = (
-            *disagreements,
+        disagreements.append(
             f"the report says {trial.requests_completed} transactions, "
-            f"{ended} verbose lines have a status below 500",
+            f"{ended} verbose lines have a status below 500"
         )
-    return replace(
-        trial,
-        status_counts=_in_order(hits.codes),
-        latency_origin="samples",
-        latency_resolution_us=RESOLUTION_US,
-        samples=hits.count,
-        histogram=hits.requests.histogram,
-        disagreements=disagreements,
-    )
+    return replace(with_samples(trial, rows, disagreements), status_counts=rows.status_counts)
 
 
 def trial_of(hits: Hits) -> ParsedTrial:
@@ -119,14 +111,7 @@ def trial_of(hits: Hits) -> ParsedTrial:
         requests_completed=hits.count,
         requests_ok=ok,
         errors={"status": hits.count - ok},
-        status_counts=_in_order(hits.codes),
-        latency_origin="samples",
-        latency_resolution_us=RESOLUTION_US,
-        samples=hits.count,
-        histogram=hits.requests.histogram,
+        status_counts=dict(sorted(hits.codes.items())),
         extra={"format": "text"},
+        **hits.requests.sampled(RESOLUTION_US),
     )
-
-
-def _in_order(codes: Counter[str]) -> dict[str, int]:
-    return dict(sorted(codes.items()))

@@ -128,7 +128,8 @@ def test_a_run_that_failed_is_refused_with_its_line_and_the_others_are_read():
     broken = REPORTS["wrk"].replace(" requests in ", " requests on ")
     text = f"$ wrk -c1 http://a/\n{broken}$ ab -n 5 http://a/\n{REPORTS['ab']}"
     refused, trial = read(text)
-    assert (refused.tool, trial.tool) == ("wrk", "ab")
+    assert refused.reason.startswith("The wrk report")
+    assert trial.tool == "ab"
     assert 1 < refused.line <= broken.count("\n") + 2
 
 

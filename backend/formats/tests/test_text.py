@@ -1,7 +1,15 @@
 import pytest
 
 from backend.formats import RawArtefact
-from backend.formats.numbers import parse_count, parse_duration_us, parse_number, step_us
+from backend.formats.numbers import (
+    all_by_name,
+    all_known,
+    parse_count,
+    parse_duration_s,
+    parse_duration_us,
+    parse_number,
+    step_us,
+)
 from backend.formats.text import MOST_BLANKS, Source, clean_lines, is_prompt
 from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 
@@ -108,6 +116,25 @@ def test_localised_separators_of_thousands_become_commas(mark):
 def test_a_space_that_may_stand_between_columns_stays(text):
     (line,) = clean_lines(text)
     assert "," not in line.text
+
+
+def test_figures_are_known_together_or_not_at_all():
+    assert all_known(map(parse_count, ("3", "0"))) == [3, 0]
+    assert all_known(map(parse_count, ("3", "x"))) is None
+    assert all_by_name({"p50": 1.5}) == {"p50": 1.5}
+    assert all_by_name({"p50": 1.5, "p99": None}) is None
+    assert (parse_duration_s("1m2.5s"), parse_duration_s("12")) == (62.5, None)
+
+
+def test_objects_are_told_by_all_of_their_keys():
+    source = Source(RawArtefact.of("file", b'[{"a": 1}]\n{"a": 1, "b": 2}\n{"a": 3}\n{"b": '))
+    assert [document.value for document in source.objects(("a", "b"))] == [{"a": 1, "b": 2}]
+    assert source.objects(("a", "c")) == []
+
+
+def test_a_line_refuses_by_its_number_and_text():
+    refused = clean_lines("first\nsecond")[1].refusal("It is cut off.", expected="a third line")
+    assert str(refused) == "It is cut off. Line 2. Found: 'second'. Expected: a third line."
 
 
 def test_quoting_is_taken_off_at_once_however_deep():

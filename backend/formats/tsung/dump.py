@@ -92,7 +92,6 @@ class _Requests:
             if is_damaged and line.strip() and not line.startswith("#"):
                 raise FormatError(
                     "The tsung dump has a damaged line.",
-                    tool=NAME,
                     line=number + position,
                     found=line,
                     expected=EXPECTED,
@@ -105,7 +104,6 @@ class _Requests:
         if milliseconds.max() > LONGEST_MS:
             raise FormatError(
                 "The tsung dump has an impossible duration.",
-                tool=NAME,
                 found=f"{milliseconds.max()} ms",
                 expected="at most a month",
             )
@@ -132,9 +130,7 @@ class _Requests:
 
     def trial(self) -> ParsedTrial:
         if not self.rows or self.lowest_us is None:
-            raise FormatError(
-                "The tsung dump has no request.", tool=NAME, found="", expected=EXPECTED
-            )
+            raise FormatError("The tsung dump has no request.", found="", expected=EXPECTED)
         unanswered = self.statuses.pop(NO_STATUS, 0)
         named = {name: count for name, count in self.errors.items() if name}
         without = {NO_STATUS: unanswered} if unanswered else {}
@@ -152,9 +148,5 @@ class _Requests:
                 min_us=self.lowest_us,
                 max_us=self.highest_us,
             ),
-            latency_origin="samples",
-            latency_resolution_us=RESOLUTION_US,
-            samples=self.rows,
-            histogram=self.gathering.histogram,
-            timeline=self.gathering.timeline(),
+            **self.gathering.sampled(RESOLUTION_US, samples=self.rows),
         )

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.formats.model import CLIENT_CLASS, Entry, FormatError, Latency, ParsedTrial
-from backend.formats.refusals import read_figures
+from backend.formats.numbers import all_known
+from backend.formats.refusals import read_figures, read_or_refuse
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, last_line
 
@@ -57,7 +58,7 @@ def read_log(source: Source) -> list[Entry]:
     documents = _documents(source)
     if documents:
         return [_read_json(document) for document in documents]
-    return [_text_or_refuse(block) for block in _runs(source.lines)]
+    return [read_or_refuse(lambda run=run: _trial(_stats_of(run))) for run in _runs(source.lines)]
 
 
 def _runs(lines: Sequence[Line]) -> list[list[Line]]:
@@ -70,22 +71,11 @@ def _runs(lines: Sequence[Line]) -> list[list[Line]]:
     return [run for run in runs if any(line.text.startswith(DUMP) for line in run)]
 
 
-def _text_or_refuse(block: Sequence[Line]) -> Entry:
-    try:
-        return _trial(_stats_of(block))
-    except FormatError as refused:
-        return refused.with_traceback(None)
-
-
 def _stats_of(block: Sequence[Line]) -> Stats:
     """The last figures of each statistic; raises FormatError for a log without its end."""
     if not block[-1].text.startswith(END):
-        last = last_line(block)
-        raise FormatError(
+        raise last_line(block).refusal(
             "The tsung log is cut off, or its run was killed.",
-            tool=NAME,
-            line=last.number,
-            found=last.text,
             expected="a last line such as EndMonitor:{1795,230805,229628}",
         )
     stats: Stats = {}
@@ -99,14 +89,10 @@ def _stats_of(block: Sequence[Line]) -> Stats:
 
 
 def _figures(line: Line, cells: Sequence[str]) -> list[float]:
-    figures = [_number(cell) for cell in cells]
-    numbers = [figure for figure in figures if figure is not None]
-    if len(numbers) != len(figures) or len(numbers) not in (2, SAMPLE_CELLS):
-        raise FormatError(
+    numbers = all_known(map(_number, cells))
+    if numbers is None or len(numbers) not in (2, SAMPLE_CELLS):
+        raise line.refusal(
             "The tsung log has a damaged statistic.",
-            tool=NAME,
-            line=line.number,
-            found=line.text,
             expected="a name and two counts, or a name and seven figures",
         )
     return numbers
@@ -126,7 +112,6 @@ def _number(word: str) -> float | None:
 def _read_json(dumps: Sequence[Any]) -> Entry:
     return read_figures(
         lambda: _trial(_stats_of_json(dumps)),
-        tool=NAME,
         title="tsung log in JSON",
         expected="the object that tsung writes with its JSON backend",
     )
@@ -155,7 +140,7 @@ def _trial(stats: Stats) -> ParsedTrial:
     totals = {name: round(figures[1]) for name, figures in stats.items() if len(figures) == 2}
     if min(totals.values(), default=0) < 0:
         raise FormatError(
-            "The tsung log has a count below 0.", tool=NAME, found=str(totals), expected="counts"
+            "The tsung log has a count below 0.", found=str(totals), expected="counts"
         )
     statuses = {name: total for name, total in totals.items() if name.isdigit() and len(name) == 3}
     failures = {name: total for name, total in totals.items() if name.startswith("error_")}
@@ -170,7 +155,7 @@ def _trial(stats: Stats) -> ParsedTrial:
         tool_errors=failures,
         status_counts=statuses,
         latency=latency,
-        latency_origin=None if latency == Latency() else "summary",
+        latency_origin=latency.printed_origin,
         latency_resolution_us=RESOLUTION_US,
     )
 

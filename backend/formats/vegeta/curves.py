@@ -58,10 +58,4 @@ def _bucket(line: Line) -> list[float | None] | None:
 
 
 def _no_rows(block: Sequence[Line], expected: str) -> FormatError:
-    return FormatError(
-        "The vegeta report has no rows.",
-        tool=NAME,
-        line=block[0].number,
-        found=block[0].text,
-        expected=f"rows with {expected}",
-    )
+    return block[0].refusal("The vegeta report has no rows.", expected=f"rows with {expected}")

@@ -16,7 +16,6 @@ from backend.formats.vegeta.results import COLUMNS, Attempts
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "vegeta"
 READ_BYTES = 4 << 20
 # A result holds the body of its response.
 LONGEST_MESSAGE_BYTES = 64 << 20
@@ -80,7 +79,6 @@ def read_gob(source: Source) -> ParsedTrial:
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as wrong:
         raise FormatError(
             "The vegeta results are damaged.",
-            tool=NAME,
             found=f"in message {messages.number}: {fault_in(wrong)}",
             expected="the gob stream that vegeta attack writes",
         ) from None

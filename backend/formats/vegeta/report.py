@@ -45,11 +45,8 @@ class FoundReport:
 def find_reports(source: Source) -> list[FoundReport]:
     """Every report in the source, in order, the replaced ones too."""
     if '"bytes_in"' in source.text:
-        return [
-            FoundReport(JSON, document.line, document.value)
-            for document in source.documents
-            if isinstance(document.value, dict) and document.value.keys() >= JSON_KEYS
-        ]
+        documents = source.objects(JSON_KEYS)
+        return [FoundReport(JSON, document.line, document.value) for document in documents]
     lines = source.lines
     starts = [position for position, line in enumerate(lines) if _kind(line)]
     return [
@@ -80,7 +77,6 @@ def read_reports(source: Source) -> tuple[int, list[Entry]]:
         entries.append(
             FormatError(
                 "The vegeta output is cut off: its last report is missing.",
-                tool=NAME,
                 line=last.line,
                 found=f"a {last.kind} that -every printed in between",
                 expected="the last report, which stands without a clearing of the screen",
@@ -103,7 +99,6 @@ def _read_report(report: FoundReport) -> Entry:
     return read_figures(
         READERS[report.kind],
         report.body,
-        tool=NAME,
         title=f"vegeta {report.kind}",
         line=report.line,
         expected="the report as vegeta prints it",
@@ -243,12 +238,8 @@ def _rows(block: Sequence[Line]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _cut_off(block: Sequence[Line]) -> FormatError:
-    last = last_line(block)
-    return FormatError(
+    return last_line(block).refusal(
         "The vegeta report is cut off before the end of its status codes, or damaged.",
-        tool=NAME,
-        line=last.number,
-        found=last.text,
         expected='rows from "Requests [total, …]" to "Status Codes [code:count]"',
     )
 

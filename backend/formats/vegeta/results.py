@@ -99,7 +99,7 @@ class Attempts:
     def trial(self, *, incomplete: bool = False) -> ParsedTrial:
         """The trial of all attempts; raises FormatError when there is none."""
         if not self.count:
-            raise FormatError("The vegeta results have no request.", tool=NAME, expected="results")
+            raise FormatError("The vegeta results have no request.", expected="results")
         (url,) = self.urls if len(self.urls) == 1 else (None,)
         statuses = by_status(self.statuses)
         unanswered = statuses.pop(UNANSWERED, 0)
@@ -117,12 +117,8 @@ class Attempts:
             },
             tool_errors=dict(self.texts),
             status_counts=statuses,
-            latency_origin="samples",
-            latency_resolution_us=RESOLUTION_US,
-            samples=self.count,
-            histogram=self.requests.histogram,
-            timeline=self.requests.timeline(),
             incomplete=incomplete,
+            **self.requests.sampled(RESOLUTION_US, samples=self.count),
         )
 
 
@@ -138,7 +134,6 @@ def _figures(name: str, column: pl.Series) -> np.ndarray[Any, np.dtype[Any]]:
 def _bad_figure(name: str, found: str) -> FormatError:
     return FormatError(
         f"The vegeta results have an impossible {name}.",
-        tool=NAME,
         found=found,
         expected=f"in each row a whole number from 0 to {MOST[name]}",
     )
@@ -256,7 +251,6 @@ def _bad_line(number: int, chunk: bytes) -> FormatError:
     at, line = bad or (number, chunk)
     return FormatError(
         "The vegeta results have a damaged line.",
-        tool=NAME,
         line=at,
         found=line[:200].decode(errors="replace"),
         expected="a JSON object of vegeta encode: code, timestamp, latency, bytes_in",

@@ -47,7 +47,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     runs = read_each(_runs, outputs)
     if len(curves) > 1 or (curves and len(runs) > 1):
         raise not_one_trial(
-            NAME,
             found=f"{len(runs)} runs and {len(curves)} CSV files",
             expected="one run with at most one -e file",
         )

@@ -25,7 +25,7 @@ def read_curve(source: Source) -> ParsedTrial:
         percent, time_us = _row(line, len(points), highest)
         points[str(percent)], highest = float(time_us), time_us
     if not points:
-        raise FormatError("The weighttp -e file has no rows.", tool=NAME, expected="rows as 50,285")
+        raise FormatError("The weighttp -e file has no rows.", expected="rows as 50,285")
     return ParsedTrial(
         tool=NAME,
         latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),
@@ -45,11 +45,8 @@ def _row(line: Line, following: int, at_least: int) -> tuple[int, int]:
     cells = [parse_count(cell.strip()) for cell in line.text.split(",")]
     percent, time_us = cells if len(cells) == 2 else (None, None)
     if percent != following or following > 100 or time_us is None or time_us < at_least:
-        raise FormatError(
+        raise line.refusal(
             "The weighttp -e file has a damaged row.",
-            tool=NAME,
-            line=line.number,
-            found=line.text,
             expected=f"{following} and a time in µs of at least {at_least}, as 50,285",
         )
     return percent, time_us

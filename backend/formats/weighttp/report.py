@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from backend.formats import statuses
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import all_by_name, all_known, parse_count, parse_number
 from backend.formats.text import Line, last_line
 from backend.formats.weighttp.start import Start
 
@@ -90,9 +90,8 @@ def _finish(block: Sequence[Line]) -> tuple[float | None, float | None, float | 
     if line is None:
         return None, None, None
     before = _before(line)
-    parts = [parse_count(before.get(unit, "")) for unit in TIME]
-    printed = [part for part in parts if part is not None]
-    if len(printed) < len(TIME):
+    printed = all_known(parse_count(before.get(unit, "")) for unit in TIME)
+    if printed is None:
         return None, None, None
     elapsed = round(printed[0] + printed[1] / 1e3 + printed[2] / 1e6, 6)
     return elapsed, parse_number(before.get("req/s", "")), parse_number(before.get("kbyte/s", ""))
@@ -109,9 +108,7 @@ def _counts(block: Sequence[Line], label: str, names: Sequence[str]) -> dict[str
     if line is None:
         return None
     before = _before(line)
-    counts = {name: parse_count(before.get(name, "")) for name in names}
-    printed = {name: count for name, count in counts.items() if count is not None}
-    return printed if len(printed) == len(names) else None
+    return all_by_name({name: parse_count(before.get(name, "")) for name in names})
 
 
 def _traffic(block: Sequence[Line]) -> int | None:
@@ -125,8 +122,8 @@ def _traffic(block: Sequence[Line]) -> int | None:
         for size, unit, name in zip(words, words[1:], words[2:], strict=False)
         if unit == "bytes"
     }
-    printed = [size for size in (sizes.get(name) for name in TRAFFIC) if size is not None]
-    if len(printed) < len(TRAFFIC):
+    printed = all_known(map(sizes.get, TRAFFIC))
+    if printed is None:
         return None
     _check(block, "traffic:", printed[0], printed[1] + printed[2])
     return printed[0]
@@ -138,7 +135,6 @@ def _check(block: Sequence[Line], label: str, whole_count: int, parts: int) -> N
     line = _line(block, label)
     raise FormatError(
         "The weighttp report has counts that do not add up: it is damaged.",
-        tool=NAME,
         line=line.number if line else None,
         found=line.text if line else None,
         expected=f"parts that sum up to {whole_count}, not {parts}",
@@ -146,11 +142,7 @@ def _check(block: Sequence[Line], label: str, whole_count: int, parts: int) -> N
 
 
 def _cut_off(block: Sequence[Line]) -> FormatError:
-    last = last_line(block)
-    return FormatError(
+    return last_line(block).refusal(
         "The weighttp output has no result: the run stopped, or the text is cut off.",
-        tool=NAME,
-        line=last.number,
-        found=last.text,
         expected='lines such as "finished in 1 sec, …" and "requests: 50 total, …", or JSON',
     )

@@ -61,13 +61,8 @@ def _refused(sources: Sequence[Source]) -> FormatError:
     lines = (line for source in sources for line in source.lines)
     line = next((line for line in lines if line.text.startswith(REFUSED)), None)
     if line is None:
-        return FormatError("This part has no report of wrk.", tool=NAME)
-    return FormatError(
-        "wrk stopped before the run: it could not connect.",
-        tool=NAME,
-        line=line.number,
-        found=line.text,
-    )
+        return FormatError("This part has no report of wrk.")
+    return line.refusal("wrk stopped before the run: it could not connect.")
 
 
 def _read_block(block: Sequence[Line]) -> ParsedTrial:
@@ -78,10 +73,7 @@ def _read_block(block: Sequence[Line]) -> ParsedTrial:
 def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:
     # wrk2 tells itself by lines above the statistics, or by its distribution.
     if is_stats_head(block[0]) and not any(line.text == DISTRIBUTION for line in block):
-        raise FormatError(
+        raise block[0].refusal(
             "The first lines of the report are missing, so it may be from wrk or from wrk2.",
-            tool=NAME,
-            line=block[0].number,
-            found=block[0].text,
             expected='the line "2 threads and 10 connections" above it',
         )

@@ -172,12 +172,8 @@ class _Report:
                 received = parse_amount(words[4], BINARY_UNITS)
                 if requests is not None and elapsed is not None and received is not None:
                     return requests, elapsed, (step_us(time) or 0) / 1e6, received
-        last = self.block[-1]
-        raise FormatError(
+        raise self.block[-1].refusal(
             "The wrk report is cut off before its totals.",
-            tool="wrk",
-            line=last.number,
-            found=last.text,
             expected='a line such as "18000 requests in 3.00s, 2.10MB read"',
         )
 
@@ -210,10 +206,7 @@ class _Report:
         count = parse_count(word)
         if count is None:
             raise FormatError(
-                "The wrk report has an invalid error count.",
-                tool="wrk",
-                found=word,
-                expected="a whole number",
+                "The wrk report has an invalid error count.", found=word, expected="a whole number"
             )
         return count
 

@@ -17,6 +17,7 @@ from typing import Any
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import TIME_UNITS_US as UNITS
 from backend.formats.numbers import parse_amount, parse_number
+from backend.formats.refusals import read_or_refuse
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source
 from backend.formats.together import read_each
@@ -43,23 +44,13 @@ def claims(source: Source) -> str | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
     blocks = read_each(lambda source: report_blocks(source.lines), sources)
-    return [_read_or_refuse(block) for block in blocks]
-
-
-def _read_or_refuse(block: Sequence[Line]) -> Entry:
-    try:
-        return _trial(block)
-    except FormatError as refused:
-        refused.tool = NAME
-        return refused.with_traceback(None)
+    return [read_or_refuse(_trial, block) for block in blocks]
 
 
 def _trial(block: Sequence[Line]) -> ParsedTrial:
     if not is_wrk2("\n".join(line.text for line in block)):
-        raise FormatError(
+        raise block[0].refusal(
             "One of these reports may be from wrk: nothing in it is from wrk2 alone.",
-            line=block[0].number,
-            found=block[0].text,
             expected="calibration or HdrHistogram lines, or one tool's reports at a time",
         )
     trial = read_report(_without_distributions(block))
@@ -154,7 +145,7 @@ def _section(block: Sequence[Line], title: str) -> list[Line]:
 
 def _spectrum(section: Sequence[Line]) -> Spectrum | None:
     start = next((at for at, line in enumerate(section) if is_header(line)), None)
-    return None if start is None else _nonempty(read_spectrum(section[start:], tool=NAME))
+    return None if start is None else _nonempty(read_spectrum(section[start:]))
 
 
 def _nonempty(spectrum: Spectrum) -> Spectrum | None:
