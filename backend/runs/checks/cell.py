@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import sqrt
 from statistics import NormalDist, fmean, stdev
 
-from backend.runs.checks.check import CellInput, CellRule, Check
+from backend.runs.checks.check import CellInput, CellRule
 from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.dip import LEAST_VALUES, has_two_modes
 from backend.runs.checks.interruptions import INTERRUPTION_RULES
@@ -43,7 +43,7 @@ def check_cell(
     counted = [trial for trial in trials if not trial.warmup and trial.has_figures]
     rates = [trial.throughput_rps for trial in counted if trial.throughput_rps is not None]
     cell = CellInput(counted, rates, min_trials, warmed_up)
-    details = ((rule.check.id, rule.find(cell)) for rule in CELL_RULES)
+    details = ((rule.id, rule.find(cell)) for rule in CELL_RULES)
     return [Finding(id_, detail) for id_, detail in details if detail is not None]
 
 
@@ -148,85 +148,71 @@ def _are_apart(low: Sequence[float], high: Sequence[float]) -> bool:
 
 CELL_RULES = (
     CellRule(
-        Check(
-            id=FEW_TRIALS,
-            severity="warning",
-            title="Few trials",
-            explanation="The load point has fewer trials than the workspace setting "
-            f"({LEAST_TRIALS} by default). Fewer than {LEAST_TRIALS} trials do not show the "
-            "noise, so there is no interval and no verdict. A trial counts if it has throughput, "
-            "error rate or latency.",
-            remedy=f"Repeat each load point at least {LEAST_TRIALS} times.",
-        ),
-        _find_few_trials,
+        id=FEW_TRIALS,
+        severity="warning",
+        title="Few trials",
+        explanation="The load point has fewer trials than the workspace setting "
+        f"({LEAST_TRIALS} by default). Fewer than {LEAST_TRIALS} trials do not show the "
+        "noise, so there is no interval and no verdict. A trial counts if it has throughput, "
+        "error rate or latency.",
+        remedy=f"Repeat each load point at least {LEAST_TRIALS} times.",
+        find=_find_few_trials,
     ),
     CellRule(
-        Check(
-            id="no-warmup",
-            severity="info",
-            title="No warm-up",
-            explanation="There was no warm-up before the counted trials, so connecting, cold "
-            "caches and just-in-time compilation are part of the figures.",
-            remedy="Add a warm-up to the plan.",
-        ),
-        _find_no_warmup,
+        id="no-warmup",
+        severity="info",
+        title="No warm-up",
+        explanation="There was no warm-up before the counted trials, so connecting, cold "
+        "caches and just-in-time compilation are part of the figures.",
+        remedy="Add a warm-up to the plan.",
+        find=_find_no_warmup,
     ),
     CellRule(
-        Check(
-            id="spread",
-            severity="warning",
-            title="Trials differ more than on a quiet machine",
-            explanation="The standard deviation of the throughput is above 5 % of the mean, also "
-            "when chance is allowed for (95 % confidence). Small differences between servers "
-            "cannot be seen in such noise.",
-            remedy="Look for other work on the machines, changing processor speed or a trial "
-            "that went wrong.",
-            source="Confidence bound of a standard deviation (χ²); see statistics.md",
-        ),
-        _find_spread,
+        id="spread",
+        severity="warning",
+        title="Trials differ more than on a quiet machine",
+        explanation="The standard deviation of the throughput is above 5 % of the mean, also "
+        "when chance is allowed for (95 % confidence). Small differences between servers "
+        "cannot be seen in such noise.",
+        remedy="Look for other work on the machines, changing processor speed or a trial "
+        "that went wrong.",
+        source="Confidence bound of a standard deviation (χ²); see statistics.md",
+        find=_find_spread,
     ),
     CellRule(
-        Check(
-            id="drift",
-            severity="warning",
-            title="Trials get steadily faster or slower",
-            explanation="A line through 5 or more trials in their order rises or falls by more "
-            "than 5 %, and chance explains that in less than 1 % of load points. The server "
-            "may not recover between trials, or may not have been warm yet.",
-            remedy="Add a warm-up, a pause or a restart between trials, and measure servers in "
-            "turn.",
-            source="t test of a regression slope; see statistics.md",
-        ),
-        _find_drift,
+        id="drift",
+        severity="warning",
+        title="Trials get steadily faster or slower",
+        explanation="A line through 5 or more trials in their order rises or falls by more "
+        "than 5 %, and chance explains that in less than 1 % of load points. The server "
+        "may not recover between trials, or may not have been warm yet.",
+        remedy="Add a warm-up, a pause or a restart between trials, and measure servers in turn.",
+        source="t test of a regression slope; see statistics.md",
+        find=_find_drift,
     ),
     CellRule(
-        Check(
-            id="collapse",
-            severity="warning",
-            title="Each trial is slower than the one before",
-            explanation="No trial is faster than the one before it, and the last has at most "
-            "half the throughput of the first. The server may not recover between trials: "
-            "connections, threads or memory of earlier trials may still be in use.",
-            remedy="Look for what the server keeps, and give a figure for each trial, not the "
-            "mean. If you restart the server between trials, say so.",
-        ),
-        _find_collapse,
+        id="collapse",
+        severity="warning",
+        title="Each trial is slower than the one before",
+        explanation="No trial is faster than the one before it, and the last has at most "
+        "half the throughput of the first. The server may not recover between trials: "
+        "connections, threads or memory of earlier trials may still be in use.",
+        remedy="Look for what the server keeps, and give a figure for each trial, not the "
+        "mean. If you restart the server between trials, say so.",
+        find=_find_collapse,
     ),
     CellRule(
-        Check(
-            id=TWO_MODES,
-            severity="warning",
-            title="Trials fall into two groups",
-            explanation="At least 8 trials have two separate levels of throughput: Hartigan's dip "
-            "rejects one level at 2 %, or a gap parts two groups of 3 trials or more and is more "
-            "than 3 times as wide as either group. The figure lies between the levels, where no "
-            "trial is.",
-            remedy="Find what switches, for example memory placement, connection balance or "
-            "processor speed, and compare the levels apart.",
-            source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of "
-            "Statistics 13(1)",
-        ),
-        _find_two_modes,
+        id=TWO_MODES,
+        severity="warning",
+        title="Trials fall into two groups",
+        explanation="At least 8 trials have two separate levels of throughput: Hartigan's dip "
+        "rejects one level at 2 %, or a gap parts two groups of 3 trials or more and is more than "
+        "3 times as wide as either group. The figure lies between the levels, where no trial is.",
+        remedy="Find what switches, for example memory placement, connection balance or "
+        "processor speed, and compare the levels apart.",
+        source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of "
+        "Statistics 13(1)",
+        find=_find_two_modes,
     ),
     *INTERRUPTION_RULES,
 )

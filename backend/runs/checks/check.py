@@ -42,11 +42,10 @@ class Check:
         return f"{self.explanation} {self.remedy}".strip()
 
 
-@dataclass(frozen=True, slots=True)
-class TrialRule:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRule(Check):
     """A check of one trial: `find` gives a sentence with the figures, or None."""
 
-    check: Check
     find: Callable[[CheckInput], str | None]
 
 
@@ -63,9 +62,8 @@ class CellInput:
     warmed_up: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class CellRule:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRule(Check):
     """A check of a cell: `find` gives a sentence with the figures, or None."""
 
-    check: Check
     find: Callable[[CellInput], str | None]

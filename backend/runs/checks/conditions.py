@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from backend.runs.checks.check import Check, TrialRule
+from backend.runs.checks.check import TrialRule
 from backend.runs.checks.check_input import CheckInput
 
 # `ab -t` ends after this many requests, unless `-n` comes after it.
@@ -59,65 +59,55 @@ def _find_answer_before_reading(trial: CheckInput) -> str | None:
 
 CONDITION_RULES = (
     TrialRule(
-        Check(
-            id="published-figures",
-            severity="warning",
-            title="Reported by a publication",
-            explanation="The figures are copied from a publication. There is no output of the load "
-            "tool, so nothing can be checked, and the spread of the trials is unknown.",
-            remedy="Read the publication, or measure again.",
-        ),
-        _find_publication,
+        id="published-figures",
+        severity="warning",
+        title="Reported by a publication",
+        explanation="The figures are copied from a publication. There is no output of the load "
+        "tool, so nothing can be checked, and the spread of the trials is unknown.",
+        remedy="Read the publication, or measure again.",
+        find=_find_publication,
     ),
     TrialRule(
-        Check(
-            id="request-limit",
-            severity="warning",
-            title="ab reached its limit of requests",
-            explanation="`ab -t` also sets a limit of 50,000 requests. A fast server reaches it "
-            "before the time is over, so its trial is shorter than that of a slow server.",
-            remedy="Give `-n` after `-t`, with a number that no server reaches.",
-            source="Manual of ab: -t implies -n 50000",
-        ),
-        _find_request_limit,
+        id="request-limit",
+        severity="warning",
+        title="ab reached its limit of requests",
+        explanation="`ab -t` also sets a limit of 50,000 requests. A fast server reaches it "
+        "before the time is over, so its trial is shorter than that of a slow server.",
+        remedy="Give `-n` after `-t`, with a number that no server reaches.",
+        source="Manual of ab: -t implies -n 50000",
+        find=_find_request_limit,
     ),
     TrialRule(
-        Check(
-            id="tick-rate",
-            severity="warning",
-            title="One request for each tick of a clock",
-            explanation="The throughput is 64 requests/s, the rate of a clock that ticks every "
-            "15.625 ms. The load tool or its operating system waited for the clock, and the "
-            "server did not limit the throughput.",
-            remedy="Run the load tool on another operating system, or use another load tool.",
-            source="The default timer of Windows ticks 64 times in a second",
-            is_no_basis=True,
-        ),
-        _find_tick_rate,
+        id="tick-rate",
+        severity="warning",
+        title="One request for each tick of a clock",
+        explanation="The throughput is 64 requests/s, the rate of a clock that ticks every "
+        "15.625 ms. The load tool or its operating system waited for the clock, and the "
+        "server did not limit the throughput.",
+        remedy="Run the load tool on another operating system, or use another load tool.",
+        source="The default timer of Windows ticks 64 times in a second",
+        is_no_basis=True,
+        find=_find_tick_rate,
     ),
     TrialRule(
-        Check(
-            id="compiling",
-            severity="info",
-            title="Too short for a just-in-time compiler",
-            explanation=f"The server's runtime compiles code while it runs. In the first "
-            f"{COMPILING_S:.0f} s the server may still become faster.",
-            remedy="Send requests for some minutes before the first trial, and measure for longer "
-            "than a minute.",
-        ),
-        _find_compiling,
+        id="compiling",
+        severity="info",
+        title="Too short for a just-in-time compiler",
+        explanation=f"The server's runtime compiles code while it runs. In the first "
+        f"{COMPILING_S:.0f} s the server may still become faster.",
+        remedy="Send requests for some minutes before the first trial, and measure for longer "
+        "than a minute.",
+        find=_find_compiling,
     ),
     TrialRule(
-        Check(
-            id="answers-before-reading",
-            severity="warning",
-            title="The server answers before it reads",
-            explanation="The program sends its response when a connection opens, before it reads "
-            "the request. A real server must read and parse first. Some load tools count such "
-            "responses as errors.",
-            remedy="Measure a program that reads the whole request before it answers.",
-            is_no_basis=True,
-        ),
-        _find_answer_before_reading,
+        id="answers-before-reading",
+        severity="warning",
+        title="The server answers before it reads",
+        explanation="The program sends its response when a connection opens, before it reads "
+        "the request. A real server must read and parse first. Some load tools count such "
+        "responses as errors.",
+        remedy="Measure a program that reads the whole request before it answers.",
+        is_no_basis=True,
+        find=_find_answer_before_reading,
     ),
 )

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from backend.runs.checks.check import Check, TrialRule
+from backend.runs.checks.check import TrialRule
 from backend.runs.checks.check_input import CheckInput
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
@@ -136,46 +136,40 @@ def _word(value: bool | None) -> str:
 
 CONTRADICTION_RULES = (
     TrialRule(
-        Check(
-            id="contradicts-envelope",
-            severity="error",
-            title="The output contradicts what was declared",
-            explanation=(
-                "Connections, rate, keep-alive, TLS, method or the size of responses in the output "
-                "differ from what the envelope declares. The trial measured something else than "
-                "its name says."
-            ),
-            remedy="Correct the envelope, or repeat the trial with the declared values.",
-            withholds="all",
+        id="contradicts-envelope",
+        severity="error",
+        title="The output contradicts what was declared",
+        explanation=(
+            "Connections, rate, keep-alive, TLS, method or the size of responses in the output "
+            "differ from what the envelope declares. The trial measured something else than "
+            "its name says."
         ),
-        contradicts_envelope,
+        remedy="Correct the envelope, or repeat the trial with the declared values.",
+        withholds="all",
+        find=contradicts_envelope,
     ),
     TrialRule(
-        Check(
-            id="not-as-asked",
-            severity="warning",
-            title="Not measured as declared",
-            explanation=(
-                "Threads, path or duration in the output differ from what the envelope declares. "
-                "The figures are those of the output."
-            ),
-            remedy="Correct the envelope, or repeat the trial with the declared values.",
+        id="not-as-asked",
+        severity="warning",
+        title="Not measured as declared",
+        explanation=(
+            "Threads, path or duration in the output differ from what the envelope declares. "
+            "The figures are those of the output."
         ),
-        not_as_asked,
+        remedy="Correct the envelope, or repeat the trial with the declared values.",
+        find=not_as_asked,
     ),
     TrialRule(
-        Check(
-            id="one-host",
-            severity="warning",
-            title="Client and server look like one host",
-            explanation=(
-                "The load tool called its own host (localhost, 127.0.0.1 or ::1), or both hosts "
-                "have one name, and the envelope does not say that they are one machine. If they "
-                "are, the load tool takes processor time from the server."
-            ),
-            remedy="Say in the upload that they are one machine (same_host in an envelope), or "
-            "give the hosts different names.",
+        id="one-host",
+        severity="warning",
+        title="Client and server look like one host",
+        explanation=(
+            "The load tool called its own host (localhost, 127.0.0.1 or ::1), or both hosts "
+            "have one name, and the envelope does not say that they are one machine. If they "
+            "are, the load tool takes processor time from the server."
         ),
-        one_host,
+        remedy="Say in the upload that they are one machine (same_host in an envelope), or "
+        "give the hosts different names.",
+        find=one_host,
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from backend.runs.checks.check import CellInput, CellRule, Check
+from backend.runs.checks.check import CellInput, CellRule
 from backend.runs.checks.check_input import CheckInput
 
 # A pause is at least this long, and this many times as long as the usual time between trials.
@@ -53,28 +53,23 @@ def _duration_text(duration_s: float) -> str:
 
 INTERRUPTION_RULES = (
     CellRule(
-        Check(
-            id="restarted",
-            severity="warning",
-            title="The server was started again between trials",
-            explanation="The trials of a load point come from several starts of the server, "
-            "although it was not started for each trial: it had ended, or the run was resumed. "
-            "Each start lays out memory and connections anew, and some trials met a fresh server.",
-            remedy='Find out why the server ended, or set `restart = "each-trial"` in the plan, '
-            "which treats all trials alike.",
-        ),
-        _find_restart,
+        id="restarted",
+        severity="warning",
+        title="The server was started again between trials",
+        explanation="The trials of a load point come from several starts of the server, "
+        "although it was not started for each trial: it had ended, or the run was resumed. "
+        "Each start lays out memory and connections anew, and some trials met a fresh server.",
+        remedy='Find out why the server ended, or set `restart = "each-trial"` in the plan, '
+        "which treats all trials alike.",
+        find=_find_restart,
     ),
     CellRule(
-        Check(
-            id="paused",
-            severity="warning",
-            title="A long pause between trials",
-            explanation="Between two trials of a load point, at least 10 minutes passed, and ten "
-            "times as long as between the others. The machine and its neighbours may have "
-            "changed.",
-            remedy="Measure all trials of a load point without a pause, or as two runs.",
-        ),
-        _find_pause,
+        id="paused",
+        severity="warning",
+        title="A long pause between trials",
+        explanation="Between two trials of a load point, at least 10 minutes passed, and ten times "
+        "as long as between the others. The machine and its neighbours may have changed.",
+        remedy="Measure all trials of a load point without a pause, or as two runs.",
+        find=_find_pause,
     ),
 )

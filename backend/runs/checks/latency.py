@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import prod
 
 from backend.formats.tools import TOOLS
-from backend.runs.checks.check import BOARDS, Check, TrialRule
+from backend.runs.checks.check import BOARDS, TrialRule
 from backend.runs.checks.check_input import CheckInput
 from backend.runs.checks.wording import time_text
 
@@ -192,105 +192,88 @@ def _find_two_populations(trial: CheckInput) -> str | None:
 
 LATENCY_RULES = (
     TrialRule(
-        Check(
-            id="percentile-order",
-            severity="error",
-            title="Percentiles out of order",
-            explanation="Minimum ≤ p50 ≤ … ≤ p99.9 ≤ maximum must hold, and the mean lies between "
-            "minimum and maximum. Here this is not so: a figure was read, stored or printed under "
-            "a wrong name.",
-            remedy="Compare the figures with the stored output, and upload the output of the load "
-            "tool unedited.",
-            source=BOARDS + ": p95 stored as p99",
-            withholds="latency",
-        ),
-        _find_disorder,
+        id="percentile-order",
+        severity="error",
+        title="Percentiles out of order",
+        explanation="Minimum ≤ p50 ≤ … ≤ p99.9 ≤ maximum must hold, and the mean lies between "
+        "minimum and maximum. Here this is not so: a figure was read, stored or printed under "
+        "a wrong name.",
+        remedy="Compare the figures with the stored output, and upload the output of the load "
+        "tool unedited.",
+        source=BOARDS + ": p95 stored as p99",
+        withholds="latency",
+        find=_find_disorder,
     ),
     TrialRule(
-        Check(
-            id="p99-equals-mean-or-max",
-            severity="error",
-            title="p99 equals the mean or the maximum",
-            explanation="At least 1,000 requests were sent, the tool prints fine steps, and the "
-            "median is well below p99. Then p99 differs from the mean and the maximum; equal "
-            "figures mean that one was copied from the other.",
-            remedy="Upload the output of the load tool unedited.",
-            source=BOARDS + ": p99 equal to the mean on every row",
-            withholds="latency",
-        ),
-        _find_copied_p99,
+        id="p99-equals-mean-or-max",
+        severity="error",
+        title="p99 equals the mean or the maximum",
+        explanation="At least 1,000 requests were sent, the tool prints fine steps, and the "
+        "median is well below p99. Then p99 differs from the mean and the maximum; equal "
+        "figures mean that one was copied from the other.",
+        remedy="Upload the output of the load tool unedited.",
+        source=BOARDS + ": p99 equal to the mean on every row",
+        withholds="latency",
+        find=_find_copied_p99,
     ),
     TrialRule(
-        Check(
-            id="resolution",
-            severity="warning",
-            title="The tool rounds its latencies",
-            explanation="The smallest step of the tool is more than a tenth of the median latency. "
-            "Differences below that step are rounding.",
-            remedy="Use a load tool that records microseconds, such as wrk2, oha or k6.",
-            source=BOARDS + ": buckets of 1 ms around a median of 87 µs",
-        ),
-        _find_coarse_steps,
+        id="resolution",
+        severity="warning",
+        title="The tool rounds its latencies",
+        explanation="The smallest step of the tool is more than a tenth of the median latency. "
+        "Differences below that step are rounding.",
+        remedy="Use a load tool that records microseconds, such as wrk2, oha or k6.",
+        source=BOARDS + ": buckets of 1 ms around a median of 87 µs",
+        find=_find_coarse_steps,
     ),
     TrialRule(
-        Check(
-            id="tail-samples",
-            severity="warning",
-            title="Too few requests for a percentile",
-            explanation="Fewer than 10 requests are slower than p90, p95 or p99, so that "
-            "percentile changes a lot from trial to trial. A p99 needs at least 1,000 requests.",
-            remedy="Measure longer, or compare a lower percentile.",
-            source="Binomial interval of a sample quantile",
-        ),
-        _find_thin_tail,
+        id="tail-samples",
+        severity="warning",
+        title="Too few requests for a percentile",
+        explanation="Fewer than 10 requests are slower than p90, p95 or p99, so that "
+        "percentile changes a lot from trial to trial. A p99 needs at least 1,000 requests.",
+        remedy="Measure longer, or compare a lower percentile.",
+        source="Binomial interval of a sample quantile",
+        find=_find_thin_tail,
     ),
     TrialRule(
-        Check(
-            id="far-tail-samples",
-            severity="info",
-            title="Too few requests for p99.9",
-            explanation="Fewer than 10 requests are slower than p99.9, so it changes a lot from "
-            "trial to trial. A p99.9 needs at least 10,000 requests.",
-            remedy="Measure longer, or compare p99.",
-            source="Binomial interval of a sample quantile",
-        ),
-        _find_thin_far_tail,
+        id="far-tail-samples",
+        severity="info",
+        title="Too few requests for p99.9",
+        explanation="Fewer than 10 requests are slower than p99.9, so it changes a lot from "
+        "trial to trial. A p99.9 needs at least 10,000 requests.",
+        remedy="Measure longer, or compare p99.",
+        source="Binomial interval of a sample quantile",
+        find=_find_thin_far_tail,
     ),
     TrialRule(
-        Check(
-            id="clock-tick",
-            severity="warning",
-            title="Latencies are whole multiples of a clock tick",
-            explanation="All figures are multiples of 15.625 ms, 10 ms or 1 ms, although the tool "
-            "prints smaller steps. They show a coarse clock or a timer, not the server.",
-            remedy="Measure from a client with a fine clock (Linux), and look for timers in the "
-            "server.",
-        ),
-        _find_clock_tick,
+        id="clock-tick",
+        severity="warning",
+        title="Latencies are whole multiples of a clock tick",
+        explanation="All figures are multiples of 15.625 ms, 10 ms or 1 ms, although the tool "
+        "prints smaller steps. They show a coarse clock or a timer, not the server.",
+        remedy="Measure from a client with a fine clock (Linux), and look for timers in the "
+        "server.",
+        find=_find_clock_tick,
     ),
     TrialRule(
-        Check(
-            id="delayed-ack",
-            severity="warning",
-            title="Latencies stand at 40 ms",
-            explanation="Several percentiles are between 39.5 and 45 ms. Linux delays an "
-            "acknowledgement by 40 ms, and a server that writes a response in two parts waits for "
-            "it.",
-            remedy="Set TCP_NODELAY on the server, or write each response at once; if the server "
-            "works for 40 ms, dismiss this check.",
-            source="TCP_DELACK_MIN of Linux and Nagle's algorithm (RFC 896, RFC 1122)",
-        ),
-        _find_delayed_ack,
+        id="delayed-ack",
+        severity="warning",
+        title="Latencies stand at 40 ms",
+        explanation="Several percentiles are between 39.5 and 45 ms. Linux delays an "
+        "acknowledgement by 40 ms, and a server that writes a response in two parts waits for it.",
+        remedy="Set TCP_NODELAY on the server, or write each response at once; if the server "
+        "works for 40 ms, dismiss this check.",
+        source="TCP_DELACK_MIN of Linux and Nagle's algorithm (RFC 896, RFC 1122)",
+        find=_find_delayed_ack,
     ),
     TrialRule(
-        Check(
-            id="two-populations",
-            severity="info",
-            title="Mean far above the median",
-            explanation="The mean is more than twice the median: most requests are fast and a few "
-            "are very slow. No single figure describes both.",
-            remedy="Look at the latency distribution.",
-        ),
-        _find_two_populations,
+        id="two-populations",
+        severity="info",
+        title="Mean far above the median",
+        explanation="The mean is more than twice the median: most requests are fast and a few "
+        "are very slow. No single figure describes both.",
+        remedy="Look at the latency distribution.",
+        find=_find_two_populations,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from backend.runs.checks.check import BOARDS, Check, TrialRule
+from backend.runs.checks.check import BOARDS, TrialRule
 from backend.runs.checks.check_input import CheckInput
 from backend.runs.checks.wording import percent_text
 
@@ -167,145 +167,119 @@ def _find_development_mode(trial: CheckInput) -> str | None:
 
 MACHINE_RULES = (
     TrialRule(
-        Check(
-            id="same-host",
-            severity="warning",
-            title="Client and server on one host",
-            explanation="The load tool takes processor time from the server, and there is no "
-            "network between them. Figures are lower than on two machines, and servers may rank "
-            "in another order.",
-            remedy="Run the load tool on a second machine.",
-        ),
-        _find_same_host,
+        id="same-host",
+        severity="warning",
+        title="Client and server on one host",
+        explanation="The load tool takes processor time from the server, and there is no "
+        "network between them. Figures are lower than on two machines, and servers may rank "
+        "in another order.",
+        remedy="Run the load tool on a second machine.",
+        find=_find_same_host,
     ),
     TrialRule(
-        Check(
-            id="unknown-server-version",
-            severity="warning",
-            title="Server version unknown",
-            explanation="Without the version, nobody can repeat this measurement or assign it to a "
-            "release.",
-            remedy="Add the version to the plan or to the upload.",
-        ),
-        _find_no_version,
+        id="unknown-server-version",
+        severity="warning",
+        title="Server version unknown",
+        explanation="Without the version, nobody can repeat this measurement or assign it to a "
+        "release.",
+        remedy="Add the version to the plan or to the upload.",
+        find=_find_no_version,
     ),
     TrialRule(
-        Check(
-            id="unknown-host",
-            severity="warning",
-            title="Host unknown",
-            explanation="The processor or the kernel of the client or server host is not recorded, "
-            "so differences between machines cannot be separated from differences between "
-            "servers.",
-            remedy="Measure with the agent, or add the facts of the hosts to the upload.",
-        ),
-        _find_no_host,
+        id="unknown-host",
+        severity="warning",
+        title="Host unknown",
+        explanation="The processor or the kernel of the client or server host is not recorded, so "
+        "differences between machines cannot be separated from differences between servers.",
+        remedy="Measure with the agent, or add the facts of the hosts to the upload.",
+        find=_find_no_host,
     ),
     TrialRule(
-        Check(
-            id="session-part",
-            severity="warning",
-            title="One of several agents",
-            explanation="Several agents generated load together, and this trial is the part of one "
-            "agent. The server had more load than the load point says.",
-            remedy="Read the page of the session, which joins the parts.",
-        ),
-        _find_session,
+        id="session-part",
+        severity="warning",
+        title="One of several agents",
+        explanation="Several agents generated load together, and this trial is the part of one "
+        "agent. The server had more load than the load point says.",
+        remedy="Read the page of the session, which joins the parts.",
+        find=_find_session,
     ),
     TrialRule(
-        Check(
-            id="ephemeral-ports",
-            severity="warning",
-            title="Local ports may have run out",
-            explanation="Without keep-alive, every request uses a local port, which stays in use "
-            "for about 60 s. Linux has 28,232 by default. When all are in use, connections fail "
-            "or wait.",
-            remedy="Use keep-alive, several client addresses, or a shorter trial with a pause "
-            "after it.",
-            source="net.ipv4.ip_local_port_range (32768–60999) and TIME_WAIT of Linux, 60 s",
-        ),
-        _find_used_ports,
+        id="ephemeral-ports",
+        severity="warning",
+        title="Local ports may have run out",
+        explanation="Without keep-alive, every request uses a local port, which stays in use for "
+        "about 60 s. Linux has 28,232 by default. When all are in use, connections fail or wait.",
+        remedy="Use keep-alive, several client addresses, or a shorter trial with a pause "
+        "after it.",
+        source="net.ipv4.ip_local_port_range (32768–60999) and TIME_WAIT of Linux, 60 s",
+        find=_find_used_ports,
     ),
     TrialRule(
-        Check(
-            id="link-speed",
-            severity="warning",
-            title="Near the speed of the network link",
-            explanation="The responses used more than 80 % of the slower host's network interface. "
-            "The link, and not the server, may have limited the throughput.",
-            remedy="Use a smaller payload or a faster link.",
-            source=BOARDS + ": servers that all filled the same 10 Gbit/s link",
-        ),
-        _find_full_link,
+        id="link-speed",
+        severity="warning",
+        title="Near the speed of the network link",
+        explanation="The responses used more than 80 % of the slower host's network interface. "
+        "The link, and not the server, may have limited the throughput.",
+        remedy="Use a smaller payload or a faster link.",
+        source=BOARDS + ": servers that all filled the same 10 Gbit/s link",
+        find=_find_full_link,
     ),
     TrialRule(
-        Check(
-            id="load-tool-cpu",
-            severity="warning",
-            title="The load tool was busy",
-            explanation="The load tool used more than 80 % of the processor time of its threads, "
-            "so it may have limited the throughput.",
-            remedy="Use more threads, a faster host, or a faster load tool.",
-            source=BOARDS + ": limits of the client read as limits of the server",
-        ),
-        _find_busy_tool,
+        id="load-tool-cpu",
+        severity="warning",
+        title="The load tool was busy",
+        explanation="The load tool used more than 80 % of the processor time of its threads, "
+        "so it may have limited the throughput.",
+        remedy="Use more threads, a faster host, or a faster load tool.",
+        source=BOARDS + ": limits of the client read as limits of the server",
+        find=_find_busy_tool,
     ),
     TrialRule(
-        Check(
-            id="client-cores",
-            severity="warning",
-            title="Every core of the client host was busy",
-            explanation="All cores of the client host were at least 95 % busy, so the client may "
-            "have limited the throughput and added to the latency.",
-            remedy="Use a client host with more cores, or lower the load.",
-            source=BOARDS + ": limits of the client read as limits of the server",
-        ),
-        _find_full_cores,
+        id="client-cores",
+        severity="warning",
+        title="Every core of the client host was busy",
+        explanation="All cores of the client host were at least 95 % busy, so the client may "
+        "have limited the throughput and added to the latency.",
+        remedy="Use a client host with more cores, or lower the load.",
+        source=BOARDS + ": limits of the client read as limits of the server",
+        find=_find_full_cores,
     ),
     TrialRule(
-        Check(
-            id="other-programs",
-            severity="warning",
-            title="Other programs used the client host",
-            explanation="Programs beside the load tool and the server used more than "
-            f"{MANY_OTHERS_SHARE * 100:.0f} % of the client host's processor time. They slow down "
-            "the load tool, and a server on the same host.",
-            remedy="Stop other programs, or measure at another time.",
-        ),
-        _find_others,
+        id="other-programs",
+        severity="warning",
+        title="Other programs used the client host",
+        explanation="Programs beside the load tool and the server used more than "
+        f"{MANY_OTHERS_SHARE * 100:.0f} % of the client host's processor time. They slow down "
+        "the load tool, and a server on the same host.",
+        remedy="Stop other programs, or measure at another time.",
+        find=_find_others,
     ),
     TrialRule(
-        Check(
-            id="cpu-steal",
-            severity="warning",
-            title="The hypervisor took processor time",
-            explanation="Other virtual machines used at least 10 % of the client host's processor "
-            "time during the trial. Throughput and latency include that wait.",
-            remedy="Measure on a dedicated machine, or at another time.",
-        ),
-        _find_steal,
+        id="cpu-steal",
+        severity="warning",
+        title="The hypervisor took processor time",
+        explanation="Other virtual machines used at least 10 % of the client host's processor "
+        "time during the trial. Throughput and latency include that wait.",
+        remedy="Measure on a dedicated machine, or at another time.",
+        find=_find_steal,
     ),
     TrialRule(
-        Check(
-            id="cpu-governor",
-            severity="info",
-            title="The processor may change its speed",
-            explanation="The CPU governor of a host is not “performance”, so the processor slows "
-            "down when it is idle. Low loads then look slower than they are.",
-            remedy="Run `cpupower frequency-set -g performance` on each host before measuring.",
-        ),
-        _find_governor,
+        id="cpu-governor",
+        severity="info",
+        title="The processor may change its speed",
+        explanation="The CPU governor of a host is not “performance”, so the processor slows "
+        "down when it is idle. Low loads then look slower than they are.",
+        remedy="Run `cpupower frequency-set -g performance` on each host before measuring.",
+        find=_find_governor,
     ),
     TrialRule(
-        Check(
-            id="development-mode",
-            severity="warning",
-            title="The server may be a development or debug build",
-            explanation="The server's version, settings, command or output name a debug build or a "
-            "development server. Such a server can be several times slower than in production.",
-            remedy="Build and start the server as for production.",
-            is_no_basis=True,
-        ),
-        _find_development_mode,
+        id="development-mode",
+        severity="warning",
+        title="The server may be a development or debug build",
+        explanation="The server's version, settings, command or output name a debug build or a "
+        "development server. Such a server can be several times slower than in production.",
+        remedy="Build and start the server as for production.",
+        is_no_basis=True,
+        find=_find_development_mode,
     ),
 )

@@ -132,125 +132,105 @@ def _find_overload(trial: CheckInput) -> str | None:
 
 OUTCOME_RULES = (
     TrialRule(
-        Check(
-            id="error-rate",
-            severity="info",
-            title="Some requests failed",
-            explanation=f"At least one attempt failed, and at most {percent(HIGH_ERROR_RATE)} of "
-            "them. Failed requests often take less or more time than others, which shifts every "
-            "other figure.",
-            remedy="Find out why they failed before you rely on small differences.",
-        ),
-        _find_errors,
+        id="error-rate",
+        severity="info",
+        title="Some requests failed",
+        explanation=f"At least one attempt failed, and at most {percent(HIGH_ERROR_RATE)} of "
+        "them. Failed requests often take less or more time than others, which shifts every "
+        "other figure.",
+        remedy="Find out why they failed before you rely on small differences.",
+        find=_find_errors,
     ),
     TrialRule(
-        Check(
-            id="error-rate-high",
-            severity="error",
-            title=f"More than {percent(HIGH_ERROR_RATE)} of requests failed",
-            explanation="A server that refuses work looks fast. The figures of this trial are not "
-            "ranked.",
-            remedy="Lower the load or repair the server, and measure again.",
-            source=REFUSALS_RANKED,
-            withholds="all",
-        ),
-        _find_many_errors,
+        id="error-rate-high",
+        severity="error",
+        title=f"More than {percent(HIGH_ERROR_RATE)} of requests failed",
+        explanation="A server that refuses work looks fast. The figures of this trial are not "
+        "ranked.",
+        remedy="Lower the load or repair the server, and measure again.",
+        source=REFUSALS_RANKED,
+        withholds="all",
+        find=_find_many_errors,
     ),
     TrialRule(
-        Check(
-            id="no-answers",
-            severity="error",
-            title="No request was answered",
-            explanation="The load tool sent requests and got no response, so the trial says "
-            "nothing about the speed of the server.",
-            remedy="Check that the server runs at that address, and that it keeps up with so many "
-            "connections.",
-            withholds="all",
-        ),
-        _find_no_answers,
+        id="no-answers",
+        severity="error",
+        title="No request was answered",
+        explanation="The load tool sent requests and got no response, so the trial says "
+        "nothing about the speed of the server.",
+        remedy="Check that the server runs at that address, and that it keeps up with so many "
+        "connections.",
+        withholds="all",
+        find=_find_no_answers,
     ),
     TrialRule(
-        Check(
-            id="hung-server",
-            severity="error",
-            title="The server hung",
-            explanation="After the trial the server was still running, but answered no request. "
-            "It had stopped answering during the trial, so the figures cover only a part of it.",
-            remedy="Read the end of the server's output, and lower the load.",
-            withholds="all",
-        ),
-        _find_hang,
+        id="hung-server",
+        severity="error",
+        title="The server hung",
+        explanation="After the trial the server was still running, but answered no request. "
+        "It had stopped answering during the trial, so the figures cover only a part of it.",
+        remedy="Read the end of the server's output, and lower the load.",
+        withholds="all",
+        find=_find_hang,
     ),
     TrialRule(
-        Check(
-            id="status-not-2xx",
-            severity="warning",
-            title="Failed responses were counted as success",
-            explanation="The load tool counted 4xx or 5xx responses as successful requests.",
-            remedy="Check the URL and the server's log, and measure again.",
-            source=REFUSALS_RANKED,
-        ),
-        _find_failures_counted_as_success,
+        id="status-not-2xx",
+        severity="warning",
+        title="Failed responses were counted as success",
+        explanation="The load tool counted 4xx or 5xx responses as successful requests.",
+        remedy="Check the URL and the server's log, and measure again.",
+        source=REFUSALS_RANKED,
+        find=_find_failures_counted_as_success,
     ),
     TrialRule(
-        Check(
-            id="errors-unknown",
-            severity="warning",
-            title="Number of failed requests unknown",
-            explanation="The output does not separate successful from failed requests, or it "
-            "leaves out requests that got no answer, as the CSV of hey and oha does. So there is "
-            "no error rate. A server that refuses work looks fast.",
-            remedy="Use an output of the load tool that counts all failed requests, such as the "
-            "text of hey or oha.",
-            source=REFUSALS_RANKED,
-        ),
-        _find_unknown_errors,
+        id="errors-unknown",
+        severity="warning",
+        title="Number of failed requests unknown",
+        explanation="The output does not separate successful from failed requests, or it "
+        "leaves out requests that got no answer, as the CSV of hey and oha does. So there is "
+        "no error rate. A server that refuses work looks fast.",
+        remedy="Use an output of the load tool that counts all failed requests, such as the "
+        "text of hey or oha.",
+        source=REFUSALS_RANKED,
+        find=_find_unknown_errors,
     ),
     TrialRule(
-        Check(
-            id="incomplete",
-            severity="error",
-            title="The load tool was cut off",
-            explanation="The output ends early. The figures cover only the part before its end.",
-            remedy="Measure again and keep the whole output.",
-            withholds="all",
-        ),
-        _find_cut_off,
+        id="incomplete",
+        severity="error",
+        title="The load tool was cut off",
+        explanation="The output ends early. The figures cover only the part before its end.",
+        remedy="Measure again and keep the whole output.",
+        withholds="all",
+        find=_find_cut_off,
     ),
     TrialRule(
-        Check(
-            id="exit-code",
-            severity="warning",
-            title="The load tool reported a failure",
-            explanation="The load tool ended with an exit status other than 0.",
-            remedy="Read what the load tool printed about it.",
-        ),
-        _find_exit_code,
+        id="exit-code",
+        severity="warning",
+        title="The load tool reported a failure",
+        explanation="The load tool ended with an exit status other than 0.",
+        remedy="Read what the load tool printed about it.",
+        find=_find_exit_code,
     ),
     TrialRule(
-        Check(
-            id="throughput-disagrees",
-            severity="warning",
-            title="Throughput differs from what the tool printed",
-            explanation="Responses ÷ elapsed time differs by more than 2 % from the rate that the "
-            "tool printed, whether failed attempts are counted or not. The tool measured its rate "
-            "over another time, or one of the figures is wrong.",
-            remedy="Use the computed throughput to compare load tools.",
-            source=BOARDS + ": the rate of the last second shown as the rate of the run",
-        ),
-        _find_other_rate,
+        id="throughput-disagrees",
+        severity="warning",
+        title="Throughput differs from what the tool printed",
+        explanation="Responses ÷ elapsed time differs by more than 2 % from the rate that the "
+        "tool printed, whether failed attempts are counted or not. The tool measured its rate "
+        "over another time, or one of the figures is wrong.",
+        remedy="Use the computed throughput to compare load tools.",
+        source=BOARDS + ": the rate of the last second shown as the rate of the run",
+        find=_find_other_rate,
     ),
     TrialRule(
-        Check(
-            id="overload",
-            severity="warning",
-            title="The offered rate was not reached",
-            explanation=f"Less than {percent(REACHED_SHARE)} of the offered requests were answered "
-            "in time. Above that rate, latencies depend on how long the test ran, not on how fast "
-            "the server is.",
-            remedy="Compare latencies at a rate that every server reaches.",
-        ),
-        _find_overload,
+        id="overload",
+        severity="warning",
+        title="The offered rate was not reached",
+        explanation=f"Less than {percent(REACHED_SHARE)} of the offered requests were answered "
+        "in time. Above that rate, latencies depend on how long the test ran, not on how fast "
+        "the server is.",
+        remedy="Compare latencies at a rate that every server reaches.",
+        find=_find_overload,
     ),
 )
 

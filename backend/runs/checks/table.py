@@ -19,16 +19,8 @@ _WITHHELD_GROUPS: dict[Withholds, tuple[MetricGroup, ...]] = {
     "latency": ("latency",),
 }
 
-CHECKS: dict[str, Check] = {
-    check.id: check
-    for check in (
-        *(rule.check for rule in TRIAL_RULES),
-        TOOL_DISAGREES,
-        *(rule.check for rule in CELL_RULES),
-        *COMPARISON_CHECKS,
-        *OUTPUT_CHECKS,
-    )
-}
+_ALL = (*TRIAL_RULES, TOOL_DISAGREES, *CELL_RULES, *COMPARISON_CHECKS, *OUTPUT_CHECKS)
+CHECKS: dict[str, Check] = {check.id: check for check in _ALL}
 
 
 def withheld_metrics(check_ids: Iterable[str]) -> dict[MetricGroup, Check]:

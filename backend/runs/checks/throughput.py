@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from statistics import fmean, median
 
-from backend.runs.checks.check import LITTLE, Check, TrialRule
+from backend.runs.checks.check import LITTLE, TrialRule
 from backend.runs.checks.check_input import CheckInput
 from backend.runs.checks.wording import percent_text, rate_text, time_text
 from backend.stats.thresholds import HIGH_ERROR_RATE
@@ -156,68 +156,58 @@ def _missing_count(trial: CheckInput) -> str | None:
 
 THROUGHPUT_RULES = (
     TrialRule(
-        Check(
-            id="littles-law",
-            severity="warning",
-            title="Connections, throughput and latency do not fit together",
-            explanation="In a closed loop, throughput × mean latency is the number of requests in "
-            "flight, and each connection has one. The two numbers differ by more than 25 %: the "
-            "load was not the load point, or one of the figures is wrong.",
-            remedy="Look for pauses in the script of the load tool, give it more threads, or use a "
-            "faster load tool; compare its own rate and latency.",
-            source=LITTLE,
-        ),
-        _find_misfit,
+        id="littles-law",
+        severity="warning",
+        title="Connections, throughput and latency do not fit together",
+        explanation="In a closed loop, throughput × mean latency is the number of requests in "
+        "flight, and each connection has one. The two numbers differ by more than 25 %: the "
+        "load was not the load point, or one of the figures is wrong.",
+        remedy="Look for pauses in the script of the load tool, give it more threads, or use a "
+        "faster load tool; compare its own rate and latency.",
+        source=LITTLE,
+        find=_find_misfit,
     ),
     TrialRule(
-        Check(
-            id="too-short",
-            severity="warning",
-            title=f"Measured for less than {SHORT_S:.0f} seconds",
-            explanation="In a trial this short, connecting and the slow first requests are a large "
-            "part.",
-            remedy="Measure for at least 10 s.",
-            is_no_basis=True,
-        ),
-        _find_short_trial,
+        id="too-short",
+        severity="warning",
+        title=f"Measured for less than {SHORT_S:.0f} seconds",
+        explanation="In a trial this short, connecting and the slow first requests are a large "
+        "part.",
+        remedy="Measure for at least 10 s.",
+        is_no_basis=True,
+        find=_find_short_trial,
     ),
     TrialRule(
-        Check(
-            id="unsteady",
-            severity="warning",
-            title="Throughput changed during the trial",
-            explanation="The last third of the trial differs from the first third by more than "
-            "10 %, and by more than chance explains. The server was still warming up, it slowed "
-            "down, or something else used the machine.",
-            remedy="Add a warm-up, and measure longer.",
-        ),
-        _find_unsteadiness,
+        id="unsteady",
+        severity="warning",
+        title="Throughput changed during the trial",
+        explanation="The last third of the trial differs from the first third by more than "
+        "10 %, and by more than chance explains. The server was still warming up, it slowed "
+        "down, or something else used the machine.",
+        remedy="Add a warm-up, and measure longer.",
+        find=_find_unsteadiness,
     ),
     TrialRule(
-        Check(
-            id="stall",
-            severity="warning",
-            title="The server stopped answering for a while",
-            explanation="Whole seconds had hardly a response, or one request took a tenth of the "
-            "trial while p99 is small. A closed loop sends nothing during a stall, so its "
-            "percentiles leave out most of the wait (coordinated omission).",
-            remedy="Look at throughput over time, and measure latency in an open loop, for example "
-            "with wrk2, vegeta or k6 at a constant arrival rate.",
-            source="Tene, G. (2013), How NOT to Measure Latency",
-        ),
-        _find_stall,
+        id="stall",
+        severity="warning",
+        title="The server stopped answering for a while",
+        explanation="Whole seconds had hardly a response, or one request took a tenth of the "
+        "trial while p99 is small. A closed loop sends nothing during a stall, so its "
+        "percentiles leave out most of the wait (coordinated omission).",
+        remedy="Look at throughput over time, and measure latency in an open loop, for example "
+        "with wrk2, vegeta or k6 at a constant arrival rate.",
+        source="Tene, G. (2013), How NOT to Measure Latency",
+        find=_find_stall,
     ),
     TrialRule(
-        Check(
-            id="missing-requests",
-            severity="warning",
-            title="Requests are missing from the output",
-            explanation="The load tool was asked for a number of requests, and its output has "
-            "fewer than 98 % of them; or it was asked for a time, and its log of requests ends "
-            "more than a tenth earlier. A part of the output may be lost, or these requests "
-            "failed: a log of responses has no row for them.",
-            remedy="Upload the whole output of the load tool.",
-        ),
-        _find_missing_requests,
+        id="missing-requests",
+        severity="warning",
+        title="Requests are missing from the output",
+        explanation="The load tool was asked for a number of requests, and its output has "
+        "fewer than 98 % of them; or it was asked for a time, and its log of requests ends "
+        "more than a tenth earlier. A part of the output may be lost, or these requests "
+        "failed: a log of responses has no row for them.",
+        remedy="Upload the whole output of the load tool.",
+        find=_find_missing_requests,
     ),
 )

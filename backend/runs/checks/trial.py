@@ -27,7 +27,7 @@ TRIAL_RULES: tuple[TrialRule, ...] = (
 
 def check_trial(trial: CheckInput, *, only: Container[str] | None = None) -> list[Finding]:
     """Every rule over one trial that fires, in the order of the table. `only`: by their checks."""
-    rules = [rule for rule in TRIAL_RULES if only is None or rule.check.id in only]
-    details = ((rule.check.id, rule.find(trial)) for rule in rules)
+    rules = [rule for rule in TRIAL_RULES if only is None or rule.id in only]
+    details = ((rule.id, rule.find(trial)) for rule in rules)
     findings = [Finding(id_, detail) for id_, detail in details if detail is not None]
     return findings + [Finding(TOOL_DISAGREES.id, detail) for detail in trial.disagreements]

@@ -64,7 +64,7 @@ def figures_of_csv(*, ok=60, load=None, command=()):
 
 
 def fired(figures):
-    return {rule.check.id: detail for rule in OUTCOME_RULES if (detail := rule.find(figures))}
+    return {rule.id: detail for rule in OUTCOME_RULES if (detail := rule.find(figures))}
 
 
 @pytest.mark.parametrize("load", [{}, {"requests": 100}, {"duration_s": 5}])

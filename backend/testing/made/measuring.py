@@ -32,7 +32,7 @@ CELLS, COMPARISONS = "load points", "comparisons"
 FEWER_OF_ROWS = 4
 # Of mistakes in which nothing is left to chance.
 FEWER_IF_CERTAIN = 5
-TRIAL_CHECKS = frozenset({rule.check.id for rule in TRIAL_RULES} | {TOOL_DISAGREES.id})
+TRIAL_CHECKS = frozenset({rule.id for rule in TRIAL_RULES} | {TOOL_DISAGREES.id})
 
 
 @dataclass(frozen=True, slots=True)
