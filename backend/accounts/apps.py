@@ -3,7 +3,6 @@ from django.apps import AppConfig
 
 class AccountsConfig(AppConfig):
     name = "backend.accounts"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         """Connect the receiver of sign-ins."""

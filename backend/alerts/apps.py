@@ -3,7 +3,6 @@ from django.apps import AppConfig
 
 class AlertsConfig(AppConfig):
     name = "backend.alerts"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from backend.alerts.noting import note_runs

@@ -3,7 +3,6 @@ from django.apps import AppConfig
 
 class SharingConfig(AppConfig):
     name = "backend.sharing"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from backend.accounts.opening_checks import OPENING_CHECKS
