@@ -27,7 +27,12 @@ from typing import Any
 
 
 class LoadsheetError(Exception):
-    """The base. `hint` says what to do, where this error needs another hint than its class."""
+    """The base. `hint` says what to do, where this error needs another hint than its class.
+
+    `field`: the one that is wrong, where it is one of a form, a body or a query.
+    """
+
+    field = ""
 
     def __init__(self, sentence: str = "", *, hint: str = "") -> None:
         super().__init__(sentence)
@@ -36,7 +41,7 @@ class LoadsheetError(Exception):
     @property
     def members(self) -> dict[str, Any]:
         """What a program needs beside the sentence, such as the name of the field."""
-        return {}
+        return {"field": self.field} if self.field else {}
 
 
 class Refused(LoadsheetError):

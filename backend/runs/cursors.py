@@ -40,13 +40,10 @@ class Page(Generic[Item]):
 class BadCursor(InvalidInput):
     """This is not a cursor that a page gave."""
 
+    field = "after"
+
     def __init__(self) -> None:
         super().__init__("The value of after is not a cursor from an earlier page.")
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """The field."""
-        return {"field": "after"}
 
 
 def pack_cursor(*parts: object) -> str:

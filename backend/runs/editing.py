@@ -54,11 +54,6 @@ class CorrectionRefused(InvalidInput):
         super().__init__(sentence)
         self.field = field
 
-    @property
-    def members(self) -> dict[str, Any]:
-        """The field."""
-        return {"field": self.field}
-
 
 @transaction.atomic
 def correct(

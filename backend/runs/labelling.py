@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.db import transaction
 
@@ -20,10 +19,7 @@ MAX_LABELS = 100
 class LabelRefused(InvalidInput):
     """Nothing was changed; the message says what was got and what was expected."""
 
-    @property
-    def members(self) -> dict[str, Any]:
-        """The field."""
-        return {"field": "label"}
+    field = "label"
 
 
 @transaction.atomic

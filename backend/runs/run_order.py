@@ -52,11 +52,6 @@ class BadOrder(InvalidInput):
         super().__init__(f"{field}: got “{got[:60]}”, allowed is {', '.join(allowed)}.")
         self.field = field
 
-    @property
-    def members(self) -> dict[str, Any]:
-        """The field."""
-        return {"field": self.field}
-
 
 # What a list can be sorted by. Each is read from an index of the runs.
 _SORTS: dict[str, Any] = {

@@ -33,11 +33,6 @@ class SearchError(InvalidInput):
         super().__init__(message)
         self.field = field
 
-    @property
-    def members(self) -> dict[str, Any]:
-        """The field."""
-        return {"field": self.field}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSearch:

@@ -31,9 +31,7 @@ MAX_QUERY = 100
 class BadSearch(InvalidInput):
     """The search cannot be made; the message says what was got and what is allowed."""
 
-    @property
-    def members(self) -> dict[str, Any]:
-        return {"field": "q"}
+    field = "q"
 
 
 @dataclass(frozen=True, slots=True)

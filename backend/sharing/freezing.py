@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from textwrap import shorten
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -39,13 +38,10 @@ MAX_TITLE, MAX_NAMED = 120, 4
 class NothingToFreeze(InvalidInput):
     """The query shows no run, so there is nothing to cite."""
 
+    field = "query"
+
     def __init__(self) -> None:
         super().__init__("No run matches this query, so there is nothing to freeze.")
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """The field."""
-        return {"field": "query"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,6 @@ not: it is checked here, where others get to read it.
 
 from __future__ import annotations
 
-from typing import Any
-
 from backend.accounts.token_format import holds_token
 from backend.errors import InvalidInput
 from backend.ingest.redaction import MARK, Redactor
@@ -18,16 +16,11 @@ EXCERPT = 20
 
 
 class SecretShared(InvalidInput):
-    """Nothing was changed; `place`: the field with the secret, which the message does not show."""
+    """Nothing was changed; `field` has the secret, which the message does not show."""
 
     def __init__(self, place: str, holds: str) -> None:
         super().__init__(f"{place}: expected no secrets, got {holds}. Nothing was changed.")
-        self.place = place
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """The field."""
-        return {"field": self.place}
+        self.field = place
 
 
 def refuse_tokens(place: str, text: str) -> None:
