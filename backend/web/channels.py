@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -118,8 +118,7 @@ def revoke_feed_token(request: HttpRequest, slug: str, token_id: UUID) -> HttpRe
     """End a token of the viewer at once."""
     workspace = visible.own_workspace_or_404(request, slug)
     viewer = visible.viewer_or_404(request)
-    if not revoke_token(workspace, viewer, token_id):
-        raise Http404
+    visible.or_404(revoke_token(workspace, viewer, token_id))
     messages.info(request, "The feed token was revoked. Its feeds no longer open.")
     return HttpResponseRedirect(link_to("channels-page", workspace.slug))
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
@@ -47,8 +47,7 @@ def workspace_feed(request: HttpRequest, slug: str) -> HttpResponse:
 def alerts_feed(request: HttpRequest, slug: str) -> HttpResponse:
     """Alerts of a workspace, for its members."""
     workspace = _workspace_or_404(request, slug)
-    if not _is_own(request, workspace):
-        raise Http404
+    visible.or_404(_is_own(request, workspace))
     entries = entries_of_alerts(workspace)
     page = link_to("alerts-page", workspace.slug)
     return _answer(request, entries, title=f"{workspace.name}: alerts", page=page)

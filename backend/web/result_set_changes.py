@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -105,8 +105,7 @@ def revoke_result_set(request: HttpRequest, result_set: ResultSet) -> None:
 def feature_result_set(request: HttpRequest, link: UUID) -> HttpResponse:
     """Show it on the front page, or with is_featured=0 no longer, for the operator alone."""
     result_set = visible.result_set_or_404(request, link)
-    if not visible.is_operator(request):
-        raise Http404
+    visible.or_404(visible.is_operator(request))
     if request.POST.get("is_featured") == "0":
         stop_featuring(result_set)
     else:
@@ -118,8 +117,7 @@ def feature_result_set(request: HttpRequest, link: UUID) -> HttpResponse:
 def changes(request: HttpRequest, link: UUID) -> HttpResponse:
     """The frozen query computed again. Only for members: it reads the runs as they are now."""
     result_set = visible.result_set_or_404(request, link)
-    if not (visible.is_member(request, result_set) and result_set.is_frozen):
-        raise Http404
+    visible.or_404(visible.is_member(request, result_set) and result_set.is_frozen)
     if result_set.is_gone:
         return guarded(result_set, gone(request, result_set))
     try:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -77,8 +77,8 @@ def changeable_or_404(request: HttpRequest, run: Run | None) -> Run:
 
     What changes a large run computes its figures anew, so the answer holds a slot of the viewer.
     """
-    if run is None or not visible.may_write(request, run.workspace):
-        raise Http404
+    run = visible.or_404(run)
+    visible.or_404(visible.may_write(request, run.workspace))
     hold_slot_if_large(run.trials.all(), viewer=visible.viewer_name(request))
     return run
 

@@ -53,8 +53,7 @@ def shared_run(request: HttpRequest, shared_link: UUID) -> HttpResponse:
 def plan(request: HttpRequest, shared_link: UUID) -> HttpResponse:
     """The plan of the run; its bytes are those that were hashed."""
     shared = visible.shared_run_or_404(request, shared_link)
-    if not shared.run.plan:
-        raise Http404
+    visible.or_404(shared.run.plan)
     return _unindexed(shared, plan_file(shared.run))
 
 

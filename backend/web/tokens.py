@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
@@ -40,9 +40,8 @@ def tokens_page(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = visible.own_workspace_or_404(request, slug)
     if request.method != "POST":
         return _page(request, workspace)
-    maker = visible.viewer(request)
-    if maker is None or not scopes_to_give(maker, workspace):
-        raise Http404
+    maker = visible.viewer_or_404(request)
+    visible.or_404(scopes_to_give(maker, workspace))
     recent_sign_in.require(request)
     try:
         token, clear = make_token(maker, workspace, _request_from(request))
@@ -55,9 +54,8 @@ def tokens_page(request: HttpRequest, slug: str) -> HttpResponse:
 def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
     """What revoking a token changes. A POST revokes it."""
     workspace = visible.own_workspace_or_404(request, slug)
-    token = usable_tokens(workspace).filter(pk=token_id).first()
-    if token is None or not access.may_revoke(visible.viewer(request), token):
-        raise Http404
+    token = visible.or_404(usable_tokens(workspace).filter(pk=token_id).first())
+    visible.or_404(access.may_revoke(visible.viewer(request), token))
     hosts = list(
         Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)
     )

@@ -38,8 +38,8 @@ def viewer(request: HttpRequest) -> User | None:
 
 
 def or_404(value: T | None) -> T:
-    """The value; raises Http404 where there is none."""
-    if value is None:
+    """The value; raises Http404 for None, False and an empty text."""
+    if not value:
         raise Http404
     return value
 
@@ -125,8 +125,7 @@ def _workspace_or_404(readable: Q, slug: str) -> Workspace:
 def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for a change; 404 for viewers, as for strangers."""
     workspace = workspace_or_404(request, slug)
-    if not may_write(request, workspace):
-        raise Http404
+    or_404(may_write(request, workspace))
     return workspace
 
 
@@ -164,8 +163,7 @@ def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
 def manageable_result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set, for a change; 404 for everyone who may not change it."""
     result_set = result_set_or_404(request, link)
-    if not may_manage(request, result_set):
-        raise Http404
+    or_404(may_manage(request, result_set))
     return result_set
 
 
@@ -198,16 +196,14 @@ def _opened_workspaces(request: HttpRequest) -> list[UUID]:
 def administered_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for its settings and members; 404 for everyone who may not change them."""
     workspace = own_workspace_or_404(request, slug)
-    if not may_administer(request, workspace):
-        raise Http404
+    or_404(may_administer(request, workspace))
     return workspace
 
 
 def owned_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for what only its owners may do."""
     workspace = own_workspace_or_404(request, slug)
-    if not may_own(request, workspace):
-        raise Http404
+    or_404(may_own(request, workspace))
     return workspace
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -96,6 +96,5 @@ def remove_workspace(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def held_messages(request: HttpRequest) -> HttpResponse:
     """Mails that were not sent, for the operator of a service without a mail server."""
-    if not visible.is_operator(request):
-        raise Http404
+    visible.or_404(visible.is_operator(request))
     return render(request, "held_messages.html", {"held": held_mail.read_messages()})
