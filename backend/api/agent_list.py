@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,11 +12,10 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.accounts.workspaces import current_slug
 from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.paging import WORKSPACE
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.workspaces import require_slug
-from backend.errors import NotFound
 from backend.fleet.models import Progress
 from backend.fleet.roster import NAMED_HOSTS, RosterRow, roster
 
@@ -54,11 +52,7 @@ class AgentListSerializer(serializers.Serializer[Any]):
 class AgentList(APIView):
     """The agents of a workspace."""
 
-    @extend_schema(
-        operation_id="agent_list",
-        parameters=[WORKSPACE],
-        responses={200: AgentListSerializer, **documented(400, 401, 404)},
-    )
+    @operation("agent_list", (401, 404), answer=AgentListSerializer, parameters=[WORKSPACE])
     def get(self, request: Request) -> Response:
         """All of them, with their hosts, versions and newest runs. For members."""
         actor = required_actor(request)
@@ -66,6 +60,5 @@ class AgentList(APIView):
         require_slug(actor, slug)
         readable = access.workspaces_of(actor)
         workspace = readable.filter(slug=current_slug(slug)).first() if slug else readable.first()
-        if workspace is None:
-            raise NotFound(NOT_FOUND)
-        return Response(AgentListSerializer({"agents": roster(workspace)}).data)
+        agents = roster(or_not_found(workspace))
+        return Response(AgentListSerializer({"agents": agents}).data)

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,10 +14,9 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
 from backend.api.auth import agents_token, required_actor
-from backend.api.errors import NOT_FOUND
-from backend.api.schema import documented
+from backend.api.errors import or_not_found
+from backend.api.schema import operation
 from backend.api.strict import OpenSerializer, validated
-from backend.errors import NotFound
 from backend.fleet import heartbeats, progress
 from backend.fleet.models import Progress
 from backend.ingest.cleaning import clean_fields
@@ -52,7 +50,7 @@ class MeSerializer(serializers.Serializer[Any]):
 class Me(APIView):
     """Who asks."""
 
-    @extend_schema(operation_id="me", responses={200: MeSerializer, **documented(401)})
+    @operation("me", (401,), answer=MeSerializer)
     def get(self, request: Request) -> Response:
         """The token or user, its workspaces, and the service's time to the microsecond."""
         return Response(_me(required_actor(request)))
@@ -134,11 +132,7 @@ class Heartbeat(APIView):
     # It has a limit of its own.
     throttle_classes = ()
 
-    @extend_schema(
-        operation_id="heartbeat",
-        request=HeartbeatSerializer,
-        responses={200: MeSerializer, **documented(400, 401, 403, 415, 429)},
-    )
+    @operation("heartbeat", (401, 403, 415), body=HeartbeatSerializer, answer=MeSerializer)
     def post(self, request: Request) -> Response:
         """Report that an agent is alive and how far its run is. The answer is that of /me."""
         token = agents_token(request, to="say how a run goes")
@@ -183,15 +177,11 @@ class ProgressSerializer(serializers.Serializer[progress.RunProgress]):
 class RunProgress(APIView):
     """How far a run is."""
 
-    @extend_schema(
-        operation_id="run_progress", responses={200: ProgressSerializer, **documented(401, 404)}
-    )
+    @operation("run_progress", (401, 404), answer=ProgressSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Poll it with If-None-Match: the answer is 304 while nothing changed."""
         visible = access.workspace_ids_of(required_actor(request))
-        run = progress.run_progress(run_id, workspace_ids=visible)
-        if run is None:
-            raise NotFound(NOT_FOUND)
+        run = or_not_found(progress.run_progress(run_id, workspace_ids=visible))
         response = Response(ProgressSerializer(run).data)
         # Each browser keeps its own copy, and revalidates it before use.
         response["Cache-Control"] = "private, no-cache"

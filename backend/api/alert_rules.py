@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,7 +24,7 @@ from backend.api.auth import author_of, required_actor
 from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_row, writable_workspace
 
@@ -95,20 +94,20 @@ class RuleListSerializer(serializers.Serializer[Any]):
 class RuleList(APIView):
     """The rules of one's workspaces; adding one."""
 
-    @extend_schema(
-        operation_id="alert_rule_list",
-        parameters=[ONLY_WORKSPACE],
-        responses={200: RuleListSerializer, **documented(400, 401, 404)},
+    @operation(
+        "alert_rule_list", (401, 404), answer=RuleListSerializer, parameters=[ONLY_WORKSPACE]
     )
     def get(self, request: Request) -> Response:
         """All of them, by name."""
         rows = rules_in(workspaces_asked(request))
         return Response(RuleListSerializer({"rules": rows}).data)
 
-    @extend_schema(
-        operation_id="alert_rule_create",
-        request=NewRuleSerializer,
-        responses={201: RuleSerializer, **documented(400, 401, 404, 409)},
+    @operation(
+        "alert_rule_create",
+        (401, 404, 409),
+        body=NewRuleSerializer,
+        answer=RuleSerializer,
+        status=201,
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -123,18 +122,14 @@ class RuleList(APIView):
 class RuleDetail(APIView):
     """One rule."""
 
-    @extend_schema(
-        operation_id="alert_rule_edit",
-        request=RuleEditSerializer,
-        responses={200: RuleSerializer, **documented(400, 401, 404, 409)},
-    )
+    @operation("alert_rule_edit", (401, 404, 409), body=RuleEditSerializer, answer=RuleSerializer)
     def patch(self, request: Request, rule_id: UUID) -> Response:
         """Change it, or turn it on or off. Another view or label starts a new baseline."""
         rule = writable_row(request, AlertRule.objects.select_related("author"), rule_id)
         change_rule(rule, **validated(RuleEditSerializer, request))
         return Response(RuleSerializer(rule).data)
 
-    @extend_schema(operation_id="alert_rule_delete", responses={204: None, **documented(401, 404)})
+    @operation("alert_rule_delete", (401, 404))
     def delete(self, request: Request, rule_id: UUID) -> Response:
         """Delete it with its alerts."""
         delete_rule(writable_row(request, AlertRule.objects.all(), rule_id))

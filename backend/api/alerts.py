@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +17,7 @@ from backend.alerts.listing import SHOWN, alert_page, find_alert
 from backend.alerts.models import SAID_STATES, Alert, AlertState, RuleKind
 from backend.alerts.wording import describe_alert
 from backend.api.auth import author_of, required_actor
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.paging import (
     ONLY_WORKSPACE,
     PAGING,
@@ -28,9 +28,8 @@ from backend.api.paging import (
 )
 from backend.api.parameters import not_allowed
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
-from backend.errors import NotFound
 
 
 class AlertRuleNameSerializer(serializers.Serializer[Any]):
@@ -118,8 +117,10 @@ class AlertAnswerSerializer(StrictSerializer):
 class AlertList(APIView):
     """The alerts of one's workspaces."""
 
-    @extend_schema(
-        operation_id="alert_list",
+    @operation(
+        "alert_list",
+        (401, 404),
+        answer=AlertPageSerializer,
         parameters=[
             ONLY_WORKSPACE,
             OpenApiParameter(
@@ -127,7 +128,6 @@ class AlertList(APIView):
             ),
             *PAGING,
         ],
-        responses={200: AlertPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """Newest first."""
@@ -145,34 +145,27 @@ class AlertList(APIView):
 class AlertDetail(APIView):
     """One alert."""
 
-    @extend_schema(
-        operation_id="alert_read", responses={200: AlertDetailSerializer, **documented(401, 404)}
-    )
+    @operation("alert_read", (401, 404), answer=AlertDetailSerializer)
     def get(self, request: Request, alert_id: UUID) -> Response:
         """The alert with the states it had, by whom and when."""
         return Response(_describe(_readable(request, alert_id)))
 
-    @extend_schema(
-        operation_id="alert_answer",
-        request=AlertAnswerSerializer,
-        responses={200: AlertDetailSerializer, **documented(400, 401, 404, 409)},
+    @operation(
+        "alert_answer", (401, 404, 409), body=AlertAnswerSerializer, answer=AlertDetailSerializer
     )
     def patch(self, request: Request, alert_id: UUID) -> Response:
         """Acknowledge it, or say that it is fixed or not a regression."""
         actor = required_actor(request)
         alert = _readable(request, alert_id)
-        if not access.may_write(actor, alert.workspace_id):
-            raise NotFound(NOT_FOUND)
+        or_not_found(access.may_write(actor, alert.workspace_id))
         asked = validated(AlertAnswerSerializer, request)
         answer_alert(alert, asked["state"], by=author_of(actor), note=asked["note"])
         return Response(_describe(alert))
 
 
 def _readable(request: Request, alert_id: UUID) -> Alert:
-    alert = find_alert(access.workspace_ids_of(required_actor(request)), alert_id)
-    if alert is None:
-        raise NotFound(NOT_FOUND)
-    return alert
+    visible = access.workspace_ids_of(required_actor(request))
+    return or_not_found(find_alert(visible, alert_id))
 
 
 def _describe(alert: Alert) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,12 +13,11 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.api.auth import author_of, required_actor, viewer_name
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.runs import writable_run
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_workspace
-from backend.errors import NotFound
 from backend.runs.dismissals import MAX_REASON, dismiss, dismissals_of, undo
 from backend.runs.models import Dismissal, FormerName, Run
 from backend.runs.names import MAX_NAME
@@ -46,11 +44,7 @@ class RenameSerializer(serializers.Serializer[Any]):
 class Renames(APIView):
     """Names of servers, hosts and workloads."""
 
-    @extend_schema(
-        operation_id="rename",
-        request=RenameRequestSerializer,
-        responses={200: RenameSerializer, **documented(400, 401, 404)},
-    )
+    @operation("rename", (401, 404), body=RenameRequestSerializer, answer=RenameSerializer)
     def post(self, request: Request) -> Response:
         """Rename a server, host or workload. Links and uploads with the former name lead on."""
         actor = required_actor(request)
@@ -93,23 +87,21 @@ class DismissalList(APIView):
         "reason stays."
     )
 
-    @extend_schema(
-        operation_id="dismissal_list",
-        responses={200: DismissalListSerializer, **documented(401, 404)},
-    )
+    @operation("dismissal_list", (401, 404), answer=DismissalListSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """The dismissals that stand, one for each check."""
         visible = access.workspace_ids_of(required_actor(request))
-        if not Run.objects.filter(pk=run_id, workspace__in=visible).exists():
-            raise NotFound(NOT_FOUND)
+        or_not_found(Run.objects.filter(pk=run_id, workspace__in=visible).exists())
         by_check = dismissals_of([run_id]).get(run_id, {})
         rows = [by_check[check] for check in sorted(by_check)]
         return Response(DismissalListSerializer({"dismissals": rows}).data)
 
-    @extend_schema(
-        operation_id="dismissal_create",
-        request=DismissalRequestSerializer,
-        responses={201: DismissalSerializer, **documented(400, 401, 404)},
+    @operation(
+        "dismissal_create",
+        (401, 404),
+        body=DismissalRequestSerializer,
+        answer=DismissalSerializer,
+        status=201,
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         """Dismiss the findings of a check in this run. They stay visible, with the reason.
@@ -126,10 +118,9 @@ class DismissalList(APIView):
 class DismissalDetail(APIView):
     """One dismissal."""
 
-    @extend_schema(operation_id="dismissal_undo", responses={204: None, **documented(401, 404)})
+    @operation("dismissal_undo", (401, 404))
     def delete(self, request: Request, run_id: UUID, check: str) -> Response:
         """Undo it: the findings of the check count again."""
         run = writable_run(request, run_id)
-        if not undo(run, check, by=author_of(required_actor(request))):
-            raise NotFound(NOT_FOUND)
+        or_not_found(undo(run, check, by=author_of(required_actor(request))))
         return Response(status=status.HTTP_204_NO_CONTENT)

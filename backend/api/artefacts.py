@@ -7,16 +7,15 @@ from uuid import UUID
 
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.api.auth import required_actor
 from backend.api.compare import AnyFormat
-from backend.api.errors import NOT_FOUND, Problem
-from backend.api.schema import documented
-from backend.errors import NotFound
+from backend.api.errors import Problem, or_not_found
+from backend.api.schema import operation
 from backend.ingest.download import download
 from backend.ingest.models import Artefact
 
@@ -28,12 +27,10 @@ class ArtefactRaw(APIView):
 
     content_negotiation_class = AnyFormat
 
-    @extend_schema(
-        operation_id="artefact_read",
-        responses={
-            (200, "text/plain"): OpenApiResponse(OpenApiTypes.BINARY, "The bytes as received"),
-            **documented(401, 404, 410),
-        },
+    @operation(
+        "artefact_read",
+        (401, 404, 410),
+        answer={(200, "text/plain"): OpenApiResponse(OpenApiTypes.BINARY, "The bytes as received")},
     )
     def get(self, request: Request, artefact_id: UUID) -> FileResponse:
         """The bytes of the file, as they were sent. 410 where the workspace keeps raw output for a
@@ -42,9 +39,7 @@ class ArtefactRaw(APIView):
         rows = Artefact.objects.filter(
             pk=artefact_id, upload__workspace__in=workspaces, upload__is_in_trash=False
         )
-        artefact = rows.select_related("upload").first()
-        if artefact is None:
-            raise NotFound(NOT_FOUND)
+        artefact = or_not_found(rows.select_related("upload").first())
         try:
             return download(artefact)
         except FileNotFoundError:

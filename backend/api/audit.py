@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +13,7 @@ from backend.accounts.models import Act, AuditEvent
 from backend.api.auth import required_actor
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
 from backend.api.parameters import not_allowed
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.workspaces import managed_workspace
 
 
@@ -41,14 +41,15 @@ class AuditPageSerializer(PageSerializer):
 class AuditList(APIView):
     """The audit log of a workspace."""
 
-    @extend_schema(
-        operation_id="audit_list",
+    @operation(
+        "audit_list",
+        (401, 404),
+        answer=AuditPageSerializer,
         parameters=[
             WORKSPACE,
             OpenApiParameter("act", str, enum=sorted(Act.values), description="Only these acts"),
             *PAGING,
         ],
-        responses={200: AuditPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The newest first. For admins and owners."""

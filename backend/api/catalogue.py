@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from backend.api.paging import ONLY_WORKSPACE, PAGING, after_asked, limit_asked, next_page
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.sparse import only_asked
 from backend.noise.models import HostNoise
 from backend.noise.reading import noise_of_hosts
@@ -132,11 +132,7 @@ class WorkloadPageSerializer(serializers.Serializer[Any]):
 class ServerList(APIView):
     """The servers one may see."""
 
-    @extend_schema(
-        operation_id="server_list",
-        parameters=PARAMETERS,
-        responses={200: ServerPageSerializer, **documented(400, 401, 404)},
-    )
+    @operation("server_list", (401, 404), answer=ServerPageSerializer, parameters=PARAMETERS)
     def get(self, request: Request) -> Response:
         """By name, with versions, configurations and how often they were measured."""
         return _answer(
@@ -147,11 +143,7 @@ class ServerList(APIView):
 class HostList(APIView):
     """The hosts one may see."""
 
-    @extend_schema(
-        operation_id="host_list",
-        parameters=PARAMETERS,
-        responses={200: HostPageSerializer, **documented(400, 401, 404)},
-    )
+    @operation("host_list", (401, 404), answer=HostPageSerializer, parameters=PARAMETERS)
     def get(self, request: Request) -> Response:
         """By name, with their facts, their noise, and in how many runs they took part."""
         return _answer(
@@ -166,11 +158,7 @@ def _noise_of(workspace_ids: Sequence[UUID], page: ListPage) -> dict[str, Any]:
 class WorkloadList(APIView):
     """The workloads one may see."""
 
-    @extend_schema(
-        operation_id="workload_list",
-        parameters=PARAMETERS,
-        responses={200: WorkloadPageSerializer, **documented(400, 401, 404)},
-    )
+    @operation("workload_list", (401, 404), answer=WorkloadPageSerializer, parameters=PARAMETERS)
     def get(self, request: Request) -> Response:
         """By name, with what is asked and how often it was measured."""
         return _answer(

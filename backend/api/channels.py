@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,11 +13,11 @@ from rest_framework.views import APIView
 from backend.accounts.models import Token, User
 from backend.accounts.scopes import Scope
 from backend.api.auth import author_of, required_actor
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_row, managed_workspace, workspace_field
 from backend.deliveries.channels import (
@@ -32,7 +31,6 @@ from backend.deliveries.channels import (
 )
 from backend.deliveries.models import Channel, ChannelKind, Delivery, DeliveryState, Topic
 from backend.deliveries.signing import secret_of
-from backend.errors import NotFound
 
 
 class NewChannelSerializer(StrictSerializer):
@@ -115,10 +113,8 @@ class DeliveryPageSerializer(PageSerializer):
 class ChannelList(APIView):
     """The channels of one's workspaces; adding one."""
 
-    @extend_schema(
-        operation_id="channel_list",
-        parameters=[ONLY_WORKSPACE],
-        responses={200: ChannelListSerializer, **documented(400, 401, 404)},
+    @operation(
+        "channel_list", (401, 404), answer=ChannelListSerializer, parameters=[ONLY_WORKSPACE]
     )
     def get(self, request: Request) -> Response:
         """All of them, by name."""
@@ -132,10 +128,12 @@ class ChannelList(APIView):
         body = {"channels": channels_in(workspace_ids)}
         return Response(ChannelListSerializer(body, context=context).data)
 
-    @extend_schema(
-        operation_id="channel_create",
-        request=NewChannelSerializer,
-        responses={201: ChannelSerializer, **documented(400, 401, 404, 409)},
+    @operation(
+        "channel_create",
+        (401, 404, 409),
+        body=NewChannelSerializer,
+        answer=ChannelSerializer,
+        status=201,
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -151,7 +149,7 @@ class ChannelList(APIView):
 class ChannelDetail(APIView):
     """One channel."""
 
-    @extend_schema(operation_id="channel_delete", responses={204: None, **documented(401, 404)})
+    @operation("channel_delete", (401, 404))
     def delete(self, request: Request, channel_id: UUID) -> Response:
         """Delete it with its log; messages that wait are not sent. For admins."""
         remove_channel(_administered(request, channel_id))
@@ -161,11 +159,7 @@ class ChannelDetail(APIView):
 class ChannelTest(APIView):
     """Trying a channel."""
 
-    @extend_schema(
-        operation_id="channel_test",
-        request=None,
-        responses={202: DeliverySerializer, **documented(401, 404, 429)},
-    )
+    @operation("channel_test", (401, 404), body=None, answer=DeliverySerializer, status=202)
     def post(self, request: Request, channel_id: UUID) -> Response:
         """Queue a test message; the log of the channel shows what became of it. For admins."""
         delivery = send_test(_administered(request, channel_id))
@@ -181,19 +175,12 @@ class ChannelSecretSerializer(serializers.Serializer[Any]):
 class ChannelSecret(APIView):
     """The signing secret of a webhook."""
 
-    @extend_schema(
-        operation_id="channel_secret_read",
-        responses={200: ChannelSecretSerializer, **documented(401, 404)},
-    )
+    @operation("channel_secret_read", (401, 404), answer=ChannelSecretSerializer)
     def get(self, request: Request, channel_id: UUID) -> Response:
         """The secret. For admins. 404 too for a channel that is no webhook: it signs nothing."""
         return _secret(_signing(request, channel_id))
 
-    @extend_schema(
-        operation_id="channel_secret_renew",
-        request=None,
-        responses={200: ChannelSecretSerializer, **documented(401, 404)},
-    )
+    @operation("channel_secret_renew", (401, 404), body=None, answer=ChannelSecretSerializer)
     def post(self, request: Request, channel_id: UUID) -> Response:
         """Make another secret. The earlier one stops at once: enter the new one at the receiver.
         For admins."""
@@ -209,19 +196,14 @@ def _secret(channel: Channel) -> Response:
 def _signing(request: Request, channel_id: UUID) -> Channel:
     """The webhook. Raises NotFound, also for channels of other kinds."""
     channel = _administered(request, channel_id)
-    if channel.kind != ChannelKind.WEBHOOK:
-        raise NotFound(NOT_FOUND)
+    or_not_found(channel.kind == ChannelKind.WEBHOOK)
     return channel
 
 
 class DeliveryList(APIView):
     """What was sent to a channel."""
 
-    @extend_schema(
-        operation_id="delivery_list",
-        parameters=PAGING,
-        responses={200: DeliveryPageSerializer, **documented(400, 401, 404)},
-    )
+    @operation("delivery_list", (401, 404), answer=DeliveryPageSerializer, parameters=PAGING)
     def get(self, request: Request, channel_id: UUID) -> Response:
         """Newest first, with each attempt; kept for 30 days. For admins."""
         channel = _administered(request, channel_id)

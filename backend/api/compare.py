@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -21,7 +21,7 @@ from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.view_ids import VIEWS
 from backend.api.auth import question_ids, viewer_name
 from backend.api.parameters import names_of_arrays
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.sharing.export import csv_of
 
 
@@ -78,11 +78,7 @@ class Compare(APIView):
     arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
 
-    @extend_schema(
-        operation_id="compare",
-        parameters=QUERY,
-        responses={200: Figures, **documented(400, 401, 404)},
-    )
+    @operation("compare", (401, 404), answer=Figures, parameters=QUERY)
     def get(self, request: Request) -> HttpResponse:
         """The asked metric, throughput, latency and errors of every series, with checks."""
         return HttpResponse(_answer_json(request), content_type="application/json")
@@ -94,10 +90,8 @@ class CompareCsv(APIView):
     arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
 
-    @extend_schema(
-        operation_id="compare_csv",
-        parameters=QUERY,
-        responses={(200, "text/csv"): OpenApiTypes.STR, **documented(400, 401, 404)},
+    @operation(
+        "compare_csv", (401, 404), answer={(200, "text/csv"): OpenApiTypes.STR}, parameters=QUERY
     )
     def get(self, request: Request) -> HttpResponse:
         """The table of the asked view. The same query as /compare.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import (
     PermissionDenied,
@@ -22,7 +22,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.text import slugify
 from rest_framework import exceptions
 
-from backend.errors import LoadsheetError
+from backend.errors import LoadsheetError, NotFound
 from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
 from backend.problems import NOT_FOUND_HINT, SCHEMA_HINT, WAIT_HINT, answer_to, seconds_to_wait
 
@@ -30,6 +30,8 @@ CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'
 NOT_FOUND = "Not found, or not shared with you."
 ELSE_HINT = "See /api/v1/docs for what this endpoint takes."
+
+Value = TypeVar("Value")
 
 
 class Problem(LoadsheetError, exceptions.APIException):
@@ -159,6 +161,13 @@ def _field_errors(detail: Any, field: str = "") -> list[dict[str, str]]:
     if isinstance(detail, list):
         return [item for inner in detail for item in _field_errors(inner, field)]
     return [{"field": field or "request", "detail": str(detail)}]
+
+
+def or_not_found(value: Value | None) -> Value:
+    """What was looked up. Raises NotFound for None, False and an empty list."""
+    if not value:
+        raise NotFound(NOT_FOUND)
+    return value
 
 
 def cut_off() -> Problem:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.api.paging import PAGING, PageSerializer, after_asked, limit_asked, next_page
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.sharing.directory import KINDS, MAX_QUERY, Listed, directory_page
 
 
@@ -34,8 +34,9 @@ class DirectoryPageSerializer(PageSerializer):
 class Explore(APIView):
     """What is public, for everyone."""
 
-    @extend_schema(
-        operation_id="explore",
+    @operation(
+        "explore",
+        answer=DirectoryPageSerializer,
         parameters=[
             OpenApiParameter(
                 "kind", str, enum=KINDS, default=KINDS[0], description="What is listed"
@@ -47,7 +48,6 @@ class Explore(APIView):
             ),
             *PAGING,
         ],
-        responses={200: DirectoryPageSerializer, **documented(400)},
     )
     def get(self, request: Request) -> Response:
         """Public result sets, public runs or public workspaces, newest first."""

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,7 +18,7 @@ from backend.api.compare import AnyFormat
 from backend.api.errors import Problem
 from backend.api.idempotency import idempotent
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_row, managed_workspace, workspace_field
 from backend.links import link_to
@@ -72,10 +72,8 @@ class ExportPageSerializer(PageSerializer):
 class ExportList(APIView):
     """The archives of a workspace; asking for one."""
 
-    @extend_schema(
-        operation_id="export_list",
-        parameters=[WORKSPACE, *PAGING],
-        responses={200: ExportPageSerializer, **documented(400, 401, 404)},
+    @operation(
+        "export_list", (401, 404), answer=ExportPageSerializer, parameters=[WORKSPACE, *PAGING]
     )
     def get(self, request: Request) -> Response:
         """The newest first. For admins and owners."""
@@ -84,10 +82,12 @@ class ExportList(APIView):
         page = newest_first(request, "export-list", exports_of(workspace), "requested_at")
         return ExportPageSerializer.answer(request, *page)
 
-    @extend_schema(
-        operation_id="export_create",
-        request=NewExportSerializer,
-        responses={202: ExportSerializer, **documented(400, 401, 404, 409, 507)},
+    @operation(
+        "export_create",
+        (401, 404, 409, 507),
+        body=NewExportSerializer,
+        answer=ExportSerializer,
+        status=202,
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -103,14 +103,12 @@ class ExportList(APIView):
 class ExportDetail(APIView):
     """One archive."""
 
-    @extend_schema(
-        operation_id="export_read", responses={200: ExportSerializer, **documented(401, 404)}
-    )
+    @operation("export_read", (401, 404), answer=ExportSerializer)
     def get(self, request: Request, export_id: UUID) -> Response:
         """Its state and progress."""
         return Response(ExportSerializer(_managed(request, export_id)).data)
 
-    @extend_schema(operation_id="export_delete", responses={204: None, **documented(401, 404)})
+    @operation("export_delete", (401, 404))
     def delete(self, request: Request, export_id: UUID) -> Response:
         """Remove it now, or stop writing it."""
         delete_export(_managed(request, export_id))
@@ -122,12 +120,10 @@ class ExportFile(APIView):
 
     content_negotiation_class = AnyFormat
 
-    @extend_schema(
-        operation_id="export_file",
-        responses={
-            (200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The archive"),
-            **documented(401, 404, 409),
-        },
+    @operation(
+        "export_file",
+        (401, 404, 409),
+        answer={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The archive")},
     )
     def get(self, request: Request, export_id: UUID) -> FileResponse:
         """The archive, a zip; `manage.py import_workspace` makes a workspace of it. 409 until it is

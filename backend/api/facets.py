@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -17,7 +17,7 @@ from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.api.auth import question_ids, viewer_name
 from backend.api.compare import QUERY, AnyFormat
 from backend.api.parameters import names_of_arrays
-from backend.api.schema import documented
+from backend.api.schema import operation
 
 Shape = serializers.Serializer[Any]
 PARAMETERS = [
@@ -59,11 +59,7 @@ class Facets(APIView):
     arrays = names_of_arrays(PARAMETERS)
     content_negotiation_class = AnyFormat
 
-    @extend_schema(
-        operation_id="facets",
-        parameters=PARAMETERS,
-        responses={200: FacetsSerializer, **documented(400, 401, 404)},
-    )
+    @operation("facets", (401, 404), answer=FacetsSerializer, parameters=PARAMETERS)
     def get(self, request: Request) -> HttpResponse:
         """Counts of trials: each field's under all filters but its own."""
         workspace_ids = question_ids(request)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,9 +11,9 @@ from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import member_workspace, workspace_field
 from backend.errors import NotFound
@@ -79,10 +78,11 @@ class FeedTokenPageSerializer(PageSerializer):
 class FeedTokenList(APIView):
     """One's feed tokens of a workspace; making one."""
 
-    @extend_schema(
-        operation_id="feed_token_list",
+    @operation(
+        "feed_token_list",
+        (401, 404),
+        answer=FeedTokenPageSerializer,
         parameters=[WORKSPACE, *PAGING],
-        responses={200: FeedTokenPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """Those of the sender, the newest first; for a token, those of its maker."""
@@ -91,10 +91,12 @@ class FeedTokenList(APIView):
         page = newest_first(request, "feed-token-list", rows, "created_at")
         return FeedTokenPageSerializer.answer(request, *page)
 
-    @extend_schema(
-        operation_id="feed_token_create",
-        request=NewFeedTokenSerializer,
-        responses={201: MadeFeedTokenSerializer, **documented(400, 401, 403, 404, 409)},
+    @operation(
+        "feed_token_create",
+        (401, 403, 404, 409),
+        body=NewFeedTokenSerializer,
+        answer=MadeFeedTokenSerializer,
+        status=201,
     )
     def post(self, request: Request) -> Response:
         """Make a token that opens the feeds of the workspace while its maker is a member. Made
@@ -113,16 +115,13 @@ class FeedTokenList(APIView):
 class FeedTokenDetail(APIView):
     """One feed token."""
 
-    @extend_schema(operation_id="feed_token_revoke", responses={204: None, **documented(401, 404)})
+    @operation("feed_token_revoke", (401, 404))
     def delete(self, request: Request, token_id: UUID) -> Response:
         """Revoke it: the feeds no longer open with it. For its maker."""
         actor = required_actor(request)
-        token = FeedToken.objects.filter(pk=token_id).select_related("workspace").first()
-        if token is None:
-            raise NotFound(NOT_FOUND)
-        workspace = member_workspace(actor, token.workspace.slug)
-        if not revoke_token(workspace, _owner(request), token_id):
-            raise NotFound(NOT_FOUND)
+        rows = FeedToken.objects.filter(pk=token_id).select_related("workspace")
+        workspace = member_workspace(actor, or_not_found(rows.first()).workspace.slug)
+        or_not_found(revoke_token(workspace, _owner(request), token_id))
         return Response(status=204)
 
 

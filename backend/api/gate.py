@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from msgspec import to_builtins
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +17,7 @@ from backend.api.auth import viewer_name
 from backend.api.paging import ONLY_WORKSPACE
 from backend.api.parameters import names_of_arrays
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 
 SIDES = ("candidate", "baseline")
 NARROWING = ("server", "workload", "tool", "host", "connections", "rate")
@@ -60,11 +60,7 @@ class GateCheck(APIView):
 
     arrays = names_of_arrays(PARAMETERS)
 
-    @extend_schema(
-        operation_id="gate",
-        parameters=PARAMETERS,
-        responses={200: Gate, **documented(400, 401, 404, 409, 429)},
-    )
+    @operation("gate", (401, 404, 409), answer=Gate, parameters=PARAMETERS)
     def get(self, request: Request) -> Response:
         """One verdict for a build: regressed, not_comparable, too_noisy, improved or unchanged.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +14,7 @@ from backend.accounts.invitation_mail import checked_email, send_invitation
 from backend.accounts.models import Invitation, Role
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_row, managed_workspace, workspace_field
 from backend.links import absolute, link_to
@@ -75,10 +74,11 @@ class InvitationPageSerializer(PageSerializer):
 class InvitationList(APIView):
     """The open invitations of a workspace; making one."""
 
-    @extend_schema(
-        operation_id="invitation_list",
+    @operation(
+        "invitation_list",
+        (401, 404),
+        answer=InvitationPageSerializer,
         parameters=[WORKSPACE, *PAGING],
-        responses={200: InvitationPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """Those that can still be used, the newest first. For admins and owners."""
@@ -88,10 +88,12 @@ class InvitationList(APIView):
         page = newest_first(request, "invitation-list", rows, "created_at")
         return InvitationPageSerializer.answer(request, *page)
 
-    @extend_schema(
-        operation_id="invitation_create",
-        request=NewInvitationSerializer,
-        responses={201: MadeInvitationSerializer, **documented(400, 401, 403, 404, 409, 410, 429)},
+    @operation(
+        "invitation_create",
+        (401, 403, 404, 409, 410),
+        body=NewInvitationSerializer,
+        answer=MadeInvitationSerializer,
+        status=201,
     )
     def post(self, request: Request) -> Response:
         """Invite a person by a link that works once, for 7 days. For admins and owners.
@@ -116,7 +118,7 @@ class InvitationList(APIView):
 class InvitationDetail(APIView):
     """One invitation."""
 
-    @extend_schema(operation_id="invitation_revoke", responses={204: None, **documented(401, 404)})
+    @operation("invitation_revoke", (401, 404))
     def delete(self, request: Request, invitation_id: UUID) -> Response:
         """Revoke it: its link no longer works. For admins and owners."""
         invitation = managed_row(request, Invitation.objects.all(), invitation_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +13,7 @@ from backend.accounts import access
 from backend.accounts.quotas import limits_of
 from backend.api.auth import actor_of
 from backend.api.limit_table import Limit, limits
+from backend.api.schema import operation
 from backend.ingest.quota import stored_bytes
 
 
@@ -49,7 +49,7 @@ class LimitListSerializer(serializers.Serializer[Any]):
 class LimitList(APIView):
     """Limits of requests."""
 
-    @extend_schema(operation_id="limit_list", responses={200: LimitListSerializer})
+    @operation("limit_list", answer=LimitListSerializer)
     def get(self, request: Request) -> Response:
         """The limits of sizes, counts and lengths, and how full the workspaces are. Anyone may ask;
         without a token or session there are no workspaces."""

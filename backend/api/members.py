@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +13,7 @@ from backend.accounts.members import change_role, members_of, remove
 from backend.accounts.models import Membership, Role
 from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, by_name
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_workspace, member_workspace
 
@@ -47,10 +46,8 @@ class RoleSerializer(StrictSerializer):
 class MemberList(APIView):
     """The members of a workspace."""
 
-    @extend_schema(
-        operation_id="member_list",
-        parameters=[WORKSPACE, *PAGING],
-        responses={200: MemberPageSerializer, **documented(400, 401, 404)},
+    @operation(
+        "member_list", (401, 404), answer=MemberPageSerializer, parameters=[WORKSPACE, *PAGING]
     )
     def get(self, request: Request) -> Response:
         """By name. For members; for a token with the scope admin."""
@@ -62,11 +59,12 @@ class MemberList(APIView):
 class MemberDetail(APIView):
     """One member."""
 
-    @extend_schema(
-        operation_id="member_edit",
+    @operation(
+        "member_edit",
+        (401, 403, 404, 409),
+        body=RoleSerializer,
+        answer=MemberSerializer,
         parameters=[WORKSPACE],
-        request=RoleSerializer,
-        responses={200: MemberSerializer, **documented(400, 401, 403, 404, 409)},
     )
     def patch(self, request: Request, user_id: UUID) -> Response:
         """Give another role. For admins and owners; only an owner appoints and changes owners.
@@ -81,11 +79,7 @@ class MemberDetail(APIView):
         membership = change_role(actor, workspace, user_id, role)
         return Response(MemberSerializer(membership).data)
 
-    @extend_schema(
-        operation_id="member_remove",
-        parameters=[WORKSPACE],
-        responses={204: None, **documented(400, 401, 403, 404, 409)},
-    )
+    @operation("member_remove", (401, 403, 404, 409), parameters=[WORKSPACE])
     def delete(self, request: Request, user_id: UUID) -> Response:
         """Take a member out of the workspace; members may leave by it. Tokens that the member made
         stop working. 409 for the only owner, and for a member whom you cannot manage."""

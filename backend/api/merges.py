@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,14 +11,13 @@ from rest_framework.views import APIView
 
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.api.auth import author_of, required_actor, viewer_name
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_row, writable_workspace
-from backend.errors import NotFound
 from backend.ingest.editing import merge_names, undo_merged_names
 from backend.runs.models import FormerName, Merge
 from backend.runs.names import MAX_NAME
@@ -57,10 +55,8 @@ class MergeRequestSerializer(StrictSerializer):
 class MergeList(APIView):
     """Merged names."""
 
-    @extend_schema(
-        operation_id="merge_list",
-        parameters=[ONLY_WORKSPACE, *PAGING],
-        responses={200: MergeListSerializer, **documented(400, 401, 404)},
+    @operation(
+        "merge_list", (401, 404), answer=MergeListSerializer, parameters=[ONLY_WORKSPACE, *PAGING]
     )
     def get(self, request: Request) -> Response:
         """The latest merges first, undone ones included."""
@@ -69,10 +65,8 @@ class MergeList(APIView):
         page = newest_first(request, "merge-list", rows, "merged_at")
         return MergeListSerializer.answer(request, *page)
 
-    @extend_schema(
-        operation_id="merge_make",
-        request=MergeRequestSerializer,
-        responses={201: MergeSerializer, **documented(400, 401, 404)},
+    @operation(
+        "merge_make", (401, 404), body=MergeRequestSerializer, answer=MergeSerializer, status=201
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -94,11 +88,10 @@ class MergeList(APIView):
 class MergeDetail(APIView):
     """One merge."""
 
-    @extend_schema(operation_id="merge_undo", responses={204: None, **documented(401, 404)})
+    @operation("merge_undo", (401, 404))
     def delete(self, request: Request, merge_id: UUID) -> Response:
         """Undo it: what was uploaded under the source name gets that name again."""
         merged = writable_row(request, Merge.objects.all(), merge_id)
         hold_slot_if_workspace_large(merged.workspace_id, viewer=viewer_name(request))
-        if not undo_merged_names(merged, by=author_of(required_actor(request))):
-            raise NotFound(NOT_FOUND)
+        or_not_found(undo_merged_names(merged, by=author_of(required_actor(request))))
         return Response(status=204)

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,10 +16,10 @@ from backend.accounts import access, throttle
 from backend.accounts.models import Token, User
 from backend.analysis.loading.viewer_slots import hold_slot
 from backend.api.auth import required_actor, viewer_name
-from backend.api.errors import NOT_FOUND, Problem
-from backend.api.schema import documented
+from backend.api.errors import Problem, or_not_found
+from backend.api.schema import operation
 from backend.api.strict import OpenSerializer, validated
-from backend.errors import NotFound, TooMany
+from backend.errors import TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
 from backend.ingest.limits import OBSERVATION_BYTES
@@ -92,13 +92,12 @@ class Observations(APIView):
     throttle_classes = ()
     json_bytes = OBSERVATION_BYTES
 
-    @extend_schema(
-        operation_id="observation_create",
-        request=ObservationSerializer,
-        responses={
-            201: OpenApiResponse(KeptSerializer, "Kept, and given to the trials it lies in"),
-            **documented(400, 401, 403, 404, 409, 415, 429, 507),
-        },
+    @operation(
+        "observation_create",
+        (401, 403, 404, 409, 415, 507),
+        body=ObservationSerializer,
+        answer=OpenApiResponse(KeptSerializer, "Kept, and given to the trials it lies in"),
+        status=201,
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         """Add facts and resource samples of the server host to a run measured from elsewhere."""
@@ -122,8 +121,7 @@ class Observations(APIView):
 def _require_run(actor: Token | User, run_id: UUID) -> None:
     """Raise NotFound unless the actor's workspaces have a run of this id, or a report of one."""
     own = [actor.workspace_id] if isinstance(actor, Token) else access.workspace_ids_of(actor)
-    if run_progress(run_id, workspace_ids=own) is None:
-        raise NotFound(NOT_FOUND)
+    or_not_found(run_progress(run_id, workspace_ids=own))
 
 
 def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:

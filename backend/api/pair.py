@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from msgspec import to_builtins
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,14 +13,16 @@ from backend.analysis.pages.pair.answer import Pair
 from backend.analysis.pages.pair.describe import compare_pair
 from backend.analysis.pages.pair.sides import read_side_ids
 from backend.api.auth import readable_ids, viewer_name
-from backend.api.schema import documented
+from backend.api.schema import operation
 
 
 class ComparePair(APIView):
     """What differs between two, and by how much."""
 
-    @extend_schema(
-        operation_id="compare_pair",
+    @operation(
+        "compare_pair",
+        (401, 404),
+        answer=Pair,
         parameters=[
             OpenApiParameter(
                 "a", OpenApiTypes.UUID, required=True, description="The id of a run or a server"
@@ -29,7 +31,6 @@ class ComparePair(APIView):
                 "b", OpenApiTypes.UUID, required=True, description="Of the same kind as a"
             ),
         ],
-        responses={200: Pair, **documented(400, 401, 404, 429)},
     )
     def get(self, request: Request) -> Response:
         """Ratios are b ÷ a, so a is the baseline: the older run, or the older version."""

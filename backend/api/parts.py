@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.http import UnreadablePostError
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,7 +23,7 @@ from rest_framework.views import APIView
 from backend.accounts.models import Token
 from backend.api.auth import actor_of
 from backend.api.errors import Problem
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.uploads import HOW_TO_SIGN, refuse_too_many, token_sender
 from backend.ingest.limits import MAX_PART_BYTES, MAX_PARTS
 from backend.ingest.models import Part, Upload
@@ -59,10 +59,7 @@ class PartList(APIView):
     # It has a limit of its own.
     throttle_classes = ()
 
-    @extend_schema(
-        operation_id="part_list",
-        responses={200: PartListSerializer, **documented(401, 403, 404)},
-    )
+    @operation("part_list", (401, 403, 404), answer=PartListSerializer)
     def get(self, request: Request, upload_id: UUID) -> Response:
         """The parts of an upload that this workspace's tokens sent and that are durable."""
         sender = _sender(request)
@@ -77,8 +74,14 @@ class PartDetail(APIView):
     # It has a limit of its own.
     throttle_classes = ()
 
-    @extend_schema(
-        operation_id="part_create",
+    @operation(
+        "part_create",
+        (401, 403, 404, 408, 409, 411, 507),
+        body={"application/octet-stream": OpenApiTypes.BINARY},
+        answer={
+            201: PartSerializer,
+            200: OpenApiResponse(PartSerializer, "The same part as before; sent again"),
+        },
         parameters=[
             OpenApiParameter("artefact", str, "path", pattern=SHA256.pattern),
             OpenApiParameter("number", int, "path"),
@@ -86,12 +89,6 @@ class PartDetail(APIView):
                 "Content-Digest", str, "header", required=True, description=DIGEST_HINT
             ),
         ],
-        request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={
-            201: PartSerializer,
-            200: OpenApiResponse(PartSerializer, "The same part as before; sent again"),
-            **documented(400, 401, 403, 404, 408, 409, 411, 429, 507),
-        },
     )
     def put(self, request: Request, upload_id: UUID, artefact: str, number: int) -> Response:
         """Store a part of at most 8 MiB of an artefact, as it is sent. 201 once it is durable."""

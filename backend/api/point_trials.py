@@ -6,17 +6,16 @@ from typing import Any
 from uuid import UUID
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.api.auth import readable_ids
-from backend.api.errors import NOT_FOUND, Problem
+from backend.api.errors import Problem, or_not_found
 from backend.api.parameters import names_of_arrays
-from backend.api.schema import documented
-from backend.errors import NotFound
+from backend.api.schema import operation
 from backend.links import trial_link
 from backend.runs.models import Trial
 
@@ -67,11 +66,7 @@ class PointTrials(APIView):
 
     arrays = names_of_arrays(PARAMETERS)
 
-    @extend_schema(
-        operation_id="trial_list",
-        parameters=PARAMETERS,
-        responses={200: PointTrialsSerializer, **documented(400, 401, 404)},
-    )
+    @operation("trial_list", (401, 404), answer=PointTrialsSerializer, parameters=PARAMETERS)
     def get(self, request: Request) -> Response:
         """The trials of these cells without warm-ups; 404 where the sender may see none."""
         workspaces = readable_ids(request)
@@ -80,9 +75,7 @@ class PointTrials(APIView):
         )
         needed = ("run__started_at", "started_at", "throughput_rps", "percentiles_us", "error_rate")
         ordered = rows.select_related("run").only(*needed).order_by("run__started_at", "ordinal")
-        trials = list(ordered[:MAX_TRIALS])
-        if not trials:
-            raise NotFound(NOT_FOUND)
+        trials = or_not_found(list(ordered[:MAX_TRIALS]))
         return Response(PointTrialsSerializer({"trials": trials}).data)
 
 

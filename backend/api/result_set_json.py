@@ -62,7 +62,7 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     workspace = serializers.CharField(source="workspace.slug")
     kind = serializers.ChoiceField(Kind.choices)
     state = serializers.ChoiceField(State.choices)
-    author = serializers.SerializerMethodField()
+    author = serializers.CharField(source="author.username", allow_null=True, read_only=True)
     superseded_by = serializers.SerializerMethodField(
         help_text="The page of the newer result set, where the reader may see it"
     )
@@ -73,7 +73,7 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         " of a frozen one for those who may not read the runs of its workspace"
     )
     withdrawn_reason = serializers.SerializerMethodField()
-    url = serializers.SerializerMethodField(help_text="The page")
+    url = serializers.CharField(source="path", read_only=True, help_text="The page")
     json_url = serializers.SerializerMethodField(help_text="The snapshot, byte for byte")
     csv_url = serializers.SerializerMethodField()
     png_url = serializers.SerializerMethodField(help_text="The chart as an image")
@@ -85,19 +85,9 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     class Meta:
         model = ResultSet
         fields = ["id", "workspace", "kind", "state", "title", "notes", "author", "query"]
-        fields += [
-            "visibility",
-            "readers",
-            "created_at",
-            "expires_at",
-            "superseded_by",
-            "withdrawn_at",
-        ]
-        fields += ["withdrawn_reason", "sha256", "newer_runs", "url", "json_url", "csv_url"]
-        fields += ["png_url", "badge_url", "embed_url"]
-
-    def get_author(self, result_set: ResultSet) -> str | None:
-        return None if result_set.author is None else result_set.author.get_username()
+        fields += ["visibility", "readers", "created_at", "expires_at", "superseded_by"]
+        fields += ["withdrawn_at", "withdrawn_reason", "sha256", "newer_runs", "url", "json_url"]
+        fields += ["csv_url", "png_url", "badge_url", "embed_url"]
 
     def get_superseded_by(self, result_set: ResultSet) -> str | None:
         newer = result_set.superseded_by
@@ -128,9 +118,6 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
 
     def get_withdrawn_reason(self, result_set: ResultSet) -> str | None:
         return result_set.withdrawn_reason or None
-
-    def get_url(self, result_set: ResultSet) -> str:
-        return result_set.path
 
     def get_json_url(self, result_set: ResultSet) -> str:
         return result_set_link(result_set.link, "json")

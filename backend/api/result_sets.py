@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,7 +17,7 @@ from backend.accounts.models import Token, User, Workspace
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.api.auth import actor_of, author_of, required_actor, viewer_name
-from backend.api.errors import NOT_FOUND, Problem, sign_in_needed
+from backend.api.errors import Problem, or_not_found, sign_in_needed
 from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE, PAGING, newest_first
@@ -32,11 +31,10 @@ from backend.api.result_set_json import (
     WithdrawSerializer,
 )
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import validated
 from backend.api.workspaces import writable_workspace
-from backend.errors import NotFound
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
@@ -51,10 +49,11 @@ FIGURES = "figures"
 class ResultSetList(APIView):
     """The result sets of one's workspaces; keeping a comparison."""
 
-    @extend_schema(
-        operation_id="result_set_list",
+    @operation(
+        "result_set_list",
+        (401, 404),
+        answer=ResultSetListSerializer,
         parameters=[ONLY_WORKSPACE, *PAGING],
-        responses={200: ResultSetListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The newest result sets, revoked and withdrawn ones included, each with its state."""
@@ -72,10 +71,12 @@ class ResultSetList(APIView):
             readers_of_runs=readers_of_all_runs(each.workspace for each in page),
         )
 
-    @extend_schema(
-        operation_id="result_set_create",
-        request=KeepSerializer,
-        responses={201: ResultSetSerializer, **documented(400, 401, 404, 507)},
+    @operation(
+        "result_set_create",
+        (401, 404, 507),
+        body=KeepSerializer,
+        answer=ResultSetSerializer,
+        status=201,
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -105,16 +106,15 @@ def _readable(request: Request, link: UUID) -> ResultSet:
     result_set = find_result_set(
         link, workspace_ids=access.workspace_ids_of(actor), guesser=guesser
     )
-    if result_set is None:
-        raise sign_in_needed() if actor is None else NotFound(NOT_FOUND)
-    return result_set
+    if result_set is None and actor is None:
+        raise sign_in_needed()
+    return or_not_found(result_set)
 
 
 def _manageable(request: Request, link: UUID) -> ResultSet:
     actor = required_actor(request)
     result_set = _readable(request, link)
-    if not access.may_write(actor, result_set.workspace_id):
-        raise NotFound(NOT_FOUND)
+    or_not_found(access.may_write(actor, result_set.workspace_id))
     return result_set
 
 
@@ -143,10 +143,11 @@ def _gone(result_set: ResultSet) -> Problem:
 class ResultSetDetail(APIView):
     """One result set."""
 
-    @extend_schema(
-        operation_id="result_set_read",
+    @operation(
+        "result_set_read",
+        (401, 404, 410),
+        answer=ReadResultSetSerializer,
         parameters=[FIELDS, expand_parameter(FIGURES)],
-        responses={200: ReadResultSetSerializer, **documented(400, 401, 404, 410, 429)},
     )
     def get(self, request: Request, link: UUID) -> Response:
         """Its title, notes, state, hash and links; public and unlisted ones need no token."""
@@ -162,11 +163,7 @@ class ResultSetDetail(APIView):
             response["X-Robots-Tag"] = "noindex"
         return response
 
-    @extend_schema(
-        operation_id="result_set_edit",
-        request=EditSerializer,
-        responses={200: ResultSetSerializer, **documented(400, 401, 404, 409)},
-    )
+    @operation("result_set_edit", (401, 404, 409), body=EditSerializer, answer=ResultSetSerializer)
     def patch(self, request: Request, link: UUID) -> Response:
         """Change what is said of it. The snapshot of a frozen one stays as it is."""
         result_set = _manageable(request, link)
@@ -195,10 +192,8 @@ def _newer(link: UUID | None, result_set: ResultSet) -> ResultSet | None:
 class ResultSetWithdraw(APIView):
     """Leaving a tombstone."""
 
-    @extend_schema(
-        operation_id="result_set_withdraw",
-        request=WithdrawSerializer,
-        responses={200: ResultSetSerializer, **documented(400, 401, 404, 409)},
+    @operation(
+        "result_set_withdraw", (401, 404, 409), body=WithdrawSerializer, answer=ResultSetSerializer
     )
     def post(self, request: Request, link: UUID) -> Response:
         """For good: every address answers 410 with the reason and the date from now on."""
@@ -210,11 +205,7 @@ class ResultSetWithdraw(APIView):
 class ResultSetRevoke(APIView):
     """A new address."""
 
-    @extend_schema(
-        operation_id="result_set_revoke",
-        request=None,
-        responses={200: ResultSetSerializer, **documented(401, 404, 409)},
-    )
+    @operation("result_set_revoke", (401, 404, 409), body=None, answer=ResultSetSerializer)
     def post(self, request: Request, link: UUID) -> Response:
         """Give it a new id and new addresses; the old ones lead nowhere from now on."""
         result_set = _manageable(request, link)
@@ -225,19 +216,13 @@ class ResultSetRevoke(APIView):
 class ResultSetChanges(APIView):
     """What changed since it was frozen."""
 
-    @extend_schema(
-        operation_id="result_set_changes",
-        responses={200: ChangesSerializer, **documented(400, 401, 404, 410)},
-    )
+    @operation("result_set_changes", (401, 404, 410), answer=ChangesSerializer)
     def get(self, request: Request, link: UUID) -> Response:
         """Ask its question again of the same runs. For members of its workspace: it reads runs."""
         actor = required_actor(request)
         result_set = _readable(request, link)
-        if (
-            result_set.workspace_id not in access.workspace_ids_of(actor)
-            or not result_set.is_frozen
-        ):
-            raise NotFound(NOT_FOUND)
+        is_own = result_set.workspace_id in access.workspace_ids_of(actor)
+        or_not_found(is_own and result_set.is_frozen)
         if result_set.is_gone:
             raise _gone(result_set)
         differences = differences_since(result_set)

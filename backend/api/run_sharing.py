@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,13 +12,12 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.api.auth import actor_of, required_actor, viewer_name
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.run_json import SharedRunSerializer
 from backend.api.runs import writable_run
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import StrictSerializer, validated
-from backend.errors import NotFound
 from backend.links import absolute
 from backend.runs.models import Run
 from backend.sharing.models import Visibility
@@ -60,24 +58,14 @@ class SharingEditSerializer(StrictSerializer):
 class RunSharing(APIView):
     """Who may read one run."""
 
-    @extend_schema(
-        operation_id="run_sharing_read",
-        responses={200: SharingSerializer, **documented(401, 404)},
-    )
+    @operation("run_sharing_read", (401, 404), answer=SharingSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Its visibility, that of its workspace counted in, why, and its link."""
         own = access.workspaces_of(required_actor(request))
         rows = Run.objects.select_related("workspace")
-        run = rows.filter(pk=run_id, workspace__in=own).first()
-        if run is None:
-            raise NotFound(NOT_FOUND)
-        return _answer(run)
+        return _answer(or_not_found(rows.filter(pk=run_id, workspace__in=own).first()))
 
-    @extend_schema(
-        operation_id="run_sharing_edit",
-        request=SharingEditSerializer,
-        responses={200: SharingSerializer, **documented(400, 401, 404)},
-    )
+    @operation("run_sharing_edit", (401, 404), body=SharingEditSerializer, answer=SharingSerializer)
     def patch(self, request: Request, run_id: UUID) -> Response:
         """Make the run unlisted or public, or private again, which ends its link for good.
 
@@ -92,11 +80,7 @@ class RunSharing(APIView):
 class RunSharingRevoke(APIView):
     """A new link."""
 
-    @extend_schema(
-        operation_id="run_sharing_revoke",
-        request=None,
-        responses={200: SharingSerializer, **documented(401, 404, 409)},
-    )
+    @operation("run_sharing_revoke", (401, 404, 409), body=None, answer=SharingSerializer)
     def post(self, request: Request, run_id: UUID) -> Response:
         """Give the run a new link; the former one leads nowhere from now on."""
         run = writable_run(request, run_id)
@@ -107,17 +91,11 @@ class RunSharingRevoke(APIView):
 class SharedRunDetail(APIView):
     """A run behind its link."""
 
-    @extend_schema(
-        operation_id="shared_run_read",
-        parameters=[FIELDS],
-        responses={200: SharedRunSerializer, **documented(400, 401, 404, 429)},
-    )
+    @operation("shared_run_read", (401, 404), answer=SharedRunSerializer, parameters=[FIELDS])
     def get(self, request: Request, shared_link: UUID) -> Response:
         """The run without raw output, members and other runs, for everyone who has the link."""
         guesser = access.name_of_guesser(actor_of(request), request.META)
-        shared = find_shared_run(shared_link, guesser=guesser)
-        if shared is None:
-            raise NotFound(NOT_FOUND)
+        shared = or_not_found(find_shared_run(shared_link, guesser=guesser))
         hold_slot_if_large(shared.run.trials.all(), viewer=viewer_name(request))
         response = Response(only_asked(request, [describe_shared_run(shared)])[0])
         if shared.visibility == Visibility.UNLISTED:

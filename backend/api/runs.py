@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.http import HttpResponse
 from django.utils.functional import cached_property
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,7 +20,7 @@ from backend.accounts import access
 from backend.accounts.workspaces import current_slug
 from backend.analysis.loading.large_runs import hold_slot_for_count, hold_slot_if_large
 from backend.api.auth import author_of, required_actor, viewer_name
-from backend.api.errors import NOT_FOUND, Problem
+from backend.api.errors import Problem, or_not_found
 from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.paging import (
     AFTER,
@@ -35,11 +35,10 @@ from backend.api.parameters import not_allowed
 from backend.api.preconditions import conditional, is_as_read, is_conditional, tag_of_answer
 from backend.api.run_answer import run_answer
 from backend.api.run_json import STATE_HELP, RunEditSerializer, RunSerializer, TrialSerializer
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import validated
 from backend.api.workspaces import writable_row
-from backend.errors import NotFound
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
 from backend.ingest.editing import edit_run, undo_edit
@@ -144,8 +143,10 @@ class RunPageSerializer(PageSerializer):
 class RunList(APIView):
     """The runs one may see."""
 
-    @extend_schema(
-        operation_id="run_list",
+    @operation(
+        "run_list",
+        (401, 404),
+        answer=RunPageSerializer,
         parameters=[
             ONLY_WORKSPACE,
             LIMIT,
@@ -167,7 +168,6 @@ class RunList(APIView):
             FIELDS,
             expand_parameter(TRIALS, note=EXPANDED),
         ],
-        responses={200: RunPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """Newest first unless sorted otherwise, in pages that stay whole while runs arrive."""
@@ -205,29 +205,19 @@ def workspaces_asked(request: Request) -> list[UUID]:
     slug = request.query_params.get("workspace")
     if slug is None:
         return list(visible.values_list("pk", flat=True))
-    workspace_ids = list(visible.filter(slug=current_slug(slug)).values_list("pk", flat=True))
-    if not workspace_ids:
-        raise NotFound(NOT_FOUND)
-    return workspace_ids
+    named = visible.filter(slug=current_slug(slug))
+    return or_not_found(list(named.values_list("pk", flat=True)))
 
 
 class RunDetail(APIView):
     """One run."""
 
-    @extend_schema(
-        operation_id="run_read",
-        parameters=[FIELDS],
-        responses={200: RunSerializer, **documented(400, 401, 404)},
-    )
+    @operation("run_read", (401, 404), answer=RunSerializer, parameters=[FIELDS])
     def get(self, request: Request, run_id: UUID) -> Response:
         """The run with its trials, their commands and raw output."""
         return Response(only_asked(request, [run_answer(request, run_id)])[0])
 
-    @extend_schema(
-        operation_id="run_edit",
-        request=RunEditSerializer,
-        responses={200: RunSerializer, **documented(400, 401, 404, 412)},
-    )
+    @operation("run_edit", (401, 404, 412), body=RunEditSerializer, answer=RunSerializer)
     @conditional
     def patch(self, request: Request, run_id: UUID) -> Response:
         """Correct what came wrong or not at all. The upload and frozen result sets stay.
@@ -247,14 +237,14 @@ class RunDetail(APIView):
         answer = run_answer(request, run_id)
         return Response(answer, headers={"ETag": tag_of_answer(request, answer)})
 
-    @extend_schema(
-        operation_id="run_delete",
+    @operation(
+        "run_delete",
+        (401, 404),
         parameters=[
             OpenApiParameter(
                 "permanently", bool, default=False, description="At once, and from the trash too"
             )
         ],
-        responses={204: None, **documented(400, 401, 404)},
     )
     def delete(self, request: Request, run_id: UUID) -> Response:
         """Move the run to the trash for 30 days, or delete it with its raw output permanently.
@@ -274,29 +264,22 @@ class RunDetail(APIView):
 class CorrectionDetail(APIView):
     """One correction of a run."""
 
-    @extend_schema(operation_id="correction_undo", responses={204: None, **documented(401, 404)})
+    @operation("correction_undo", (401, 404))
     def delete(self, request: Request, run_id: UUID, correction_id: UUID) -> Response:
         """Undo it: what was uploaded counts again, or an earlier correction."""
         run = writable_run(request, run_id)
-        if not undo_edit(run, correction_id, by=author_of(required_actor(request))):
-            raise NotFound(NOT_FOUND)
+        or_not_found(undo_edit(run, correction_id, by=author_of(required_actor(request))))
         return Response(status=204)
 
 
 class RunPlan(APIView):
     """The plan of a run."""
 
-    @extend_schema(
-        operation_id="run_plan",
-        responses={(200, "application/toml"): str, **documented(401, 404)},
-    )
+    @operation("run_plan", (401, 404), answer={(200, "application/toml"): str})
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The TOML exactly as it was hashed; 404 too where the run has none."""
         rows = Run.objects.filter(workspace__in=access.workspaces_of(required_actor(request)))
-        run = rows.filter(pk=run_id).exclude(plan="").first()
-        if run is None:
-            raise NotFound(NOT_FOUND)
-        return plan_file(run)
+        return plan_file(or_not_found(rows.filter(pk=run_id).exclude(plan="").first()))
 
 
 def is_asked(request: Request, name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +13,7 @@ from backend.api.auth import author_of, required_actor
 from backend.api.idempotency import idempotent
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, by_name
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_row, writable_workspace
 from backend.sharing.models import SavedView
@@ -54,15 +53,12 @@ class ViewSerializer(serializers.ModelSerializer[SavedView]):
     """A saved view."""
 
     workspace = serializers.CharField(source="workspace.slug")
-    author = serializers.SerializerMethodField()
+    author = serializers.CharField(source="author.username", allow_null=True, read_only=True)
     url = serializers.CharField(source="path", help_text="The comparison")
 
     class Meta:
         model = SavedView
         fields = ["id", "workspace", "name", "query", "is_default", "author", "created_at", "url"]
-
-    def get_author(self, view: SavedView) -> str | None:
-        return None if view.author is None else view.author.get_username()
 
 
 class ViewListSerializer(PageSerializer):
@@ -74,20 +70,16 @@ class ViewListSerializer(PageSerializer):
 class ViewList(APIView):
     """The saved views of one's workspaces; saving one."""
 
-    @extend_schema(
-        operation_id="view_list",
-        parameters=[ONLY_WORKSPACE, *PAGING],
-        responses={200: ViewListSerializer, **documented(400, 401, 404)},
+    @operation(
+        "view_list", (401, 404), answer=ViewListSerializer, parameters=[ONLY_WORKSPACE, *PAGING]
     )
     def get(self, request: Request) -> Response:
         """The comparisons that were saved, by name."""
         page = by_name(request, "view-list", views_in(workspaces_asked(request)))
         return ViewListSerializer.answer(request, *page)
 
-    @extend_schema(
-        operation_id="view_create",
-        request=NewViewSerializer,
-        responses={201: ViewSerializer, **documented(400, 401, 404, 409)},
+    @operation(
+        "view_create", (401, 404, 409), body=NewViewSerializer, answer=ViewSerializer, status=201
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -102,18 +94,14 @@ class ViewList(APIView):
 class ViewDetail(APIView):
     """One saved view."""
 
-    @extend_schema(
-        operation_id="view_edit",
-        request=ViewEditSerializer,
-        responses={200: ViewSerializer, **documented(400, 401, 404, 409)},
-    )
+    @operation("view_edit", (401, 404, 409), body=ViewEditSerializer, answer=ViewSerializer)
     def patch(self, request: Request, view_id: UUID) -> Response:
         """Rename it, change its query, or make it the default."""
         view = writable_row(request, SavedView.objects.select_related("author"), view_id)
         change_view(view, **validated(ViewEditSerializer, request))
         return Response(ViewSerializer(view).data)
 
-    @extend_schema(operation_id="view_delete", responses={204: None, **documented(401, 404)})
+    @operation("view_delete", (401, 404))
     def delete(self, request: Request, view_id: UUID) -> Response:
         """Forget it. Nothing that was measured is deleted."""
         delete_view(writable_row(request, SavedView.objects.all(), view_id))

@@ -6,9 +6,10 @@ Apart from `errors` and `auth`, which DRF's settings load before DRF's views are
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from inspect import cleandoc
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -18,11 +19,14 @@ from drf_spectacular.extensions import (
     OpenApiSerializerExtension,
 )
 from drf_spectacular.plumbing import ResolvedComponent
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
+from rest_framework.fields import empty
 
 from backend.api.errors import CONTENT_TYPE
 from backend.api.scopes import needed_scopes
+
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -36,12 +40,28 @@ class ProblemSerializer(serializers.Serializer[Any]):
     hint = serializers.CharField(help_text="What to do")
 
 
-def documented(*codes: int) -> dict[tuple[int, str], Any]:
-    """The problem responses of an endpoint."""
-    return {
+def operation(
+    name: str,
+    problems: Sequence[int] = (),
+    *,
+    answer: Any = None,
+    status: int = 200,
+    body: Any = empty,
+    parameters: Sequence[OpenApiParameter] = (),
+) -> Callable[[View], View]:
+    """Describes a view in the document: its name there, its answer, and the statuses of problems.
+
+    `api.conventions` adds the problems that every operation of a kind has. `answer`: of several
+    statuses, each with its own; without it the status is 204.
+    """
+    answers = answer if isinstance(answer, dict) else {204 if answer is None else status: answer}
+    refusals = {
         (code, CONTENT_TYPE): OpenApiResponse(ProblemSerializer, HTTPStatus(code).phrase)
-        for code in codes
+        for code in problems
     }
+    return extend_schema(
+        operation_id=name, request=body, responses={**answers, **refusals}, parameters=parameters
+    )
 
 
 def allow_empty_values(result: dict[str, Any], **_: Any) -> dict[str, Any]:

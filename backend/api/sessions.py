@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.api.auth import agents_token
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import OpenSerializer, validated
 from backend.fleet.sessions import JoinRequest, join_session
 
@@ -57,11 +56,7 @@ class Sessions(APIView):
     # It has a limit of its own.
     throttle_classes = ()
 
-    @extend_schema(
-        operation_id="session_meet",
-        request=JoinSerializer,
-        responses={200: SessionSerializer, **documented(400, 401, 403, 409, 415, 429)},
-    )
+    @operation("session_meet", (401, 403, 409, 415), body=JoinSerializer, answer=SessionSerializer)
     def post(self, request: Request) -> Response:
         """Repeat the request until starts_at is set."""
         token = agents_token(request, to="take part in a session")

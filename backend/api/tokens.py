@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,12 +25,12 @@ from backend.accounts.token_making import (
 )
 from backend.accounts.tokens import revoke
 from backend.api.auth import require_recent_sign_in, required_actor
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import OpenSerializer, StrictSerializer, validated
 from backend.api.workspaces import member_workspace, workspace_field
-from backend.errors import NotFound, TooMany
+from backend.errors import TooMany
 from backend.feeds.tokens import end_leaked as end_leaked_feed_token
 
 
@@ -92,10 +91,8 @@ class TokenPageSerializer(PageSerializer):
 class TokenList(APIView):
     """The tokens of a workspace; making one."""
 
-    @extend_schema(
-        operation_id="token_list",
-        parameters=[WORKSPACE, *PAGING],
-        responses={200: TokenPageSerializer, **documented(400, 401, 404)},
+    @operation(
+        "token_list", (401, 404), answer=TokenPageSerializer, parameters=[WORKSPACE, *PAGING]
     )
     def get(self, request: Request) -> Response:
         """The newest first, ended ones included. For members; for a token with the scope admin."""
@@ -104,10 +101,12 @@ class TokenList(APIView):
         page = newest_first(request, "token-list", rows, "created_at")
         return TokenPageSerializer.answer(request, *page)
 
-    @extend_schema(
-        operation_id="token_create",
-        request=NewTokenSerializer,
-        responses={201: MadeTokenSerializer, **documented(400, 401, 403, 404, 409)},
+    @operation(
+        "token_create",
+        (401, 403, 404, 409),
+        body=NewTokenSerializer,
+        answer=MadeTokenSerializer,
+        status=201,
     )
     def post(self, request: Request) -> Response:
         """Make a token. Nobody gives a scope that they do not have; a token also passes on its end
@@ -116,8 +115,7 @@ class TokenList(APIView):
         actor = required_actor(request)
         asked = validated(NewTokenSerializer, request)
         workspace = member_workspace(actor, asked.pop("workspace", None))
-        if not scopes_to_give(actor, workspace):
-            raise NotFound(NOT_FOUND)
+        or_not_found(scopes_to_give(actor, workspace))
         require_recent_sign_in(request)
         token, clear = make_token(actor, workspace, TokenRequest(**asked))
         body = MadeTokenSerializer(token, context={"clear": clear}).data
@@ -127,13 +125,13 @@ class TokenList(APIView):
 class TokenDetail(APIView):
     """One token."""
 
-    @extend_schema(operation_id="token_revoke", responses={204: None, **documented(401, 404)})
+    @operation("token_revoke", (401, 404))
     def delete(self, request: Request, token_id: UUID) -> Response:
         """Revoke it: the service no longer accepts it. For admins, owners and its maker."""
         actor = required_actor(request)
-        token = Token.objects.filter(pk=token_id, workspace__in=_workspaces(actor)).first()
-        if token is None or not access.may_revoke(actor, token):
-            raise NotFound(NOT_FOUND)
+        rows = Token.objects.filter(pk=token_id, workspace__in=_workspaces(actor))
+        token = or_not_found(rows.first())
+        or_not_found(access.may_revoke(actor, token))
         revoke(token)
         return Response(status=204)
 
@@ -156,11 +154,7 @@ class LeakedTokenList(APIView):
 
     authentication_classes = []
 
-    @extend_schema(
-        operation_id="leaked_token_report",
-        request=LeakSerializer(many=True),
-        responses={204: None, **documented(400, 415, 429)},
-    )
+    @operation("leaked_token_report", (415,), body=LeakSerializer(many=True))
     def post(self, request: Request) -> Response:
         """Report up to 100 published tokens. Each that is one of this service is revoked, and its
         maker and owners are told. The answer is the same for every text. Anyone may report: whoever

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,11 +12,10 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.api.auth import required_actor, viewer_name
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.runs import RunRowSerializer, workspaces_asked
-from backend.api.schema import documented
-from backend.errors import NotFound
+from backend.api.schema import operation
 from backend.ingest.trash import (
     TrashedRun,
     describe_trashed,
@@ -45,10 +43,8 @@ class TrashSerializer(PageSerializer):
 class TrashList(APIView):
     """Runs that were deleted and can be restored."""
 
-    @extend_schema(
-        operation_id="trash_list",
-        parameters=[ONLY_WORKSPACE, *PAGING],
-        responses={200: TrashSerializer, **documented(400, 401, 404)},
+    @operation(
+        "trash_list", (401, 404), answer=TrashSerializer, parameters=[ONLY_WORKSPACE, *PAGING]
     )
     def get(self, request: Request) -> Response:
         """The latest first."""
@@ -60,17 +56,12 @@ class TrashList(APIView):
 class RunRestore(APIView):
     """Taking a run out of the trash."""
 
-    @extend_schema(
-        operation_id="run_restore",
-        request=None,
-        responses={204: None, **documented(400, 401, 404)},
-    )
+    @operation("run_restore", (401, 404), body=None)
     def post(self, request: Request, run_id: UUID) -> Response:
         """Restore the run with everything it had. 404 for a run that is not in the trash."""
         actor = required_actor(request)
-        run = find_trashed_run(run_id, access.workspace_ids_of(actor))
-        if run is None or not access.may_write(actor, run.workspace_id):
-            raise NotFound(NOT_FOUND)
+        run = or_not_found(find_trashed_run(run_id, access.workspace_ids_of(actor)))
+        or_not_found(access.may_write(actor, run.workspace_id))
         hold_slot_if_large(run.trials.all(), viewer=viewer_name(request))
         restore_run(run)
         return Response(status=204)

@@ -9,7 +9,7 @@ from typing import Any
 from defusedcsv import csv
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -18,7 +18,7 @@ from backend.api.auth import viewer_name
 from backend.api.compare import AnyFormat
 from backend.api.paging import ONLY_WORKSPACE, limit_asked
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.links import absolute, link_to
 from backend.runs.search import RunSearch
 from backend.runs.trial_table import COLUMNS, Part, read_part
@@ -59,10 +59,11 @@ class TrialsCsv(APIView):
 
     content_negotiation_class = AnyFormat
 
-    @extend_schema(
-        operation_id="trials_csv",
+    @operation(
+        "trials_csv",
+        (401, 404),
+        answer={(200, "text/csv"): OpenApiTypes.STR},
         parameters=PARAMETERS,
-        responses={(200, "text/csv"): OpenApiTypes.STR, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:
         """A row for each trial, by when its run became complete. `Link: <…>; rel="next"` leads to
@@ -86,10 +87,11 @@ class TrialsParquet(APIView):
 
     content_negotiation_class = AnyFormat
 
-    @extend_schema(
-        operation_id="trials_parquet",
+    @operation(
+        "trials_parquet",
+        (401, 404),
+        answer={(200, PARQUET): OpenApiTypes.BINARY},
         parameters=PARAMETERS,
-        responses={(200, PARQUET): OpenApiTypes.BINARY, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:
         """As trials.csv, with types: times in UTC, whole numbers, unknown as null."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND
+from backend.api.errors import or_not_found
 from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.run_answer import trial_answer
 from backend.api.run_json import ReadTrialSerializer, TimelineSerializer
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.sparse import FIELDS, only_asked
-from backend.errors import NotFound
 from backend.runs.models import Trial, TrialTimeline
 
 TIMELINE = "timeline"
@@ -27,10 +25,11 @@ TIMELINE = "timeline"
 class TrialDetail(APIView):
     """One trial."""
 
-    @extend_schema(
-        operation_id="trial_read",
+    @operation(
+        "trial_read",
+        (401, 404),
+        answer=ReadTrialSerializer,
         parameters=[FIELDS, expand_parameter(TIMELINE)],
-        responses={200: ReadTrialSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request, trial_id: UUID) -> Response:
         """The trial with its command and raw output."""
@@ -44,18 +43,12 @@ class TrialDetail(APIView):
 class TrialTimelineDetail(APIView):
     """One trial over time."""
 
-    @extend_schema(
-        operation_id="trial_timeline",
-        responses={200: TimelineSerializer, **documented(401, 404)},
-    )
+    @operation("trial_timeline", (401, 404), answer=TimelineSerializer)
     def get(self, request: Request, trial_id: UUID) -> Response:
         """What completed in each stretch; 404 too where the output has no time series."""
         visible = access.workspace_ids_of(required_actor(request))
         kept = Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=visible)
-        timeline = _timeline(trial_id) if kept.exists() else None
-        if timeline is None:
-            raise NotFound(NOT_FOUND)
-        return Response(timeline)
+        return Response(or_not_found(_timeline(trial_id) if kept.exists() else None))
 
 
 def _timeline(trial_id: UUID) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Q
 from django.http import QueryDict, UnreadablePostError
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -25,7 +25,7 @@ from backend.api.errors import Problem, cut_off
 from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
 from backend.api.parameters import given_several_times
 from backend.api.runs import workspaces_asked
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer
 from backend.errors import NotFound, TooMany
 from backend.formats import TOOLS
@@ -119,8 +119,10 @@ class UploadList(APIView):
         """Uploads have a limit of their own."""
         return [] if self.request.method == "POST" else super().get_throttles()
 
-    @extend_schema(
-        operation_id="upload_list",
+    @operation(
+        "upload_list",
+        (401, 404),
+        answer=UploadListSerializer,
         parameters=[
             ONLY_WORKSPACE,
             OpenApiParameter(
@@ -131,7 +133,6 @@ class UploadList(APIView):
             ),
             *PAGING,
         ],
-        responses={200: UploadListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The uploads of one's workspaces, each with its state and the reason where it failed."""
@@ -144,13 +145,13 @@ class UploadList(APIView):
         page = newest_first(request, "upload-list", rows, "received_at")
         return UploadListSerializer.answer(request, *page)
 
-    @extend_schema(
-        operation_id="upload_create",
-        request={"multipart/form-data": UploadForm},
-        responses={
+    @operation(
+        "upload_create",
+        (401, 403, 404, 409, 415, 422, 424, 507),
+        body={"multipart/form-data": UploadForm},
+        answer={
             202: UploadSerializer,
             200: OpenApiResponse(UploadSerializer, "The same upload as before; sent again"),
-            **documented(400, 401, 403, 404, 409, 415, 422, 424, 429, 507),
         },
     )
     def post(self, request: Request) -> Response:
@@ -240,10 +241,11 @@ class UploadPreview(APIView):
 
     parser_classes = [MultiPartParser]
 
-    @extend_schema(
-        operation_id="upload_preview",
-        request={"multipart/form-data": UploadForm},
-        responses={200: DryRunSerializer, **documented(400, 401, 403, 404, 415, 429)},
+    @operation(
+        "upload_preview",
+        (401, 403, 404, 415),
+        body={"multipart/form-data": UploadForm},
+        answer=DryRunSerializer,
     )
     def post(self, request: Request) -> Response:
         """What these files would be read as. Nothing is stored; plans are not looked at."""
@@ -261,9 +263,7 @@ class UploadPreview(APIView):
 class UploadDetail(APIView):
     """Where an upload stands."""
 
-    @extend_schema(
-        operation_id="upload_read", responses={200: UploadSerializer, **documented(401, 404)}
-    )
+    @operation("upload_read", (401, 404), answer=UploadSerializer)
     def get(self, request: Request, upload_id: UUID) -> Response:
         """State, reason and, once it is read, the run."""
         actor = actor_of(request)

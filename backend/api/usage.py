@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,9 +12,8 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.accounts.workspaces import current_slug
 from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND
-from backend.api.schema import documented
-from backend.errors import NotFound
+from backend.api.errors import or_not_found
+from backend.api.schema import operation
 from backend.ingest.usage import Usage, usage_of
 
 
@@ -47,16 +45,11 @@ class WorkspaceUsageSerializer(serializers.Serializer[Any]):
 class WorkspaceUsage(APIView):
     """Usage of the limits of a workspace."""
 
-    @extend_schema(
-        operation_id="workspace_usage",
-        responses={200: WorkspaceUsageSerializer, **documented(401, 404)},
-    )
+    @operation("workspace_usage", (401, 404), answer=WorkspaceUsageSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """Uploads today, stored bytes, members with open invitations, and uploads that are being
         read, each with the limit of this workspace."""
         readable = access.workspaces_of(required_actor(request))
-        workspace = readable.filter(slug=current_slug(slug)).first()
-        if workspace is None:
-            raise NotFound(NOT_FOUND)
+        workspace = or_not_found(readable.filter(slug=current_slug(slug)).first())
         body = {"workspace": workspace.slug, "usage": usage_of(workspace.pk)}
         return Response(WorkspaceUsageSerializer(body).data)

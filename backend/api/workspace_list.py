@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +16,7 @@ from backend.accounts.workspace_links import make_link, revoke_link
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.idempotency import idempotent
 from backend.api.paging import PAGING, PageSerializer, by_name
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspace_settings import WorkspaceSettingsSerializer
 from backend.api.workspaces import owned_workspace
@@ -61,20 +60,18 @@ class NewWorkspaceSerializer(StrictSerializer):
 class WorkspaceList(APIView):
     """One's workspaces; making one."""
 
-    @extend_schema(
-        operation_id="workspace_list",
-        parameters=PAGING,
-        responses={200: WorkspacePageSerializer, **documented(400, 401)},
-    )
+    @operation("workspace_list", (401,), answer=WorkspacePageSerializer, parameters=PAGING)
     def get(self, request: Request) -> Response:
         """By name, with one's role in each; for a token, its own workspace."""
         rows = _with_role(required_actor(request))
         return WorkspacePageSerializer.answer(request, *by_name(request, "workspace-list", rows))
 
-    @extend_schema(
-        operation_id="workspace_create",
-        request=NewWorkspaceSerializer,
-        responses={201: WorkspaceSettingsSerializer, **documented(400, 401)},
+    @operation(
+        "workspace_create",
+        (401,),
+        body=NewWorkspaceSerializer,
+        answer=WorkspaceSettingsSerializer,
+        status=201,
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -105,10 +102,12 @@ class WorkspaceLinkSerializer(serializers.Serializer[Any]):
 class WorkspaceLinkDetail(APIView):
     """The link of an unlisted workspace."""
 
-    @extend_schema(
-        operation_id="workspace_link_make",
-        request=None,
-        responses={201: WorkspaceLinkSerializer, **documented(400, 401, 403, 404)},
+    @operation(
+        "workspace_link_make",
+        (401, 403, 404),
+        body=None,
+        answer=WorkspaceLinkSerializer,
+        status=201,
     )
     def post(self, request: Request, slug: str) -> Response:
         """Make a link by which everyone who has it reads the workspace; a former link ends. For
@@ -121,9 +120,7 @@ class WorkspaceLinkDetail(APIView):
         body = WorkspaceLinkSerializer({"workspace": workspace.slug, "url": url}).data
         return Response(body, status=status.HTTP_201_CREATED)
 
-    @extend_schema(
-        operation_id="workspace_link_revoke", responses={204: None, **documented(401, 404)}
-    )
+    @operation("workspace_link_revoke", (401, 404))
     def delete(self, request: Request, slug: str) -> Response:
         """End the link, also for browsers that opened it. For owners."""
         revoke_link(owned_workspace(required_actor(request), slug))

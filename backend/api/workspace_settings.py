@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,7 +24,7 @@ from backend.accounts.workspaces import (
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.errors import Problem
-from backend.api.schema import documented
+from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_workspace, owned_workspace
 from backend.ingest.retention import DAYS, count_due_output
@@ -107,19 +107,17 @@ class WorkspaceEditSerializer(StrictSerializer):
 class WorkspaceDetail(APIView):
     """The settings of one workspace."""
 
-    @extend_schema(
-        operation_id="workspace_read",
-        responses={200: WorkspaceSettingsSerializer, **documented(401, 404)},
-    )
+    @operation("workspace_read", (401, 404), answer=WorkspaceSettingsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """The settings. For members."""
         workspace = _readable(required_actor(request), slug)
         return Response(WorkspaceSettingsSerializer(workspace).data)
 
-    @extend_schema(
-        operation_id="workspace_edit",
-        request=WorkspaceEditSerializer,
-        responses={200: WorkspaceSettingsSerializer, **documented(400, 401, 404, 409)},
+    @operation(
+        "workspace_edit",
+        (401, 404, 409),
+        body=WorkspaceEditSerializer,
+        answer=WorkspaceSettingsSerializer,
     )
     def patch(self, request: Request, slug: str) -> Response:
         """Change the name, the address and settings. For admins and owners; only an owner, and no
@@ -140,12 +138,12 @@ class WorkspaceDetail(APIView):
         _change(workspace, fields)
         return Response(WorkspaceSettingsSerializer(workspace).data)
 
-    @extend_schema(
-        operation_id="workspace_delete",
+    @operation(
+        "workspace_delete",
+        (401, 403, 404),
         parameters=[
             OpenApiParameter("confirm", str, required=True, description="The slug, once more")
         ],
-        responses={204: None, **documented(400, 401, 403, 404)},
     )
     def delete(self, request: Request, slug: str) -> Response:
         """Delete the workspace for good, with everything in it. For owners."""

@@ -13,8 +13,7 @@ from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
 from backend.accounts.workspaces import current_slug
 from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND, Problem
-from backend.errors import NotFound
+from backend.api.errors import Problem, or_not_found
 
 Row = TypeVar("Row", bound=Model)
 
@@ -30,9 +29,9 @@ def writable_workspace(actor: Token | User, slug: str | None) -> Workspace:
     """Where to keep it. Raises NotFound, also for a workspace that the actor may only read."""
     visible = access.workspaces_of(actor)
     require_slug(actor, slug)
-    workspace = visible.first() if slug is None else visible.filter(slug=current_slug(slug)).first()
-    if workspace is None or not access.may_write(actor, workspace.pk):
-        raise NotFound(NOT_FOUND)
+    rows = visible if slug is None else visible.filter(slug=current_slug(slug))
+    workspace = or_not_found(rows.first())
+    or_not_found(access.may_write(actor, workspace.pk))
     return workspace
 
 
@@ -47,9 +46,8 @@ def managed_workspace(actor: Token | User, slug: str | None) -> Workspace:
         rows = rows.filter(slug=current_slug(slug))
     if isinstance(actor, Token):
         rows = rows.filter(pk=actor.workspace_id)
-    workspace = rows.first()
-    if workspace is None or not access.may_administer(actor, workspace.pk):
-        raise NotFound(NOT_FOUND)
+    workspace = or_not_found(rows.first())
+    or_not_found(access.may_administer(actor, workspace.pk))
     return workspace
 
 
@@ -61,17 +59,14 @@ def member_workspace(actor: Token | User, slug: str | None) -> Workspace:
     if isinstance(actor, Token):
         return managed_workspace(actor, slug)
     require_slug(actor, slug)
-    workspace = access.workspaces_of(actor).filter(slug=current_slug(slug or "")).first()
-    if workspace is None:
-        raise NotFound(NOT_FOUND)
-    return workspace
+    own = access.workspaces_of(actor).filter(slug=current_slug(slug or ""))
+    return or_not_found(own.first())
 
 
 def owned_workspace(actor: Token | User, slug: str) -> Workspace:
     """The workspace, for what only its owners may do. Raises NotFound."""
     workspace = managed_workspace(actor, slug)
-    if not access.may_own(actor, workspace.pk):
-        raise NotFound(NOT_FOUND)
+    or_not_found(access.may_own(actor, workspace.pk))
     return workspace
 
 
@@ -90,9 +85,8 @@ def require_slug(actor: Token | User, slug: str | None) -> None:
 def writable_row(request: Request, rows: QuerySet[Row], id_: UUID) -> Row:
     """A row of a workspace, for a change. Raises NotFound, also where it may only be read."""
     actor = required_actor(request)
-    row = rows.select_related("workspace").filter(pk=id_).first()
-    if row is None or not access.may_write(actor, _workspace_id(row)):
-        raise NotFound(NOT_FOUND)
+    row = or_not_found(rows.select_related("workspace").filter(pk=id_).first())
+    or_not_found(access.may_write(actor, _workspace_id(row)))
     return row
 
 
@@ -100,9 +94,8 @@ def managed_row(request: Request, rows: QuerySet[Row], id_: UUID) -> Row:
     """A row of a workspace that the sender administers. Raises NotFound."""
     actor = required_actor(request)
     own = rows.select_related("workspace").filter(pk=id_, workspace__deleted_at=None)
-    row = own.first()
-    if row is None or not access.may_administer(actor, _workspace_id(row)):
-        raise NotFound(NOT_FOUND)
+    row = or_not_found(own.first())
+    or_not_found(access.may_administer(actor, _workspace_id(row)))
     return row
 
 
