@@ -77,19 +77,20 @@ def run_input_of(upload: Upload, archive: ArchiveFacts = NO_FACTS) -> RunInput:
         agent=given_members(envelope.agent),
         server_tails={name: tail for name, tail in run.get("server_tails", {}).items() if tail},
         **{"notes": archive.notes, **{name: run[name] for name in RUN_MEMBERS if name in run}},
-        **{"events": _remarks(archive), **_members_as_sent(upload)},
+        **_members_as_sent(upload, archive),
     )
 
 
-def _remarks(archive: ArchiveFacts) -> list[dict[str, str]]:
-    """What the archive contradicts itself in or lacks, as the agent's importer sends it."""
-    return [{"kind": "import", "text": text} for text in archive.remarks]
+def _members_as_sent(upload: Upload, archive: ArchiveFacts) -> dict[str, Any]:
+    """The members that are stored as they came, including what this version does not know.
 
-
-def _members_as_sent(upload: Upload) -> dict[str, Any]:
-    """The members that are stored as they came, including what this version does not know."""
+    What the archive contradicts itself in or lacks follows the events, as the agent's importer
+    sends it.
+    """
     run = (upload.envelope or {}).get("run") or {}
-    return {name: run[name] for name in RUN_MEMBERS_AS_SENT if run.get(name)}
+    members = {name: run[name] for name in RUN_MEMBERS_AS_SENT if run.get(name)}
+    remarks = [{"kind": "import", "text": text} for text in archive.remarks]
+    return {**members, "events": [*members.get("events", ()), *remarks]}
 
 
 def mark_trashed(upload: Upload, trials: Sequence[Trial]) -> None:

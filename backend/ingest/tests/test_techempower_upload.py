@@ -39,12 +39,14 @@ def test_the_projects_own_figures_are_held_against_the_outputs_of_an_upload():
         # One raw file: its folders still say the test.
         archive.writestr("results/json/netty/raw", RAW)
         archive.writestr("results/results.json", json.dumps(summary))
-    upload = make_upload(make_tenant(), data.getvalue())
+    own = {"kind": "import", "text": "Copied from the project's site."}
+    envelope = {"schema": 1, "run": {"events": [own]}}
+    upload = make_upload(make_tenant(), data.getvalue(), envelope=envelope)
     process(upload.pk)
     run = Run.objects.get(upload=upload)
     text = (
         "netty, json, result 2: the number of requests is 2,999 in results.json and 3,000 in the "
         "raw file."
     )
-    assert run.events == [{"kind": "import", "text": text}]
+    assert run.events == [own, {"kind": "import", "text": text}]
     assert "Each load was measured once" in run.notes
