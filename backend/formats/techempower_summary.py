@@ -48,7 +48,7 @@ class Summary(NamedTuple):
             for test, by_framework in self.raw_data.items()
             if isinstance(by_framework, dict)
             for number, levels in by_framework.items()
-            if isinstance(levels, list)
+            if levels and isinstance(levels, list)
         }
 
     def _name_of(self, number: str) -> str:
@@ -68,8 +68,8 @@ def facts_of(artefacts: Sequence[RawArtefact], trials: Sequence[ParsedTrial]) ->
 def _remarks(summaries: Sequence[RawArtefact], trials: Sequence[ParsedTrial]) -> Iterator[str]:
     if len(summaries) > 1:
         yield (
-            f"The archive has {len(summaries)} files {SUMMARY}. They are not held against the "
-            "outputs. Upload each folder of results alone."
+            f"The archive has {len(summaries)} files named {SUMMARY}. They are not held against "
+            "the outputs. Upload each folder of results alone."
         )
     if len(summaries) == 1:
         try:

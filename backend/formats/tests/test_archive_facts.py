@@ -93,7 +93,7 @@ def test_values_that_are_no_counts_are_unknown(value):
     assert ("unknown" in remark) == (not isinstance(value, int) or isinstance(value, bool))
 
 
-@pytest.mark.parametrize("levels", [None, 7, "text", {}])
+@pytest.mark.parametrize("levels", [None, 7, "text", {}, []])
 def test_members_that_are_no_results_are_passed_over(levels):
     summary = summary_of(1500, 3000)
     summary["rawData"] |= {"slocCounts": levels, "commitCounts": {"netty": levels}}
@@ -104,7 +104,7 @@ def test_two_summaries_are_not_held_against_the_outputs():
     raw = {"a/json/netty/raw": RAW, "b/json/netty/raw": RAW}
     summaries = {"a/results.json": summary_of(1), "b/results.json": summary_of(2)}
     (remark,) = facts_of(techempower_summary.facts_of, **raw, **summaries).remarks
-    assert remark.startswith("The archive has 2 files results.json.")
+    assert remark.startswith("The archive has 2 files named results.json.")
 
 
 def test_remarks_are_limited_and_the_rest_counted(monkeypatch):
