@@ -196,8 +196,10 @@ def _rule(ranked: Sequence[Candidate]) -> Iterator[str]:
 
 def ratio_text(ratio: float) -> str:
     """Three digits, as the comparison prints them: `0.700×`, `1.04×`, `12.3×`, `1,230×`."""
-    digits = 2 - math.floor(math.log10(ratio))
-    return f"{round(ratio, digits):,.{max(digits, 0)}f}×"
+    # 0.9996 has the digits of 1.00, to which it is rounded.
+    rounded = float(f"{ratio:.3g}")
+    decimals = 2 - math.floor(math.log10(rounded))
+    return f"{rounded:,.{max(decimals, 0)}f}×"
 
 
 def _server(row: Row) -> str:

@@ -296,7 +296,17 @@ def test_offered_rates_and_connections_are_ranked_apart(monkeypatch):
 
 @pytest.mark.parametrize(
     ("ratio", "text"),
-    [(0.7, "0.700×"), (0.3228, "0.323×"), (1.04, "1.04×"), (12.34, "12.3×"), (1234, "1,230×")],
+    [
+        (0.7, "0.700×"),
+        (0.3228, "0.323×"),
+        (1.04, "1.04×"),
+        (12.34, "12.3×"),
+        (1234, "1,230×"),
+        (0.9996, "1.00×"),
+        (9.996, "10.0×"),
+        (99.96, "100×"),
+        (999.6, "1,000×"),
+    ],
 )
 def test_every_ratio_has_three_digits(ratio, text):
     assert ratio_text(ratio) == text
