@@ -130,13 +130,16 @@ def _winner(ranked: Sequence[Candidate], *, is_whole: bool) -> str:
 
 
 def _thriftiest(ranked: Sequence[Candidate]) -> Iterator[str]:
-    """Who used the least and the most processor time, of those that keep the highest rate."""
+    """Who used the least and the most processor time, of those that keep the highest rate; nothing
+    where the trials of these two overlap."""
     keeping = [each for each in _keeping_the_rate(ranked) if each.figure.cpu_us]
     if len(keeping) < 2:
         return
     first, *rest = sorted(keeping, key=lambda each: each.figure.mean_cpu_us)
     least_us, most_us = first.figure.mean_cpu_us, rest[-1].figure.mean_cpu_us
     alike = [each.name for each in rest if min(each.figure.cpu_us) <= max(first.figure.cpu_us)]
+    if rest[-1].name in alike:
+        return
     overlap = f"; its trials overlap those of {_counted(alike)}" if alike else ""
     yield (
         f"{first.title} {first.name} used the least processor time, {least_us:.0f} µs for a "

@@ -282,6 +282,8 @@ def test_the_processor_time_of_servers_that_keep_the_rate_is_told(monkeypatch):
     assert f"{told}; its trials overlap those of c 1.{ends}" in text
     assert f"{told}.{ends}" in summarised(monkeypatch, [rows[0], rows[1], rows[3]])
     assert "processor time" not in summarised(monkeypatch, rows[1:2] + rows[3:])
+    # The trials of the least and of the most overlap.
+    assert "processor time" not in summarised(monkeypatch, rows[1:])
 
 
 def test_offered_rates_and_connections_are_ranked_apart(monkeypatch):
