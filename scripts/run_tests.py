@@ -33,9 +33,10 @@ def main() -> int:
         data.chmod(0o755)
         if sys.argv[1:] not in ([], ["--unit"]):
             return run_pytest(data)
-        vitest = start_vitest(data)
-        python = run_pytest(data)
-        node = finish_vitest(vitest, data)
+        # Where pytest cannot begin, the block ends with vitest: its log lies in the folder.
+        with start_vitest(data) as vitest:
+            python = run_pytest(data)
+            node = finish_vitest(vitest, data)
     return python or node
 
 
