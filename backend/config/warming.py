@@ -27,10 +27,12 @@ def warm_up() -> None:
     that changed most, as often as its statements take to be prepared."""
     try:
         run = _recent_run()
-        if run is not None:
-            query = CompareQuery.parse({"run": str(run.pk)})
-            for _ in range(PREPARE_THRESHOLD + 1):
-                compare(query, workspace_ids=[run.workspace_id])
+        if run is None:
+            connection.close()  # it holds memory, and may not be needed for long
+            return
+        query = CompareQuery.parse({"run": str(run.pk)})
+        for _ in range(PREPARE_THRESHOLD + 1):
+            compare(query, workspace_ids=[run.workspace_id])
     except Exception:  # a fault must not end the thread, and the next request meets it too
         log.warning("not_warmed_up", exc_info=True)
         connection.close()

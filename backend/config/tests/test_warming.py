@@ -11,6 +11,14 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+def closed(monkeypatch):
+    """One entry for each time that the connection was closed; the test keeps its own."""
+    closed = []
+    monkeypatch.setattr(warming.connection, "close", lambda: closed.append(True))
+    return closed
+
+
+@pytest.fixture
 def asked(monkeypatch):
     """The runs that were asked about."""
     asked, compare = [], warming.compare
@@ -23,30 +31,31 @@ def asked(monkeypatch):
     return asked
 
 
-def test_the_latest_run_is_asked_about_until_its_statements_are_prepared(asked):
+def test_the_latest_run_is_asked_about_until_its_statements_are_prepared(asked, closed):
     workspace = make_workspace()
     make_run(workspace, CellSpec("older"))
     newest = make_run(workspace, CellSpec("newest"))
     warm_up()
     assert asked == [str(newest.pk)] * 4
+    assert not closed
 
 
-def test_a_run_that_takes_long_is_not_asked_about(asked):
+def test_a_run_that_takes_long_is_not_asked_about(asked, closed):
     run = make_run(make_workspace(), CellSpec())
     Run.objects.filter(pk=run.pk).update(counted_trials=MOST_TRIALS + 1)
     warm_up()
     assert asked == []
 
 
-def test_where_nothing_was_measured_nothing_is_asked(asked):
+def test_where_nothing_was_measured_nothing_is_asked_and_no_connection_kept(asked, closed):
     make_workspace()
     warm_up()
     assert asked == []
+    assert closed
 
 
-def test_a_fault_is_logged_and_ends_no_thread(monkeypatch, caplog):
+def test_a_fault_is_logged_and_ends_no_thread(monkeypatch, caplog, closed):
     make_run(make_workspace(), CellSpec())
     monkeypatch.setattr(warming, "compare", None)
-    monkeypatch.setattr(warming.connection, "close", lambda: None)
     warm_up()
     assert "not_warmed_up" in caplog.text
