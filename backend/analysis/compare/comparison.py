@@ -151,27 +151,29 @@ def _runs(gathered: Gathered) -> list[figures.SourceRun]:
         trials[cell.run.id.int] += len(cell.trials)
         servers[cell.run.id.int].add((cell.server.name, cell.server.version))
     return [
-        _run(run, servers[run.id.int], trials[run.id.int])
+        source_run(run, servers[run.id.int], trials[run.id.int])
         for run in gathered.runs
         if trials[run.id.int]
     ]
 
 
-def _run(
+def source_run(
     run: LoadedRun, servers: Collection[tuple[str, str | None]], trials: int
 ) -> figures.SourceRun:
     """The run with its servers, each with its versions where any is known."""
-    names = sorted({name for name, _ in servers})
-    known = {name: [v for other, v in servers if other == name and v] for name in names}
+    known: dict[str, list[str]] = defaultdict(list)
+    for name, version in servers:
+        if version:
+            known[name].append(version)
     versions: dict[str, Sequence[str]] = {
-        name: sorted(own, key=natural) for name, own in known.items() if own
+        name: sorted(known[name], key=natural) for name in sorted(known)
     }
     return figures.SourceRun(
         id=str(run.id),
         started_at=instant(run.started_at),
         recorded_at=instant(run.recorded_at),
         url=run_link(run.id),
-        servers=names,
+        servers=sorted({name for name, _ in servers}),
         versions=versions or UNSET,
         trials=trials,
         open=True if run.is_open else UNSET,

@@ -3,12 +3,13 @@
 import uuid
 from math import exp, log, sqrt
 from statistics import geometric_mean, stdev
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from backend.analysis.compare.comparison import compare
+from backend.analysis.compare.comparison import compare, source_run
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.figures import plain_figures
 from backend.analysis.loading import histogram_cache
@@ -77,6 +78,24 @@ def test_a_run_names_the_versions_of_its_servers(lab):
     make_run(lab, CellSpec("old", version=None))
     runs = {run["servers"][0]: run.get("versions") for run in ask(lab)["runs"]}
     assert runs == {"caddy": {"caddy": ["1.9", "1.10"]}, "old": None}
+
+
+class Passes(list):
+    """Counts how often it is gone through."""
+
+    count = 0
+
+    def __iter__(self):
+        self.count += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("size", [1, 9])
+def test_the_servers_of_a_run_are_gone_through_twice_however_many_there_are(size):
+    servers = Passes((f"server {number}", "1.0") for number in range(size))
+    run = SimpleNamespace(id=uuid.uuid4(), started_at=None, recorded_at=None, is_open=False)
+    assert len(source_run(run, servers, trials=1).versions) == size
+    assert servers.count == 2
 
 
 def test_the_finding_and_the_conditions(lab):
