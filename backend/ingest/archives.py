@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
 from backend.formats import RawArtefact
+from backend.formats.archive_facts import printable
 from backend.formats.streams import stream_of
 from backend.formats.techempower import RAW
 from backend.formats.text import read_up_to
@@ -252,10 +253,11 @@ def _is_broken(kind: str, why: object) -> DecompressionRefused:
 
 def _short_names(paths: Sequence[str]) -> list[str]:
     """The last part of each path; the whole path where several end alike, and of the raw files of
-    TechEmpower, whose folders are the test and the framework."""
+    TechEmpower, whose folders are the test and the framework. Formats take names of workloads from
+    them, so characters that cannot be stored are replaced."""
     shorts = [PurePosixPath(path.replace("\\", "/")).name[:200] for path in paths]
     counts = Counter(shorts)
     return [
-        short if counts[short] == 1 and short != RAW else path[-200:]
+        printable(short if counts[short] == 1 and short != RAW else path[-200:])
         for short, path in zip(shorts, paths, strict=True)
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from backend.formats import FormatError, parse
+from backend.formats.tests.test_techempower import RAW
 from backend.ingest import archives
 from backend.ingest.archives import MAX_FAR_FILES, MAX_FILES, files_of
 from backend.ingest.decompress import FREE_BYTES, DecompressionRefused
@@ -39,6 +40,9 @@ def tarred(files, mode="w"):
     with tarfile.open(fileobj=data, mode=mode) as archive:
         for name, content in files.items():
             info = tarfile.TarInfo(name)
+            if not name.isprintable():
+                # Only here a name may have any character.
+                info.pax_headers = {"path": name}
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     return data.getvalue()
@@ -200,3 +204,12 @@ def test_an_upload_of_an_archive_is_one_trial(tenant, pack):
     assert (trial.requests_completed, trial.percentiles_origin) == (1000, "computed")
     artefact = upload.artefacts.get()
     assert list(trial.artefacts.all()) == [artefact]
+
+
+@pytest.mark.parametrize("mark", ["\udcff", "\0"], ids=["no UTF-8", "NUL"])
+def test_a_path_that_cannot_be_stored_names_the_workload_all_the_same(tenant, mark):
+    upload = make_upload(tenant, tarred({f"results/te{mark}st/netty/raw": RAW.encode()}))
+    process(upload.pk)
+    upload.refresh_from_db()
+    names = Trial.objects.filter(run=upload.run_id).values_list("cell__series__workload__name")
+    assert set(names) == {("te\N{REPLACEMENT CHARACTER}st",)}
