@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
+from backend.accounts.workspaces import current_slug
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.grouping.series import MAX_SERIES
 from backend.analysis.kept_figures import figures_of_json
@@ -46,9 +47,9 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
         workspace = visible.workspace_or_404(request, slug)
         parsed = CompareQuery.parse(request.GET)
         # The path names the workspace, so the query may not name another.
-        named, parsed = parsed.workspace, replace(parsed, workspace=None)
-        if named not in (None, workspace.slug):
-            raise UnknownValue("workspace", named or "", {workspace.slug})
+        named, parsed = parsed.workspace or workspace.slug, replace(parsed, workspace=None)
+        if named != workspace.slug and current_slug(named) != workspace.slug:
+            raise UnknownValue("workspace", named, {workspace.slug})
         current = resolve_query(parsed, [workspace.pk])
         if current != parsed:
             return HttpResponseRedirect(f"{request.path}?{current.canonical()}")

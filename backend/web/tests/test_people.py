@@ -202,6 +202,10 @@ class TestRenaming:
         response = owner.get("/w/own-lab/compare?metric=p99")
         assert response["Location"] == "/w/bench/compare?metric=p99"
         assert owner.get("/api/v1/runs?workspace=own-lab").json()["runs"]
+        everything = owner.get("/w/own-lab/compare?workspace=own-lab", follow=True)
+        assert everything.redirect_chain == [("/w/bench/compare?workspace=own-lab", 302)]
+        assert everything.status_code == 200
+        assert owner.get("/w/bench/compare?workspace=foreign-lab").status_code == 400
         assert owner.get("/api/v1/compare?workspace=own-lab").status_code == 200
 
     def test_a_stranger_learns_nothing_of_a_former_address(self, owner, scene):
