@@ -80,6 +80,14 @@ def compare_link(slug: str, **fields: Any) -> str:
     return link_to("compare-page", slug, query=sorted(pairs))
 
 
+def comparison_link(slug: str, query: str) -> str:
+    """The comparison of a canonical query; of everything, the address names the workspace.
+
+    Without a query it would open the largest group, where everything is too much to compare.
+    """
+    return link_to("compare-page", slug, query=query or [("workspace", slug)])
+
+
 def pair_link(slug: str, a: UUID | str, b: UUID | str) -> str:
     """Two runs, or two versions of a server, side by side; a is the baseline."""
     return link_to("compare-pair", slug, query=[("a", str(a)), ("b", str(b))])

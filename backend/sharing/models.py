@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
-from backend.links import link_to, result_set_link, shared_run_link
+from backend.links import comparison_link, result_set_link, shared_run_link
 from backend.runs.models import Run
 from backend.sharing.moved_ids import moved_document
 
@@ -247,4 +247,4 @@ class SavedView(models.Model):
     @property
     def path(self) -> str:
         """The path of the comparison that it names."""
-        return link_to("compare-page", self.workspace.slug, query=self.query)
+        return comparison_link(self.workspace.slug, self.query)

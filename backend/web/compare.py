@@ -21,7 +21,7 @@ from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.pages.comparable_groups import ComparableGroup, list_groups
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
-from backend.links import absolute, compare_link, link_to, query_string
+from backend.links import absolute, compare_link, comparison_link, link_to, query_string
 from backend.runs.listing import run_count
 from backend.runs.models import Series
 from backend.sharing.drawing import image_of_view
@@ -157,6 +157,6 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     workspace, parsed = question
     here = replace(parsed, workspace=workspace.slug)
     kept = compare_as_json(here, workspace_ids=[workspace.pk], viewer=visible.viewer_name(request))
-    page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
+    page = absolute(comparison_link(workspace.slug, parsed.canonical()))
     png = image_of_view(figures_of_json(kept), page)
     return HttpResponse(png, content_type="image/png")

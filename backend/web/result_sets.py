@@ -22,7 +22,7 @@ from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.library.loading import find_study_of, result_set_id, today_name
-from backend.links import absolute, link_to, result_set_link
+from backend.links import absolute, comparison_link, link_to, result_set_link
 from backend.runs.naming import count_text
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
@@ -238,7 +238,7 @@ def _compare_url(reading: Reading) -> str:
     """The same query on the comparison page."""
     result_set = reading.result_set
     query = result_set.frozen_snapshot()["query"] if result_set.is_frozen else result_set.query
-    return link_to("compare-page", result_set.workspace.slug, query=query)
+    return comparison_link(result_set.workspace.slug, query)
 
 
 def _last_day(result_set: ResultSet) -> str:

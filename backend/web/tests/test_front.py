@@ -17,7 +17,7 @@ from backend.ingest.models import State, Upload
 from backend.runs.models import Run, Trial
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run, make_workspace
-from backend.testing.scenes import make_result_set
+from backend.testing.scenes import make_result_set, make_saved_view
 from backend.testing.uploads import make_tenant
 from backend.web.tests.pages import html_of
 
@@ -389,6 +389,9 @@ def test_compare_without_a_query_opens_the_largest_group_where_everything_is_too
     html = html_of(owner.get(everything))
     assert f'href="{everything}"><bdi>Everything' in html
     assert 'data-everything="workspace=own-lab"' in html
+    assert f'href="{everything}"' in html_of(owner.get("/w/own-lab/servers"))
+    assert make_saved_view(workspace, is_default=True).path == everything
+    assert owner.get("/w/own-lab/compare/first")["Location"] == everything
 
 
 def test_compare_opens_everything_where_all_can_be_compared(db):

@@ -31,6 +31,8 @@ def test_a_comparison_has_an_image_of_exactly_its_query(owner, scene, monkeypatc
     page = "https://bench.example/w/own-lab/compare"
     assert told["url"] == f"{page}?metric=p99&view=nines"
     assert told["figures"]["metric"] == "p99"
+    assert owner.get("/w/own-lab/compare.png").status_code == 200
+    assert orjson.loads(drawn[-1])["url"] == f"{page}?workspace=own-lab"
     assert owner.get("/w/own-lab/compare.png?nonsense=1").status_code == 400
 
 
