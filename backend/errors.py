@@ -29,7 +29,7 @@ from typing import Any
 class LoadsheetError(Exception):
     """The base. `hint` says what to do, where this error needs another hint than its class.
 
-    `field`: the one that is wrong, where it is one of a form, a body or a query.
+    `field`: the wrong field of a form, a body or a query; empty where no field is wrong.
     """
 
     field = ""

@@ -164,7 +164,7 @@ def _field_errors(detail: Any, field: str = "") -> list[dict[str, str]]:
 
 
 def or_not_found(value: Value | None) -> Value:
-    """What was looked up. Raises NotFound for None, False and an empty list."""
+    """The value. Raises NotFound for None, False and an empty list."""
     if not value:
         raise NotFound(NOT_FOUND)
     return value

@@ -51,8 +51,8 @@ def operation(
 ) -> Callable[[View], View]:
     """Describes a view in the document: its name there, its answer, and the statuses of problems.
 
-    `api.conventions` adds the problems that every operation of a kind has. `answer`: of several
-    statuses, each with its own; without it the status is 204.
+    `api.conventions` adds the problems that every operation of a kind has. `answer`: the body, or
+    the bodies by status; without it the status is 204.
     """
     answers = answer if isinstance(answer, dict) else {204 if answer is None else status: answer}
     refusals = {

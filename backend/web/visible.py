@@ -38,7 +38,7 @@ def viewer(request: HttpRequest) -> User | None:
 
 
 def or_404(value: T | None) -> T:
-    """The value; raises Http404 for None, False and an empty text."""
+    """The value; raises Http404 for None, False, an empty text and an empty list."""
     if not value:
         raise Http404
     return value

@@ -52,7 +52,7 @@ class Contest:
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """How many trials each side has, or runs where it has three or more.
+    """How many trials each side has, in all of its runs.
 
     `baseline`: None where the candidate is held against a limit.
     """
@@ -64,7 +64,7 @@ class TrialCounts:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A contest with its verdict. `tells_from`: the smallest change that could be told, a share.
-    `too_few`: set where it is the trials that are too few, and not the noise too large."""
+    `too_few`: set where there is no interval, because a side has too few trials."""
 
     contest: Contest
     verdict: GateVerdict
