@@ -136,7 +136,7 @@ def test_an_empty_search_lists_the_pages_one_may_open(owner, scene):
     for result in owner.get("/w/own-lab/search").json()["results"]:
         # That page comes with sharing.
         if not result["url"].endswith("/result-sets"):
-            assert owner.get(result["url"]).status_code == 200, result
+            assert owner.get(result["url"], follow=True).status_code == 200, result
 
 
 def test_another_workspaces_things_are_not_found(owner, scene):
