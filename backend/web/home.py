@@ -16,6 +16,7 @@ from backend.accounts import access, recent_sign_in, tokens
 from backend.accounts.models import TokenKind, Workspace
 from backend.analysis.pages.front_questions import Question
 from backend.ingest.listing import ListedUpload, Which, upload_page
+from backend.library.loading import SLUG as LIBRARY
 from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import RunRow, run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
@@ -102,6 +103,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
     context = {
         **first_steps(request, workspace, token=token),
         "nav": "front",
+        "is_library": workspace.slug == LIBRARY,
         "settings_url": link_to("settings", workspace.slug)
         if visible.may_administer(request, workspace)
         else "",

@@ -99,6 +99,14 @@ def test_a_loaded_library_links_to_its_result_sets_and_comparisons():
     assert Client().get(loaded.paths["scaling-twisted-2013"]).status_code == 200
 
 
+def test_the_workspace_of_the_library_leads_to_the_answers_of_its_studies():
+    for slug, leads in ((SLUG, True), ("lab", False)):
+        workspace = Workspace.objects.create(slug=slug, name=slug, is_public=True)
+        make_run(workspace, CellSpec("caddy"))
+        page = page_at(f"/w/{slug}/")
+        assert (">Who won each study, and what was wrong with it</a>" in page) is leads
+
+
 def test_a_study_shows_what_the_same_test_says_today():
     page = page_at("/library/").replace("&#x27;", "'")
     for study in read_studies():
