@@ -113,7 +113,7 @@ def _winner(ranked: Sequence[Candidate], *, is_whole: bool) -> str:
     if len(keeping) > 1:
         rate = f"the highest offered rate, {first.figure.offered_rps:,.0f} requests/s"
         some = f"{len(keeping)} of {len(ranked)} versions keep {rate}: {_listed(keeping)}"
-        all_ = f"{'both' if len(ranked) == 2 else f'all {len(ranked)}'} versions keep {rate}"
+        all_ = f"{'both' if len(ranked) == 2 else f'all {len(ranked)} versions'} keep {rate}"
         return (
             f"{first.title} {all_ if len(keeping) == len(ranked) else some}. Which of them is the "
             "fastest was not measured."

@@ -261,7 +261,7 @@ def test_servers_that_keep_the_offered_rate_are_in_no_order(monkeypatch):
         "Which of them is the fastest was not measured."
     )
     assert summarised(monkeypatch, rows[:2]) == (
-        "Hello: both versions keep the highest offered rate, 4,000 requests/s. Which of them is "
+        "Hello: both keep the highest offered rate, 4,000 requests/s. Which of them is "
         f"the fastest was not measured. {MACHINE}."
     )
     alone = summarised(monkeypatch, rows[1:])
@@ -293,7 +293,7 @@ def test_offered_rates_and_connections_are_ranked_apart(monkeypatch):
     ]
     text = summarised(monkeypatch, rows)
     assert "Hello: only a 1 was measured, with 5,001 requests/s at 100 connections." in text
-    assert "Hello: both versions keep the highest offered rate, 4,000 requests/s." in text
+    assert "Hello: both keep the highest offered rate, 4,000 requests/s." in text
 
 
 @pytest.mark.parametrize(

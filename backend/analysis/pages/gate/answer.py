@@ -16,8 +16,8 @@ GateVerdict = Literal["regressed", "not_comparable", "too_noisy", "improved", "u
 VerdictText = Annotated[
     str,
     Meta(
-        description="The verdict in words: of too_noisy, whether the noise is too large or the "
-        "trials are too few for an interval"
+        description="The verdict in words. For too_noisy, the words say which is true: the noise "
+        "is too large, or the trials are too few for an interval"
     ),
 ]
 NoiseSource = Literal["history", "host", "assumed"]
