@@ -37,13 +37,13 @@ from backend.fleet.sessions import JoinRefused
 from backend.ingest.cleaner import CleanerInterrupted
 from backend.ingest.envelope_errors import EnvelopeError
 from backend.ingest.faults import is_database_away, is_database_busy
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing, PartTooSmall
 from backend.ingest.plain_json import JsonRefused, JsonTooLarge
 from backend.ingest.quota import RoomChanged, UploadsUsedUp, WorkspaceFull
 from backend.ingest.receive import UploadConflict, UploadTrashed
 from backend.ingest.retention import RawOutputRemoved
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
-from backend.ingest.sandbox import ParserFailed
 from backend.ingest.slots import RETRY_AFTER_S, Busy
 from backend.ingest.storage import FULL, StorageAway, StorageFull
 from backend.runs.cursors import BadCursor

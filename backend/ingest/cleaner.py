@@ -21,10 +21,7 @@ from backend.ingest.child import Limits
 from backend.ingest.deaths import Death, as_mib
 from backend.ingest.json_pieces import STORED_LEVELS, decode
 from backend.ingest.limits import search_memory_bytes
-from backend.ingest.quick_sandbox import QuickLimits
-from backend.ingest.rewriting import CannotClean, TooLargeToClean
-from backend.ingest.sandbox import (
-    USUAL_PATIENCE,
+from backend.ingest.parser_failures import (
     CpuUsedUp,
     MemoryUsedUp,
     ParserDied,
@@ -32,9 +29,10 @@ from backend.ingest.sandbox import (
     ParserFaulty,
     ParserInterrupted,
     ParserSlow,
-    Sandbox,
-    current_limits,
 )
+from backend.ingest.quick_sandbox import QuickLimits
+from backend.ingest.rewriting import CannotClean, TooLargeToClean
+from backend.ingest.sandbox import USUAL_PATIENCE, Sandbox, current_limits
 from backend.ingest.slots import LONG_WORK, NOBODYS, PREVIEWS, short_or_long
 
 log = logging.getLogger(__name__)

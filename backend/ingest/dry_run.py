@@ -18,9 +18,10 @@ from backend.ingest.envelope import Envelope
 from backend.ingest.incoming import IncomingFile, UploadTooLarge
 from backend.ingest.limits import ANONYMOUS_BYTES
 from backend.ingest.parse_child import trial_of
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
 from backend.ingest.reading import plain_record
-from backend.ingest.sandbox import LocalArtefact, ParserFailed
+from backend.ingest.sandbox import LocalArtefact
 from backend.ingest.slots import NOBODYS, PREVIEWS
 from backend.runs.checks import Finding, check_trial
 from backend.runs.measured import (

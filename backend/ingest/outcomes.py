@@ -15,8 +15,8 @@ from backend.formats import PARSER_VERSION
 from backend.ingest import queue
 from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.models import State
+from backend.ingest.parser_failures import MemoryUsedUp, ParserDied, ParserFailed, ParserInterrupted
 from backend.ingest.reading import NothingRead
-from backend.ingest.sandbox import MemoryUsedUp, ParserDied, ParserFailed, ParserInterrupted
 from backend.ingest.storage import StorageAway
 from backend.runs.refusals import RunElsewhere, TooManyTrials
 

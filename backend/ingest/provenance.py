@@ -11,9 +11,10 @@ from django.core.cache import caches
 
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import Artefact
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.preview import preview
 from backend.ingest.quick_sandbox import quick_sandbox
-from backend.ingest.sandbox import LocalArtefact, ParserFailed
+from backend.ingest.sandbox import LocalArtefact
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.ingest.child import Limits
-from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox, current_limits
+from backend.ingest.parser_failures import ParserFailed
+from backend.ingest.sandbox import LocalArtefact, Sandbox, current_limits
 from backend.ingest.slots import PAGES, PREVIEWS, Busy, OwnerBusy
 
 # Parsers that nobody uses now; as many as were used at once, which the slots of previews bound.

@@ -17,10 +17,10 @@ from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
 from backend.ingest.models import Rereading, State, Upload
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.process import link_artefacts, run_input_of
 from backend.ingest.reading import NothingRead, Reading, envelope_of, read_upload
 from backend.ingest.retention import refuse_removed
-from backend.ingest.sandbox import ParserFailed
 from backend.ingest.worker import process
 from backend.noise.record import refresh_noise
 from backend.runs.changes import Change, changes_between

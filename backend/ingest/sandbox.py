@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import select
-import signal
 import subprocess
 import sys
 import time
@@ -14,14 +12,23 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import orjson
 from django.conf import settings
 
-from backend.errors import WorkFailed
 from backend.ingest.child import LENGTH, Limits
-from backend.ingest.deaths import Death, as_mib, death_of, end_group, has_ended
+from backend.ingest.child_process import close_pipes, has_output, start_child
+from backend.ingest.deaths import Death, death_of, end_group, has_ended
+from backend.ingest.parser_failures import (
+    ChildEnded,
+    ParserDied,
+    ParserFailed,
+    ParserInterrupted,
+    ParserSlow,
+    failure_in,
+    failure_of,
+)
 from backend.ingest.storage import StorageAway
 
 log = logging.getLogger(__name__)
@@ -32,47 +39,6 @@ GRACE_S = 5
 MEANWHILE_S = 1.0
 # Seconds for each second of CPU time that a child may use: on a busy machine it passes slower.
 USUAL_PATIENCE = 2
-
-
-class ParserFailed(WorkFailed):
-    """The child hung, ran out of something or died: the reason is a sentence for a person."""
-
-
-class CpuUsedUp(ParserFailed):
-    """The request needed more CPU time than its limit."""
-
-
-class MemoryUsedUp(ParserFailed):
-    """The request needed more memory than its limit."""
-
-
-class ParserSlow(ParserFailed):
-    """The child used little CPU time, but much of the clock's: the machine is busy."""
-
-
-class ParserFaulty(ParserFailed):
-    """The child met a fault of ours, which is logged."""
-
-
-class ParserDied(ParserFailed):
-    """The child crashed or was killed while it read: another attempt may succeed."""
-
-    def __init__(self, death: Death, limit_bytes: int) -> None:
-        super().__init__(death.sentence(limit_bytes))
-        self.death = death
-
-
-class ParserInterrupted(ParserFailed):
-    """The child ended before it read anything: a passing fault."""
-
-
-class _ChildEnded(WorkFailed):
-    """The child ended before it answered, or before it had the whole request."""
-
-    def __init__(self, death: Death, *, has_read: bool = True) -> None:
-        super().__init__()
-        self.death = death
-        self.has_read = has_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +94,7 @@ class Sandbox:
         """Start the child that takes the place of this one, should it be stopped."""
         if self.spare is None:
             with suppress(OSError):  # the next upload then waits for a start, as without a spare
-                self.spare = self._start()
+                self.spare = start_child(self.command)
 
     def drop_spare(self) -> None:
         """End the spare where the child goes on: it would take memory for nothing."""
@@ -136,7 +102,7 @@ class Sandbox:
             spare.kill()
             spare.wait()
             end_group(spare)
-            _close_pipes(spare)
+            close_pipes(spare)
 
     def cpu_s(self) -> float:
         """CPU seconds that the child has used; 0 without a child, or where no /proc tells it."""
@@ -213,9 +179,9 @@ class Sandbox:
                 answer = self._receive(child, limits, meanwhile)
                 waiting -= 1
                 yield self._checked(answer, limits)
-        except _ChildEnded as ended:
+        except ChildEnded as ended:
             waiting = 0
-            raise _failure_of(ended, limits) from None
+            raise failure_of(ended, limits) from None
         finally:
             # An answer that is left would be taken for that of the next request.
             if waiting:
@@ -225,7 +191,7 @@ class Sandbox:
         if "fatal" in answer:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
-            raise _failure_in(answer["fatal"], limits)
+            raise failure_in(answer["fatal"], limits)
         if "away" in answer:
             raise StorageAway(answer["away"])
         return answer
@@ -238,7 +204,7 @@ class Sandbox:
             while left:  # a signal may cut a write short
                 left = left[child.stdin.write(left) :]
         except BrokenPipeError:
-            raise _ChildEnded(self._reap(), has_read=False) from None
+            raise ChildEnded(self._reap(), has_read=False) from None
         return child
 
     def _receive(
@@ -253,7 +219,7 @@ class Sandbox:
                 raise ParserFailed("The parser's answer was too large.")
             body = orjson.loads(self._read_exactly(child, size, deadline))
         except (EOFError, orjson.JSONDecodeError):
-            raise _ChildEnded(self._reap()) from None
+            raise ChildEnded(self._reap()) from None
         finally:
             self.is_at_work = False
         return cast(dict[str, Any], body)
@@ -263,7 +229,7 @@ class Sandbox:
     ) -> None:
         assert child.stdout is not None
         while (left := deadline - time.monotonic()) > 0:
-            if _has_output(child.stdout, min(left, MEANWHILE_S)):
+            if has_output(child.stdout, min(left, MEANWHILE_S)):
                 return
             # What it started may hold its end of the pipe for longer than it lives.
             if has_ended(child):
@@ -275,7 +241,7 @@ class Sandbox:
         out = bytearray()
         while len(out) < count:
             left = deadline - time.monotonic()
-            if left <= 0 or not _has_output(child.stdout, left):
+            if left <= 0 or not has_output(child.stdout, left):
                 raise ParserSlow("Reading this upload took too long and was stopped.")
             piece = os.read(child.stdout.fileno(), min(count - len(out), 1 << 20))
             if not piece:
@@ -286,7 +252,7 @@ class Sandbox:
     def _running_child(self) -> subprocess.Popen[bytes]:
         if self.child is None or self.child.poll() is not None:
             self.close()
-            self.child = self._taken_spare() or self._start()
+            self.child = self._taken_spare() or start_child(self.command)
         return self.child
 
     def _taken_spare(self) -> subprocess.Popen[bytes] | None:
@@ -294,28 +260,8 @@ class Sandbox:
         spare, self.spare = self.spare, None
         if spare is None or spare.poll() is None:
             return spare
-        _close_pipes(spare)
+        close_pipes(spare)
         return None
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            self.command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            # With all that it may start, which ends with it.
-            process_group=0,
-            cwd=settings.BASE_DIR,
-            # Nothing of the service's secrets; one thread per library keeps memory small.
-            env={
-                "PATH": os.environ.get("PATH", ""),
-                "LANG": "C.UTF-8",
-                "OPENBLAS_NUM_THREADS": "1",
-                "POLARS_MAX_THREADS": "1",
-                "PYTHONDONTWRITEBYTECODE": "1",
-            },
-        )
 
     def _reap(self) -> Death:
         child, self.child = self.child, None
@@ -327,7 +273,7 @@ class Sandbox:
                 child.kill()
             time.sleep(0.005)
         end_group(child)
-        _close_pipes(child)
+        close_pipes(child)
         return death
 
     def close(self) -> None:
@@ -335,20 +281,6 @@ class Sandbox:
         if self.child is not None:
             self.child.kill()
             self._reap()
-
-
-def _has_output(pipe: IO[bytes], timeout_s: float) -> bool:
-    """Whether there is something to read, or the end, before the time is over."""
-    # Not select: it refuses file descriptors above 1023, and slow clients have many.
-    poll = select.poll()
-    poll.register(pipe, select.POLLIN)
-    return bool(poll.poll(1000 * timeout_s))
-
-
-def _close_pipes(child: subprocess.Popen[bytes]) -> None:
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            pipe.close()
 
 
 def current_limits() -> Limits:
@@ -359,30 +291,6 @@ def current_limits() -> Limits:
         output_bytes=OUTPUT_BYTES,
         decompressed_bytes=settings.DECOMPRESSED_MAX_BYTES,
     )
-
-
-def _failure_in(kind: str, limits: Limits) -> ParserFailed:
-    """The failure that the child itself told."""
-    if kind == "out_of_memory":
-        limit = as_mib(limits.memory_bytes)
-        return MemoryUsedUp(f"Reading this upload needed more than {limit} of memory, its limit.")
-    if kind == "too_much_output":
-        return ParserFailed("The results in this upload are too large to store.")
-    fault = "The parser has a fault, and could not read this upload."
-    return ParserFaulty(f"{fault} The raw files are kept.")
-
-
-def _failure_of(ended: _ChildEnded, limits: Limits) -> ParserFailed:
-    if not ended.has_read:
-        return ParserInterrupted(f"The parser {ended.death.how()}, before it read this upload.")
-    return failure_of(ended.death, limits)
-
-
-def failure_of(death: Death, limits: Limits) -> ParserFailed:
-    """What the end of a child says of the upload that it was reading."""
-    if death.code == -signal.SIGXCPU:
-        return CpuUsedUp(f"Reading this upload took more than {limits.cpu_s} s of CPU time.")
-    return ParserDied(death, limits.memory_bytes)
 
 
 _sandbox: Sandbox | None = None

@@ -16,7 +16,8 @@ from django.conf import settings
 from msgspec import Meta
 
 from backend.errors import InvalidInput
-from backend.ingest.sandbox import ParserFailed, Sandbox, current_limits
+from backend.ingest.parser_failures import ParserFailed
+from backend.ingest.sandbox import Sandbox, current_limits
 from backend.transfer.layout import FORMAT, MANIFEST, rows_path
 from backend.transfer.tables import CONTENTS, TABLES, VERSION
 

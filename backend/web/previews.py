@@ -15,8 +15,8 @@ from backend.errors import InvalidInput, LoadsheetError, TooMany
 from backend.ingest.cleaning import clean_name
 from backend.ingest.dry_run import DryFile, DryTrial
 from backend.ingest.incoming import IncomingFile
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.repeats import EarlierUpload
-from backend.ingest.sandbox import ParserFailed
 from backend.problems import Answer, answer_to
 from backend.runs.checks import SEVERITIES
 from backend.runs.naming import trial_count_text

@@ -20,9 +20,9 @@ from backend.ingest.dry_run import DryFile, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.evidence import artefacts_of_upload
 from backend.ingest.listing import ListedUpload, Which, upload_page
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.receive import Sender, receive
 from backend.ingest.repeats import EarlierUpload, find_earlier_uploads
-from backend.ingest.sandbox import ParserFailed
 from backend.links import link_to, run_link
 from backend.problems import seconds_to_wait
 from backend.runs.names import MAX_NOTES

@@ -16,7 +16,7 @@ from backend.accounts import access, throttle
 from backend.errors import Away, LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import OF_STRANGERS, DryFile, dry_run
 from backend.ingest.envelope import Envelope
-from backend.ingest.sandbox import ParserFailed
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.slots import STRANGERS
 from backend.library.loading import SHOWCASE, result_set_id
 from backend.links import link_to

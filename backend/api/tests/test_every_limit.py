@@ -23,7 +23,8 @@ from backend.api.observations import MAX_SAMPLES
 from backend.fleet.models import Agent
 from backend.ingest import archives, decompress, limits, plain_json
 from backend.ingest.models import Upload
-from backend.ingest.sandbox import CpuUsedUp, MemoryUsedUp, Sandbox
+from backend.ingest.parser_failures import CpuUsedUp, MemoryUsedUp
+from backend.ingest.sandbox import Sandbox
 from backend.ingest.storage import storage
 from backend.runs.names import TOKEN_HOSTS
 from backend.testing.uploads import WRK, gzip_of_zeros, make_envelope, make_tenant, make_trial

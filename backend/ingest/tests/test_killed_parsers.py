@@ -17,7 +17,8 @@ from backend.ingest import sandbox as sandbox_module
 from backend.ingest.claims import claim_due
 from backend.ingest.models import State, Upload
 from backend.ingest.outcomes import MORE_MEMORY
-from backend.ingest.sandbox import ParserInterrupted, Sandbox, sandbox
+from backend.ingest.parser_failures import ParserInterrupted
+from backend.ingest.sandbox import Sandbox, sandbox
 from backend.testing.uploads import claim_next, make_tenant, make_upload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]

@@ -7,9 +7,9 @@ from django.db.models.functions import Now
 from backend.ingest import answers, queue
 from backend.ingest.envelope import EnvelopeError, read_envelope
 from backend.ingest.models import State, Upload
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.reading import MAX_REASONS, Reading, Refusal
 from backend.ingest.rewriting import CannotClean
-from backend.ingest.sandbox import ParserFailed
 from backend.ingest.worker import process
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import WRK, gzip_of, make_envelope, make_tenant, make_trial

@@ -12,8 +12,9 @@ from backend.ingest import answers
 from backend.ingest import reprocess as reprocessing
 from backend.ingest.deaths import Death
 from backend.ingest.models import State
+from backend.ingest.parser_failures import failure_after
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
-from backend.ingest.sandbox import current_limits, failure_of
+from backend.ingest.sandbox import current_limits
 from backend.ingest.worker import process
 from backend.runs.models import Cell, Trial
 from backend.runs.transactions import repeatable_read
@@ -89,7 +90,7 @@ def end_parser(monkeypatch):
 
     def end_parser(death):
         def read(*_, **__):
-            raise failure_of(death, current_limits())
+            raise failure_after(death, current_limits())
 
         monkeypatch.setattr(answers, "ask_parser", read)
 

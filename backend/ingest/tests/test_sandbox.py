@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from backend.ingest import sandbox
-from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox
+from backend.ingest.parser_failures import ParserFailed
+from backend.ingest.sandbox import LocalArtefact, Sandbox
 
 pytestmark = pytest.mark.processes
 

@@ -63,7 +63,8 @@ def parser_faults(say: Say) -> Finding:
 def _planted_parser() -> Iterator[Ask]:
     """Asks a parser that does what it reads; answers with the reason of its failure, else empty."""
     _set_up_django()
-    from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox, current_limits
+    from backend.ingest.parser_failures import ParserFailed
+    from backend.ingest.sandbox import LocalArtefact, Sandbox, current_limits
 
     box = Sandbox([sys.executable, "-m", "backend.ingest.tests.planted_child"])
     limits = replace(current_limits(), cpu_s=CPU_S)

@@ -13,7 +13,7 @@ from backend.formats.tests.test_techempower import RAW
 from backend.ingest.cleaner import CleanerInterrupted
 from backend.ingest.dry_run import OF_MEMBERS
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.sandbox import ParserFailed
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.slots import Busy
 from backend.ingest.storage import StorageAway
 from backend.ingest.worker import process

@@ -8,8 +8,8 @@ from django.core.cache import caches
 from django.test import Client
 
 from backend.ingest.models import State
+from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.quick_sandbox import QuickSandbox
-from backend.ingest.sandbox import ParserFailed
 from backend.ingest.worker import process
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Dismissal, Trial
