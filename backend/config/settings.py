@@ -233,13 +233,14 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 APPEND_SLASH = False
 
+OWN_TAGS = [f"backend.web.templatetags.{n}" for n in ("mails", "numbers", "parts", "tables")]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "frontend" / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": [f"backend.web.templatetags.{n}" for n in ("numbers", "parts", "tables")],
+            "builtins": ["django.templatetags.l10n", "django.templatetags.static", *OWN_TAGS],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
