@@ -37,8 +37,8 @@ class Candidate(NamedTuple):
     @property
     def load_point(self) -> float | None:
         """The offered rate or the connections of its load; None where these are unknown."""
-        digits = re.sub(r"[^0-9.]", "", self.figure.load)
-        return float(digits) if digits else None
+        number = re.search(r"\d[\d,]*", self.figure.load)
+        return float(number[0].replace(",", "")) if number else None
 
 
 class Sentence(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 
 from backend.formats import RawArtefact, parse
 from backend.library.envelopes import TODAY, today_parcel
-from backend.library.order import ratio_text
+from backend.library.order import Candidate, ratio_text
 from backend.library.study import find_study, read_studies
 from backend.library.summary import today_texts
 from backend.library.today import (
@@ -177,6 +177,19 @@ def test_versions_are_compared_at_the_highest_load_that_both_have(monkeypatch):
 )
 def test_a_figure_says_of_how_many_trials_it_is(rates, text):
     assert figure(*rates).text.partition(" (1)")[2] == text
+
+
+@pytest.mark.parametrize(
+    ("load", "point"),
+    [
+        (" at 1,024 connections", 1024.0),
+        (" at a rate of 12,000", 12_000.0),
+        (" at 64 connections, keep-alive of 5 s", 64.0),
+        ("", None),
+    ],
+)
+def test_a_load_point_is_the_first_number_of_its_label(load, point):
+    assert Candidate("nginx", "hello", figure(100, load=load)).load_point == point
 
 
 def test_the_table_marks_what_is_not_known():
