@@ -26,8 +26,6 @@ EDITED = (
     "request-limit",
     "tick-rate",
 )
-# They compare bytes: nothing is left to chance.
-UNDRAWN = ("duplicate", "same-output")
 
 
 @dataclass(slots=True)

@@ -21,6 +21,8 @@ from backend.testing.made.cells import CELL_MISTAKES, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
 from backend.testing.made.condition_mistakes import TRIAL_MISTAKES
 from backend.testing.made.mistakes import Mistake
+from backend.testing.made.outputs import OUTPUT_MISTAKES, TRIALS, make_outputs
+from backend.testing.made.outputs import fired as fired_by_outputs
 from backend.testing.made.texts import TOOLS, MadeTool
 from backend.testing.made.uploads import make_upload
 
@@ -50,7 +52,10 @@ def measure_firing(
     """How often each check of `only` fires, by its id. `tell` is called after each load tool."""
     firing = {id_: Firing() for id_ in CHECKS if id_ in only}
     for tool in TOOLS:
-        _measure_tool(tool, firing, sizes)
+        if TRIAL_CHECKS & firing.keys():
+            _measure_tool(tool, firing, sizes)
+        if OUTPUT_MISTAKES.keys() & firing.keys():
+            _measure_outputs(tool, firing, sizes)
         tell(f"{tool.name}: done")
     if CELL_MISTAKES.keys() & firing.keys():
         _measure_cells(firing, sizes)
@@ -96,6 +101,32 @@ def _plant(id_: str, mistake: Mistake, tool: MadeTool, sizes: Sizes) -> tuple[in
         planted += 1
         detected += any(finding.id == id_ for finding in check_trial(trial))
     return detected, planted
+
+
+def _measure_outputs(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> None:
+    """Two servers of five trials each on every page; a trial counts where a check fires on its page.
+
+    The mistakes are made of the outputs of the first pages.
+    """
+    draw = _generator(sizes.seed, tool.name, "outputs")
+    counts: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    mistakes = sizes.mistakes // FEWER_IF_CERTAIN
+    pages = sizes.trials // (2 * TRIALS)
+    for page in range(pages):
+        outputs = make_outputs(draw, tool)
+        for id_ in fired_by_outputs([(0, outputs), (1, make_outputs(draw, tool))]):
+            counts[id_] += 2 * TRIALS
+        if page < mistakes:
+            found.update(
+                id_
+                for id_, (_, plant) in OUTPUT_MISTAKES.items()
+                if id_ in fired_by_outputs(plant(outputs))
+            )
+    for id_ in OUTPUT_MISTAKES.keys() & firing.keys():
+        firing[id_].mistake = OUTPUT_MISTAKES[id_][0]
+        firing[id_].honest[tool.name] = (counts[id_], pages * 2 * TRIALS)
+        firing[id_].found[tool.name] = (found[id_], min(mistakes, pages))
 
 
 def _measure_cells(firing: dict[str, Firing], sizes: Sizes) -> None:

@@ -195,7 +195,9 @@ function rank(
       "span",
       {
         class: "tier",
-        title: "Place. 2–4: the place is 2, 3 or 4 (95 % confidence for the whole list).",
+        title:
+          "Place. 2–4: the place is 2, 3 or 4 (95 % confidence for the whole list; with fewer than " +
+          "ten trials each, if all series are about equally noisy).",
       },
       row.tier,
     ),
