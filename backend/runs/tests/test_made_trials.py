@@ -65,8 +65,8 @@ def test_a_mistake_between_series_is_found(id_):
 def test_a_mistake_of_repeated_bytes_is_found(id_):
     outputs = make_outputs(np.random.default_rng(5), OHA)
     _, plant = OUTPUT_MISTAKES[id_]
-    assert fired_by_outputs(plant(outputs)) == {id_}
-    assert fired_by_outputs([(0, outputs)]) == set()
+    assert fired_by_outputs(plant(outputs)).keys() == {id_}
+    assert not fired_by_outputs([(0, outputs)])
 
 
 def test_every_check_is_planted():

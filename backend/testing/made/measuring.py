@@ -104,7 +104,7 @@ def _plant(id_: str, mistake: Mistake, tool: MadeTool, sizes: Sizes) -> tuple[in
 
 
 def _measure_outputs(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> None:
-    """Two servers of five trials each on every page; a trial counts where a check fires on its page.
+    """Two servers of five trials each on every page.
 
     The mistakes are made of the outputs of the first pages.
     """
@@ -115,8 +115,7 @@ def _measure_outputs(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) ->
     pages = sizes.trials // (2 * TRIALS)
     for page in range(pages):
         outputs = make_outputs(draw, tool)
-        for id_ in fired_by_outputs([(0, outputs), (1, make_outputs(draw, tool))]):
-            counts[id_] += 2 * TRIALS
+        counts += fired_by_outputs([(0, outputs), (1, make_outputs(draw, tool))])
         if page < mistakes:
             found.update(
                 id_

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -48,15 +49,20 @@ def _name_of(text: str) -> bytes:
     return name
 
 
-def fired(runs: Runs) -> set[str]:
-    """The ids of the checks that fire where the outputs of these runs are counted."""
+def fired(runs: Runs) -> Counter[str]:
+    """On how many trials each check fires where the outputs of these runs are counted, by its id.
+
+    Of two trials with one output, the one that is left out is the duplicate.
+    """
     cells = [
         _cell(server, DAY + timedelta(days=day), outputs)
         for day, (server, outputs) in enumerate(runs)
     ]
     counted = count_outputs_once(cells)
-    repeated = {"duplicate"} if any(cell.duplicates for cell in counted) else set()
-    return repeated.union(*(trial.checks for cell in counted for trial in cell.trials))
+    repeated = Counter({"duplicate": sum(len(cell.duplicates) for cell in counted)})
+    return +repeated + Counter(
+        id_ for cell in counted for trial in cell.trials for id_ in trial.checks
+    )
 
 
 def _cell(server: int, day: datetime, outputs: Sequence[bytes]) -> LoadedCell:
