@@ -14,8 +14,8 @@ from backend.library.today import find_today
 from backend.library.trials import output_paths, repeat_of
 from backend.runs.identity import canonical_json
 
-# The part of a study that our own run of its plan is.
-TODAY = "measured again"
+# The part of a study that our own run of its plan is: the name of its panel too.
+TODAY = "Old and current versions today"
 # Ids of the library's runs are made from their content: equal content is loaded once.
 NAMESPACE = uuid.UUID("6f0b7f2e-1f0c-4c5e-9a37-6a1f4a0e2005")
 

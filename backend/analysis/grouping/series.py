@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
+from backend.analysis.grouping.panel_names import name_label_panels
 from backend.analysis.grouping.series_labels import held_load, label_series, run_text, series_name
 from backend.analysis.query.field import Value, reader_of, text_of, value_of
 from backend.analysis.query.fields import FIELDS, OF_PART, PARTS
@@ -37,7 +38,7 @@ def group_cells(
         grouped.setdefault(key, defaultdict(list))[place].append(cell)
     left_out = _left_out(list(grouped.values()), without_place, grouping)
     groups = sorted((_group(points, grouping) for points in grouped.values()), key=_order)
-    return groups, left_out
+    return name_label_panels(groups) if grouping.facet == "label" else groups, left_out
 
 
 def _kinds_of_series(cells: Sequence[LoadedCell], grouping: Grouping) -> dict[int, int]:

@@ -48,7 +48,8 @@ def verdicts_of(figures):
 
 
 def test_snakelets_answers_one_request_for_each_tick_of_the_clock():
-    at_all_loads = fired_on("snakelets-2005", "over the network", cell__connections__isnull=False)
+    part = "As published, 2005: over the network"
+    at_all_loads = fired_on("snakelets-2005", part, cell__connections__isnull=False)
     assert len(at_all_loads) == 9
     assert all("tick-rate" in ids for ids in at_all_loads)
     assert not any(
@@ -79,7 +80,7 @@ def test_landsharks_tables_leave_out_the_errors():
 
 
 def test_the_reports_have_the_errors_that_the_tables_leave_out():
-    run = run_of("landshark-2010", "raw reports")
+    run = run_of("landshark-2010", "As published, 2010")
     with_errors = {
         trial.cell.series.server.name
         for trial in Trial.objects.filter(run=run)
@@ -90,10 +91,10 @@ def test_the_reports_have_the_errors_that_the_tables_leave_out():
 
 def test_fapws3_ends_at_the_limit_of_50_000_requests():
     is_fapws = {"cell__series__server__name": "fapws3"}
-    fired = fired_on("landshark-2010", "raw reports", cell__connections=100, **is_fapws)
+    fired = fired_on("landshark-2010", "As published, 2010", cell__connections=100, **is_fapws)
     assert all("request-limit" in ids for ids in fired)
     detail = detail_of(
-        "landshark-2010", "raw reports", "request-limit", cell__connections=100, **is_fapws
+        "landshark-2010", "As published, 2010", "request-limit", cell__connections=100, **is_fapws
     )
     assert detail == "ab stopped at 50000 requests, after 6.9 of 10 s."
 
@@ -101,10 +102,10 @@ def test_fapws3_ends_at_the_limit_of_50_000_requests():
 @pytest.mark.parametrize(
     ("study", "part"),
     [
-        ("async-servers-2009", "text of the article"),
-        ("landshark-2010", "raw reports"),
+        ("async-servers-2009", "As published, 2009"),
+        ("landshark-2010", "As published, 2010"),
         ("landshark-2010", "tables"),
-        ("scaling-twisted-2013", "raw outputs"),
+        ("scaling-twisted-2013", "As published, 2013"),
         ("snakelets-2005", "on the server machine"),
     ],
 )
@@ -126,25 +127,25 @@ def test_nginx_and_twisted_have_no_load_in_common():
 
 
 def test_landshark_names_no_hardware():
-    assert all("unknown-host" in ids for ids in fired_on("landshark-2010", "raw reports"))
+    assert all("unknown-host" in ids for ids in fired_on("landshark-2010", "As published, 2010"))
     assert all("unknown-host" in ids for ids in fired_on("landshark-2010", "tables"))
 
 
 def test_the_trials_on_pypy_are_too_short_for_its_compiler():
     on_pypy = {"cell__series__server__runtime": "PyPy 2.1"}
-    fired = fired_on("scaling-twisted-2013", "raw outputs", **on_pypy)
+    fired = fired_on("scaling-twisted-2013", "As published, 2013", **on_pypy)
     assert len(fired) == 4
     assert all("compiling" in ids for ids in fired)
 
 
 def test_httperf_takes_more_ports_than_the_client_has():
     tornado = {"cell__series__server__name": "Tornado"}
-    (fired,) = fired_on("async-servers-2009", "text of the article", **tornado)
+    (fired,) = fired_on("async-servers-2009", "As published, 2009", **tornado)
     assert "ephemeral-ports" in fired
 
 
 def test_the_programs_of_2009_answer_before_they_read():
-    fired = fired_on("async-servers-2009", "text of the article")
+    fired = fired_on("async-servers-2009", "As published, 2009")
     assert all("answers-before-reading" in ids for ids in fired)
 
 
@@ -163,11 +164,13 @@ def test_nothing_is_ranked_where_each_point_is_one_trial(study):
 
 
 def test_copied_figures_are_marked_on_every_trial():
-    for study, part in (("landshark-2010", "tables"), ("app-servers-rest-2016", "one processor")):
+    one_processor = ("app-servers-rest-2016", "As published, 2016: one processor")
+    for study, part in (("landshark-2010", "tables"), one_processor):
         assert all("published-figures" in ids for ids in fired_on(study, part))
     detail = detail_of("landshark-2010", "tables", "published-figures")
     assert detail == "Copied from: Landshark, Server Benchmarks, 2010, line 157."
 
 
 def test_outputs_are_no_copied_figures():
-    assert not any("published-figures" in ids for ids in fired_on("landshark-2010", "raw reports"))
+    fired = fired_on("landshark-2010", "As published, 2010")
+    assert not any("published-figures" in ids for ids in fired)

@@ -64,7 +64,7 @@ def test_a_study_that_changed_replaces_its_run_and_keeps_its_link():
     second = ResultSet.objects.get(link=result_set_id(study.name))
     first.refresh_from_db()
     assert first.superseded_by == second
-    assert Run.objects.get(labels__part="raw outputs").same_host is None
+    assert Run.objects.get(labels__part="As published, 2013").same_host is None
 
 
 def test_the_run_of_a_member_stays():

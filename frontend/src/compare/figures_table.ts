@@ -20,6 +20,7 @@ import { shortNames } from "../text/names";
 import { swatch } from "./swatch";
 import {
   heading,
+  LONGEST_PANEL,
   MINOR,
   metricHeading,
   type NumberColumn,
@@ -184,7 +185,7 @@ function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement 
       swatch(layout.slots.get(series.id) ?? series.slot),
       seriesName(series, layout),
     ),
-    layout.panel && h("td", { class: "words" }, nameElement(series.facet ?? "", 40)),
+    layout.panel && h("td", { class: "words" }, nameElement(series.facet ?? "", LONGEST_PANEL)),
     h(
       "td",
       { class: numeric ? "number" : null },

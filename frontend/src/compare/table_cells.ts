@@ -17,6 +17,9 @@ export interface NumberColumn {
 /** Of cells and heads that a phone shows on demand only. */
 export const MINOR = "is-minor";
 
+/** Of the name of a panel, in characters: a label that is cut cannot be told from the next one. */
+export const LONGEST_PANEL = 120;
+
 export function heading(label: string, style: string, first: string): HTMLTableCellElement {
   return h(
     "th",

@@ -8,7 +8,7 @@ import { nameElement } from "../site/names";
 import { makeSortable } from "../site/sortable";
 import { grouped } from "../text/format";
 import { swatch } from "./swatch";
-import { heading, metricHeading, panelName, valueCell } from "./table_cells";
+import { heading, LONGEST_PANEL, metricHeading, panelName, valueCell } from "./table_cells";
 
 /** A table for each view that has numbers of its own. */
 export function viewTables(figures: Figures): readonly HTMLTableElement[] {
@@ -24,7 +24,8 @@ function tableElement(figures: Figures, { caption, columns, rows }: ViewTable): 
   const panel = panelName(figures);
   const nameCells = (id: string): (HTMLElement | false)[] => [
     h("th", { scope: "row" }, swatch(slots.get(id) ?? 0), nameElement(labelOf(series, id))),
-    panel !== "" && h("td", { class: "words" }, nameElement(series.get(id)?.facet ?? "", 40)),
+    panel !== "" &&
+      h("td", { class: "words" }, nameElement(series.get(id)?.facet ?? "", LONGEST_PANEL)),
   ];
   const table = h(
     "table",

@@ -1,0 +1,39 @@
+"""Panels of labels are named by what tells them apart."""
+
+from types import SimpleNamespace
+
+from backend.analysis.grouping.grouping import SeriesGroup
+from backend.analysis.grouping.panel_names import name_label_panels
+
+
+def names_of(*labels):
+    groups = [
+        SeriesGroup(
+            id=str(i),
+            label="nginx",
+            held=None,
+            of_run=None,
+            panel="no label",
+            points={1: (SimpleNamespace(run=SimpleNamespace(labels=each)),)},
+        )
+        for i, each in enumerate(labels)
+    ]
+    return [group.panel for group in name_label_panels(groups)]
+
+
+def test_a_label_that_all_share_names_no_panel():
+    then, today = {"study": "a", "part": "then"}, {"study": "a", "part": "today"}
+    assert names_of(then, today) == ["then", "today"]
+
+
+def test_several_keys_stand_with_their_values():
+    assert names_of({"os": "bsd", "cpu": "arm"}, {"os": "linux", "cpu": "x86"}) == [
+        "cpu:arm, os:bsd",
+        "cpu:x86, os:linux",
+    ]
+
+
+def test_panels_without_labels_of_their_own_keep_their_name():
+    assert names_of({}, {"os": "linux"}) == ["no label", "linux"]
+    assert names_of({"os": "linux"}) == ["no label"]
+    assert names_of() == []
