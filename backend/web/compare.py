@@ -123,7 +123,7 @@ def _groups(workspace: Workspace) -> list[ComparableGroup]:
     key = f"comparable-groups:{workspace.pk}:{workspace.data_version}"
     groups: list[ComparableGroup] | None = caches["process"].get(key)
     if groups is None:
-        groups = list_groups(workspace.pk)
+        groups = list_groups(workspace.pk, workspace.slug)
         caches["process"].set(key, groups, GROUPS_KEPT_S)
     return groups
 

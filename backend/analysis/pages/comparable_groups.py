@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from uuid import UUID
 
+from backend.analysis.pages.question_check import QuestionCheck
 from backend.analysis.pages.workspace_cells import (
     Conditions,
     Query,
@@ -24,8 +25,11 @@ class ComparableGroup:
     query: Query
 
 
-def list_groups(workspace_id: UUID) -> list[ComparableGroup]:
-    """The groups of the most servers first, of equals the newest; one where all can be compared."""
+def list_groups(workspace_id: UUID, slug: str) -> list[ComparableGroup]:
+    """The groups of the most servers first, of equals the newest; one where all can be compared.
+
+    The largest group of several servers that can be ranked comes before all others.
+    """
     measured = load_workspace_cells(workspace_id)
     if measured is None:
         return []
@@ -33,7 +37,11 @@ def list_groups(workspace_id: UUID) -> list[ComparableGroup]:
     for cell in measured.every:
         servers[cell.workload, cell.conditions].add(cell.server)
     largest = sorted(servers, key=lambda key: -len(servers[key]))[:MAX_GROUPS]
-    return [_group(measured, key, len(servers[key])) for key in largest]
+    groups = [_group(measured, key, len(servers[key])) for key in largest]
+    check = QuestionCheck(workspace_id, slug)
+    several = sum(len(servers[key]) > 1 for key in largest)
+    ranked = next((each for each in groups[:several] if not check.offer(each.query).why_not), None)
+    return sorted(groups, key=lambda each: each is not ranked)
 
 
 def _group(measured: WorkspaceCells, key: tuple[str, Conditions], servers: int) -> ComparableGroup:

@@ -373,6 +373,17 @@ def test_compare_opens_the_largest_group_and_offers_the_others(owner, scene):
     assert 'href="/w/own-lab/compare"><bdi>Everything' in html
 
 
+def test_compare_opens_a_group_that_can_be_ranked_before_a_larger_one_that_cannot(owner, scene):
+    workspace = scene.own.workspace
+    mixed = [{"name": "mixed", "method": "GET", "path": f"/{name}"} for name in "abcd"]
+    make_run(workspace, *(CellSpec(str(i), workload=each) for i, each in enumerate(mixed)))
+    json = {"name": "json", "method": "GET", "path": "/json"}
+    make_run(workspace, *(CellSpec(name, workload=json) for name in "abc"))
+    first = owner.get("/w/own-lab/compare/first")["Location"]
+    assert "workload=json" in first
+    assert "mixed · wrk · 4 servers" in html_of(owner.get(first))
+
+
 def test_compare_without_a_query_opens_the_largest_group_where_everything_is_too_much(
     owner, scene, monkeypatch
 ):
