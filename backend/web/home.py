@@ -17,6 +17,7 @@ from backend.accounts.models import TokenKind, Workspace
 from backend.analysis.pages.front_questions import Question
 from backend.ingest.listing import ListedUpload, Which, upload_page
 from backend.library.loading import SLUG as LIBRARY
+from backend.library.study import read_studies
 from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import RunRow, run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
@@ -24,6 +25,7 @@ from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
 from backend.web import visible
 from backend.web.kept_questions import questions_of
+from backend.web.library import result_set_paths
 from backend.web.visitors import introduction
 
 PLACEHOLDER = "<token>"
@@ -103,7 +105,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
     context = {
         **first_steps(request, workspace, token=token),
         "nav": "front",
-        "is_library": workspace.slug == LIBRARY,
+        "studies": _studies(request) if workspace.slug == LIBRARY else [],
         "settings_url": link_to("settings", workspace.slug)
         if visible.may_administer(request, workspace)
         else "",
@@ -119,6 +121,11 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
             "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
         }
     return render(request, "workspace.html", context)
+
+
+def _studies(request: HttpRequest) -> list[dict[str, Any]]:
+    paths = result_set_paths(request)
+    return [{"study": study, "url": paths.get(study.name, "")} for study in read_studies()]
 
 
 def _latest(workspace: Workspace) -> Run | None:

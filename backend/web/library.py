@@ -24,7 +24,7 @@ from backend.web.study_answers import today_answers, today_runs
 @require_safe
 def library(request: HttpRequest) -> HttpResponse:
     """Every study with its answers, and every server that a study names."""
-    paths, runs = _result_set_paths(request), today_runs(request)
+    paths, runs = result_set_paths(request), today_runs(request)
     context = {
         "nav": "library",
         "workspace_url": link_to("workspace", SLUG) if _workspace() else "",
@@ -49,7 +49,7 @@ def library(request: HttpRequest) -> HttpResponse:
 def library_server(request: HttpRequest, slug: str) -> HttpResponse:
     """A server of the studies: what is known, where it was measured, whether it runs today."""
     server = visible.or_404(find_shelved(slug))
-    paths = _result_set_paths(request)
+    paths = result_set_paths(request)
     context = {
         "nav": "library",
         "server": server,
@@ -84,7 +84,7 @@ def _workspace() -> Workspace | None:
     return Workspace.objects.filter(slug=SLUG, is_public=True).first()
 
 
-def _result_set_paths(request: HttpRequest) -> dict[str, str]:
+def result_set_paths(request: HttpRequest) -> dict[str, str]:
     """The path of each result set that the viewer may open, by its name; empty where the library is
     not loaded."""
     workspace = Workspace.objects.filter(slug=SLUG).first()

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from backend.accounts.models import Workspace
 from backend.library.loading import SLUG, load_library, result_set_id, today_name
@@ -104,7 +105,8 @@ def test_the_workspace_of_the_library_leads_to_the_answers_of_its_studies():
         workspace = Workspace.objects.create(slug=slug, name=slug, is_public=True)
         make_run(workspace, CellSpec("caddy"))
         page = page_at(f"/w/{slug}/")
-        assert (">Who won each study, and what was wrong with it</a>" in page) is leads
+        assert (">All answers and servers</a>" in page) is leads
+        assert all((escape(study.won) in page) is leads for study in read_studies())
 
 
 def test_a_study_shows_what_the_same_test_says_today():
