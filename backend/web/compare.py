@@ -18,7 +18,8 @@ from backend.analysis.grouping.series import MAX_SERIES
 from backend.analysis.kept_figures import figures_of_json
 from backend.analysis.loading.selection import NotVisible, resolve_query
 from backend.analysis.loading.validation import UnknownValue
-from backend.analysis.pages.comparable_groups import ComparableGroup, list_groups
+from backend.analysis.pages.comparable_groups import ComparableGroup, group_to_open, list_groups
+from backend.analysis.pages.question_check import QuestionCheck
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.links import absolute, compare_link, comparison_link, link_to, query_string
@@ -97,7 +98,7 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
 
 @require_safe
 def first_comparison(request: HttpRequest, slug: str) -> HttpResponse:
-    """Leads to the default view, else to the largest group of servers that can be compared.
+    """Leads to the default view, else to the largest group of servers that can be ranked.
 
     A default view that cannot be answered any more, such as of a deleted run, is passed over.
     """
@@ -106,8 +107,10 @@ def first_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     if view is not None and _has_answer(view):
         return HttpResponseRedirect(view.path)
     groups = _groups(workspace)
-    query = groups[0].query if len(groups) > 1 else {}
-    return HttpResponseRedirect(compare_link(slug, **query))
+    if len(groups) < 2:
+        return HttpResponseRedirect(compare_link(slug))
+    opened = group_to_open(groups, QuestionCheck(workspace.pk, slug))
+    return HttpResponseRedirect(compare_link(slug, **opened.query))
 
 
 def _has_answer(view: SavedView) -> bool:
@@ -123,7 +126,7 @@ def _groups(workspace: Workspace) -> list[ComparableGroup]:
     key = f"comparable-groups:{workspace.pk}:{workspace.data_version}"
     groups: list[ComparableGroup] | None = caches["process"].get(key)
     if groups is None:
-        groups = list_groups(workspace.pk, workspace.slug)
+        groups = list_groups(workspace.pk)
         caches["process"].set(key, groups, GROUPS_KEPT_S)
     return groups
 

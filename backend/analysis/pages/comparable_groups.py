@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -22,14 +23,12 @@ class ComparableGroup:
     """`label`: such as `json · wrk · 6 servers`. `query`: the fields of its comparison."""
 
     label: str
+    servers: int
     query: Query
 
 
-def list_groups(workspace_id: UUID, slug: str) -> list[ComparableGroup]:
-    """The groups of the most servers first, of equals the newest; one where all can be compared.
-
-    The largest group of several servers that can be ranked comes before all others.
-    """
+def list_groups(workspace_id: UUID) -> list[ComparableGroup]:
+    """The groups of the most servers first, of equals the newest; one where all can be compared."""
     measured = load_workspace_cells(workspace_id)
     if measured is None:
         return []
@@ -37,11 +36,13 @@ def list_groups(workspace_id: UUID, slug: str) -> list[ComparableGroup]:
     for cell in measured.every:
         servers[cell.workload, cell.conditions].add(cell.server)
     largest = sorted(servers, key=lambda key: -len(servers[key]))[:MAX_GROUPS]
-    groups = [_group(measured, key, len(servers[key])) for key in largest]
-    check = QuestionCheck(workspace_id, slug)
-    several = sum(len(servers[key]) > 1 for key in largest)
-    ranked = next((each for each in groups[:several] if not check.offer(each.query).why_not), None)
-    return sorted(groups, key=lambda each: each is not ranked)
+    return [_group(measured, key, len(servers[key])) for key in largest]
+
+
+def group_to_open(groups: Sequence[ComparableGroup], check: QuestionCheck) -> ComparableGroup:
+    """The first group of several servers that can be ranked, else the first of all."""
+    several = (group for group in groups if group.servers > 1)
+    return next((group for group in several if not check.offer(group.query).why_not), groups[0])
 
 
 def _group(measured: WorkspaceCells, key: tuple[str, Conditions], servers: int) -> ComparableGroup:
@@ -52,4 +53,4 @@ def _group(measured: WorkspaceCells, key: tuple[str, Conditions], servers: int) 
     parts = [workload, conditions[2] or "unknown tool"]
     parts += [chosen[field] for field in ("host", "loop") if field in chosen]
     count = f"{servers} server{'' if servers == 1 else 's'}"
-    return ComparableGroup(" · ".join([*parts, count]), group.query(()))
+    return ComparableGroup(" · ".join([*parts, count]), servers, group.query(()))
