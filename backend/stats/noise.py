@@ -158,7 +158,7 @@ def _moderate(
 
 
 def moderate(variances: Sequence[Variance]) -> list[Variance]:
-    """The (variance, degrees) pairs, each drawn towards the mean of the others.
+    """The (variance, degrees) pairs, each drawn towards the mean of all.
 
     How far is decided by how alike all are (`prior_freedom`), and how plausible each is among the
     others: a variance far above them keeps its own (as in Phipson et al., *Annals of Applied
@@ -170,33 +170,24 @@ def moderate(variances: Sequence[Variance]) -> list[Variance]:
         return list(variances)
     chances = _chances(variances)
     pooled = sum(freedom for _, freedom in variances)
-    weights = [min(1.0, chance / IMPLAUSIBLE_IN_MEAN) for chance in chances]
+    mean = _mean(variances, [min(1.0, chance / IMPLAUSIBLE_IN_MEAN) for chance in chances])
     # The prior was estimated from so few variances: not all of its degrees are known.
     trust = 1.0 if prior == inf else 1 - 3 / count
     moderated = []
-    for chance, (variance, freedom), others in zip(
-        chances, variances, _means_of_others(variances, weights), strict=True
-    ):
+    for chance, (variance, freedom) in zip(chances, variances, strict=True):
         drawn = min(1.0, chance / IMPLAUSIBLE) * min(prior, pooled - freedom)
         total = drawn + freedom
-        moderated.append(((drawn * others + freedom * variance) / total, freedom + trust * drawn))
+        moderated.append(((drawn * mean + freedom * variance) / total, freedom + trust * drawn))
     return moderated
 
 
-def _means_of_others(variances: Sequence[Variance], weights: Sequence[float]) -> list[float]:
-    """For each variance the mean of the others, by their degrees and weights.
-
-    Without its own, so that a variance counts once: drawn whole, each is the mean of all.
-    """
+def _mean(variances: Sequence[Variance], weights: Sequence[float]) -> float:
+    """The mean of the variances by their degrees and weights."""
     freedoms = [weight * freedom for weight, (_, freedom) in zip(weights, variances, strict=True)]
     squares = [
         freedom * variance for freedom, (variance, _) in zip(freedoms, variances, strict=True)
     ]
-    total, pooled = sum(squares), sum(freedoms)
-    return [
-        (total - square) / (pooled - freedom)
-        for square, freedom in zip(squares, freedoms, strict=True)
-    ]
+    return sum(squares) / sum(freedoms)
 
 
 def _chances(variances: Sequence[Variance]) -> list[float]:
