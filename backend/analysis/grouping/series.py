@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -75,7 +76,8 @@ def fill_groups(
             if (measured := tuple([by_id[cell.id.int] for cell in own if cell.id.int in by_id]))
         }
         if points:
-            filled.append(_group(points, grouping))
+            # Panels keep their names: all series of the question decided on them.
+            filled.append(dataclasses.replace(_group(points, grouping), panel=group.panel))
     # Once more by the labels, which tell series of one name apart: the first one is the baseline.
     return sorted(label_series(sorted(filled, key=_order), grouping), key=_order)
 

@@ -161,7 +161,7 @@ def test_panels_by_load_date_and_label_hold_what_they_say(lab):
     for build, rate in (("7", 100.0), ("8", 200.0)):
         cells = [CellSpec("a", connections=load, rates=(rate,) * 3) for load in (8, 64)]
         run = make_run(lab, *cells)
-        run.labels = {"build": build}
+        run.labels = {"build": build, "os": "linux"}
         run.save(update_fields=["labels"])
     panels = ask(lab, "facet=label")["panels"]
     assert [panel["value"] for panel in panels] == ["build:7", "build:8"]
@@ -169,7 +169,7 @@ def test_panels_by_load_date_and_label_hold_what_they_say(lab):
     assert rates == pytest.approx([100.0, 200.0])
     by_load = ask(lab, "facet=connections&x=label")
     assert [panel["value"] for panel in by_load["panels"]] == ["8", "64"]
-    assert by_load["x"]["values"] == ["build:7", "build:8"]
+    assert by_load["x"]["values"] == ["build:7, os:linux", "build:8, os:linux"]
 
 
 def labelled_runs(lab, *builds, host=MACHINE):

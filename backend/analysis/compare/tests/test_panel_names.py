@@ -22,8 +22,15 @@ def names_of(*labels):
 
 
 def test_a_label_that_all_share_names_no_panel():
-    then, today = {"study": "a", "part": "then"}, {"study": "a", "part": "today"}
-    assert names_of(then, today) == ["then", "today"]
+    then, today = {"study": "a", "part": "as then"}, {"study": "a", "part": "of today"}
+    assert names_of(then, today) == ["as then", "of today"]
+
+
+def test_one_word_stands_with_its_key():
+    assert names_of({"study": "a", "build": "7"}, {"study": "a", "build": "8"}) == [
+        "build:7",
+        "build:8",
+    ]
 
 
 def test_several_keys_stand_with_their_values():
@@ -34,6 +41,6 @@ def test_several_keys_stand_with_their_values():
 
 
 def test_panels_without_labels_of_their_own_keep_their_name():
-    assert names_of({}, {"os": "linux"}) == ["no label", "linux"]
+    assert names_of({}, {"os": "linux"}) == ["no label", "os:linux"]
     assert names_of({"os": "linux"}) == ["no label"]
     assert names_of() == []
