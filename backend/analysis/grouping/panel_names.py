@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from backend.analysis.grouping.grouping import SeriesGroup
@@ -16,15 +16,21 @@ def name_label_panels(groups: Sequence[SeriesGroup]) -> list[SeriesGroup]:
     Where one key tells the panels apart and its values are phrases, the value alone is the name.
     Panels that have no such label keep their name.
     """
-    labels = [sorted(group.first.run.labels.items()) for group in groups]
-    shared = set(labels[0]).intersection(*labels) if labels else set()
-    own = [[label for label in each if label not in shared] for each in labels]
-    every = {label for each in own for label in each}
-    are_phrases = len({key for key, _ in every}) == 1 and all(" " in text for _, text in every)
+    own = _labels_of_their_own([group.first.run.labels.items() for group in groups])
+    are_phrases = _are_phrases_of_one_key({label for each in own for label in each})
     return [
         replace(group, panel=_text(each, are_phrases=are_phrases) or group.panel)
         for group, each in zip(groups, own, strict=True)
     ]
+
+
+def _labels_of_their_own(all_labels: Sequence[Collection[Label]]) -> list[list[Label]]:
+    shared = set(all_labels[0]).intersection(*all_labels) if all_labels else set()
+    return [sorted(set(labels) - shared) for labels in all_labels]
+
+
+def _are_phrases_of_one_key(labels: Collection[Label]) -> bool:
+    return len({key for key, _ in labels}) == 1 and all(" " in text for _, text in labels)
 
 
 def _text(labels: Sequence[Label], *, are_phrases: bool) -> str:
