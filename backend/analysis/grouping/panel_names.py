@@ -14,14 +14,17 @@ def name_label_panels(groups: Sequence[SeriesGroup]) -> list[SeriesGroup]:
     """The series, each under the labels that not all of their runs share.
 
     Where one key tells the panels apart and its values are phrases, the value alone is the name.
-    Panels that have no such label keep their name.
+    Panels that have no such label keep their name; all do where two would have one name.
     """
     own = _labels_of_their_own([group.first.run.labels.items() for group in groups])
     are_phrases = _are_phrases_of_one_key({label for each in own for label in each})
-    return [
-        replace(group, panel=_text(each, are_phrases=are_phrases) or group.panel)
-        for group, each in zip(groups, own, strict=True)
-    ]
+    names = {
+        group.panel: _text(labels, are_phrases=are_phrases) or group.panel
+        for group, labels in zip(groups, own, strict=True)
+    }
+    if len(set(names.values())) < len(names):
+        return list(groups)
+    return [replace(group, panel=names[group.panel]) for group in groups]
 
 
 def _labels_of_their_own(all_labels: Sequence[Collection[Label]]) -> list[list[Label]]:

@@ -6,6 +6,10 @@ from backend.analysis.grouping.grouping import SeriesGroup
 from backend.analysis.grouping.panel_names import name_label_panels
 
 
+def panel_of(labels):
+    return ", ".join(f'"{key}:{text}"' for key, text in labels.items()) or "no label"
+
+
 def names_of(*labels):
     groups = [
         SeriesGroup(
@@ -13,7 +17,7 @@ def names_of(*labels):
             label="nginx",
             held=None,
             of_run=None,
-            panel="no label",
+            panel=panel_of(each),
             points={1: (SimpleNamespace(run=SimpleNamespace(labels=each)),)},
         )
         for i, each in enumerate(labels)
@@ -42,5 +46,9 @@ def test_several_keys_stand_with_their_values():
 
 def test_panels_without_labels_of_their_own_keep_their_name():
     assert names_of({}, {"os": "linux"}) == ["no label", "os:linux"]
-    assert names_of({"os": "linux"}) == ["no label"]
+    assert names_of({"os": "linux"}) == ['"os:linux"']
     assert names_of() == []
+
+
+def test_panels_that_would_have_one_name_keep_theirs():
+    assert names_of({"a": "1, b:2"}, {"a": "1", "b": "2"}) == ['"a:1, b:2"', '"a:1", "b:2"']
