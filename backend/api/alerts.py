@@ -18,18 +18,12 @@ from backend.alerts.models import SAID_STATES, Alert, AlertState, RuleKind
 from backend.alerts.wording import describe_alert
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import or_not_found
-from backend.api.paging import (
-    ONLY_WORKSPACE,
-    PAGING,
-    PageSerializer,
-    after_asked,
-    limit_asked,
-    next_page,
-)
+from backend.api.paging import ONLY_WORKSPACE, after_asked, limit_asked, list_operation
 from backend.api.parameters import not_allowed
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
+from backend.runs.cursors import Page
 
 
 class AlertRuleNameSerializer(serializers.Serializer[Any]):
@@ -101,12 +95,6 @@ class AlertDetailSerializer(AlertSerializer):
     changes = AlertChangeSerializer(many=True)
 
 
-class AlertPageSerializer(PageSerializer):
-    """A page of alerts."""
-
-    alerts = AlertSerializer(many=True)
-
-
 class AlertAnswerSerializer(StrictSerializer):
     """What a member says of an alert."""
 
@@ -117,19 +105,16 @@ class AlertAnswerSerializer(StrictSerializer):
 class AlertList(APIView):
     """The alerts of one's workspaces."""
 
-    @operation(
+    @list_operation(
         "alert_list",
-        (401, 404),
-        answer=AlertPageSerializer,
-        parameters=[
-            ONLY_WORKSPACE,
-            OpenApiParameter(
-                "state", str, enum=SHOWN, default="all", description="open: all that did not end"
-            ),
-            *PAGING,
-        ],
+        "alerts",
+        AlertSerializer,
+        ONLY_WORKSPACE,
+        OpenApiParameter(
+            "state", str, enum=SHOWN, default="all", description="open: all that did not end"
+        ),
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Page[Any]:
         """Newest first."""
         limit = limit_asked(request)
         state = request.query_params.get("state") or "all"
@@ -137,9 +122,7 @@ class AlertList(APIView):
             raise not_allowed("state", state, f"are {', '.join(SHOWN)}")
         workspaces = workspaces_asked(request)
         page = alert_page(workspaces, state, after=after_asked(request), limit=limit)
-        alerts = [describe_alert(alert) for alert in page.rows]
-        following = next_page(request, page.next, "alert-list")
-        return AlertPageSerializer.answer(request, alerts, following)
+        return Page([describe_alert(alert) for alert in page.rows], page.next)
 
 
 class AlertDetail(APIView):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.audit import events_of
 from backend.accounts.models import Act, AuditEvent
 from backend.api.auth import required_actor
-from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
+from backend.api.paging import WORKSPACE, list_operation, newest_first
 from backend.api.parameters import not_allowed
-from backend.api.schema import operation
 from backend.api.workspaces import managed_workspace
+from backend.runs.cursors import Page
 
 
 class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
@@ -32,31 +31,22 @@ class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
         extra_kwargs = {"label": {"help_text": "The act in words"}}
 
 
-class AuditPageSerializer(PageSerializer):
-    """One page of events."""
-
-    events = AuditEventSerializer(many=True)
-
-
 class AuditList(APIView):
     """The audit log of a workspace."""
 
-    @operation(
+    @list_operation(
         "audit_list",
-        (401, 404),
-        answer=AuditPageSerializer,
-        parameters=[
-            WORKSPACE,
-            OpenApiParameter("act", str, enum=sorted(Act.values), description="Only these acts"),
-            *PAGING,
-        ],
+        "events",
+        AuditEventSerializer,
+        WORKSPACE,
+        OpenApiParameter("act", str, enum=sorted(Act.values), description="Only these acts"),
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Page[AuditEvent]:
         """The newest first. For admins and owners."""
         given = request.query_params
         workspace = managed_workspace(required_actor(request), given.get("workspace"))
         rows = events_of(workspace, act=_act(given.get("act", "")))
-        return AuditPageSerializer.answer(request, *newest_first(request, "audit-list", rows, "at"))
+        return newest_first(request, rows, "at")
 
 
 def _act(asked: str) -> str:

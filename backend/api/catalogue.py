@@ -9,21 +9,16 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.api.paging import ONLY_WORKSPACE, PAGING, after_asked, limit_asked, next_page
+from backend.api.paging import ONLY_WORKSPACE, after_asked, limit_asked, list_operation
 from backend.api.runs import workspaces_asked
-from backend.api.schema import operation
-from backend.api.sparse import only_asked
 from backend.noise.models import HostNoise
 from backend.noise.reading import noise_of_hosts
 from backend.noise.sentences import floor_sentence, run_sentence
 from backend.runs import catalogue
 from backend.runs.catalogue import Listed, ListPage
 from backend.runs.server_texts import SERVER_TEXTS
-
-PARAMETERS = [ONLY_WORKSPACE, *PAGING]
 
 
 class _Tallied(serializers.Serializer[Listed]):
@@ -111,73 +106,39 @@ class WorkloadRowSerializer(_Tallied):
     variants = AskedSerializer(source="others", many=True)
 
 
-class ServerPageSerializer(serializers.Serializer[Any]):
-    servers = ServerRowSerializer(many=True)
-    total = serializers.IntegerField()
-    next = serializers.CharField(allow_null=True)
-
-
-class HostPageSerializer(serializers.Serializer[Any]):
-    hosts = HostRowSerializer(many=True)
-    total = serializers.IntegerField()
-    next = serializers.CharField(allow_null=True)
-
-
-class WorkloadPageSerializer(serializers.Serializer[Any]):
-    workloads = WorkloadRowSerializer(many=True)
-    total = serializers.IntegerField()
-    next = serializers.CharField(allow_null=True)
-
-
 class ServerList(APIView):
     """The servers one may see."""
 
-    @operation("server_list", (401, 404), answer=ServerPageSerializer, parameters=PARAMETERS)
-    def get(self, request: Request) -> Response:
+    @list_operation("server_list", "servers", ServerRowSerializer, ONLY_WORKSPACE, counted=True)
+    def get(self, request: Request) -> ListPage:
         """By name, with versions, configurations and how often they were measured."""
-        return _answer(
-            request, "servers", "server-list", catalogue.server_page, ServerPageSerializer
-        )
+        return _read(catalogue.server_page, request, workspaces_asked(request))
 
 
 class HostList(APIView):
     """The hosts one may see."""
 
-    @operation("host_list", (401, 404), answer=HostPageSerializer, parameters=PARAMETERS)
-    def get(self, request: Request) -> Response:
+    @list_operation("host_list", "hosts", HostRowSerializer, ONLY_WORKSPACE, counted=True)
+    def get(self, request: Request) -> tuple[ListPage, dict[str, Any]]:
         """By name, with their facts, their noise, and in how many runs they took part."""
-        return _answer(
-            request, "hosts", "host-list", catalogue.host_page, HostPageSerializer, _noise_of
-        )
-
-
-def _noise_of(workspace_ids: Sequence[UUID], page: ListPage) -> dict[str, Any]:
-    return {"noise": noise_of_hosts(workspace_ids, [listed.id for listed in page.rows])}
+        workspace_ids = workspaces_asked(request)
+        page = _read(catalogue.host_page, request, workspace_ids)
+        return page, {"noise": noise_of_hosts(workspace_ids, [each.id for each in page.rows])}
 
 
 class WorkloadList(APIView):
     """The workloads one may see."""
 
-    @operation("workload_list", (401, 404), answer=WorkloadPageSerializer, parameters=PARAMETERS)
-    def get(self, request: Request) -> Response:
+    @list_operation(
+        "workload_list", "workloads", WorkloadRowSerializer, ONLY_WORKSPACE, counted=True
+    )
+    def get(self, request: Request) -> ListPage:
         """By name, with what is asked and how often it was measured."""
-        return _answer(
-            request, "workloads", "workload-list", catalogue.workload_page, WorkloadPageSerializer
-        )
+        return _read(catalogue.workload_page, request, workspaces_asked(request))
 
 
-def _answer(
-    request: Request,
-    noun: str,
-    route: str,
-    read: Callable[..., ListPage],
-    serializer: type[serializers.Serializer[Any]],
-    read_context: Callable[[Sequence[UUID], ListPage], dict[str, Any]] = lambda *_: {},
-) -> Response:
+def _read(
+    read: Callable[..., ListPage], request: Request, workspace_ids: Sequence[UUID]
+) -> ListPage:
     after = after_asked(request).replace("\0", "")
-    workspace_ids = workspaces_asked(request)
-    page = read(workspace_ids, after=after, limit=limit_asked(request))
-    following = next_page(request, page.next, route)
-    answer = {noun: page.rows, "total": page.total, "next": following}
-    shown = serializer(answer, context=read_context(workspace_ids, page)).data
-    return Response({**shown, noun: only_asked(request, shown[noun])})
+    return read(workspace_ids, after=after, limit=limit_asked(request))

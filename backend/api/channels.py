@@ -15,7 +15,7 @@ from backend.accounts.scopes import Scope
 from backend.api.auth import author_of, required_actor
 from backend.api.errors import or_not_found
 from backend.api.idempotency import idempotent
-from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
+from backend.api.paging import ONLY_WORKSPACE, list_operation, newest_first
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
@@ -31,6 +31,7 @@ from backend.deliveries.channels import (
 )
 from backend.deliveries.models import Channel, ChannelKind, Delivery, DeliveryState, Topic
 from backend.deliveries.signing import secret_of
+from backend.runs.cursors import Page
 
 
 class NewChannelSerializer(StrictSerializer):
@@ -102,12 +103,6 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
     def get_retry_at(self, delivery: Delivery) -> str | None:
         is_waiting = delivery.state == DeliveryState.WAITING and bool(delivery.attempts)
         return delivery.retry_at.isoformat() if is_waiting else None
-
-
-class DeliveryPageSerializer(PageSerializer):
-    """A page of messages."""
-
-    deliveries = DeliverySerializer(many=True)
 
 
 class ChannelList(APIView):
@@ -203,13 +198,11 @@ def _signing(request: Request, channel_id: UUID) -> Channel:
 class DeliveryList(APIView):
     """What was sent to a channel."""
 
-    @operation("delivery_list", (401, 404), answer=DeliveryPageSerializer, parameters=PAGING)
-    def get(self, request: Request, channel_id: UUID) -> Response:
+    @list_operation("delivery_list", "deliveries", DeliverySerializer)
+    def get(self, request: Request, channel_id: UUID) -> Page[Delivery]:
         """Newest first, with each attempt; kept for 30 days. For admins."""
         channel = _administered(request, channel_id)
-        rows = Delivery.objects.filter(channel=channel)
-        page = newest_first(request, "delivery-list", rows, "created_at", channel.pk)
-        return DeliveryPageSerializer.answer(request, *page)
+        return newest_first(request, Delivery.objects.filter(channel=channel), "created_at")
 
 
 def _administered(request: Request, channel_id: UUID) -> Channel:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.api.paging import PAGING, PageSerializer, after_asked, limit_asked, next_page
-from backend.api.schema import operation
+from backend.api.paging import after_asked, limit_asked, list_operation
+from backend.runs.cursors import Page
 from backend.sharing.directory import KINDS, MAX_QUERY, Listed, directory_page
 
 
@@ -25,35 +24,24 @@ class ListedSerializer(serializers.Serializer[Listed]):
     )
 
 
-class DirectoryPageSerializer(PageSerializer):
-    """A page of the directory."""
-
-    entries = ListedSerializer(many=True)
-
-
 class Explore(APIView):
     """What is public, for everyone."""
 
-    @operation(
+    @list_operation(
         "explore",
-        answer=DirectoryPageSerializer,
-        parameters=[
-            OpenApiParameter(
-                "kind", str, enum=KINDS, default=KINDS[0], description="What is listed"
-            ),
-            OpenApiParameter(
-                "q",
-                {"type": "string", "maxLength": MAX_QUERY},
-                description="Words that the title has, all of them",
-            ),
-            *PAGING,
-        ],
+        "entries",
+        ListedSerializer,
+        OpenApiParameter("kind", str, enum=KINDS, default=KINDS[0], description="What is listed"),
+        OpenApiParameter(
+            "q",
+            {"type": "string", "maxLength": MAX_QUERY},
+            description="Words that the title has, all of them",
+        ),
+        problems=(),
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Page[Listed]:
         """Public result sets, public runs or public workspaces, newest first."""
         limit = limit_asked(request)
         given = request.query_params
         kind, query = given.get("kind") or KINDS[0], given.get("q", "")
-        page = directory_page(kind, query, after=after_asked(request), limit=limit)
-        following = next_page(request, page.next, "explore-api")
-        return DirectoryPageSerializer.answer(request, page.rows, following)
+        return directory_page(kind, query, after=after_asked(request), limit=limit)

@@ -17,11 +17,12 @@ from backend.api.auth import author_of, required_actor
 from backend.api.compare import AnyFormat
 from backend.api.errors import Problem
 from backend.api.idempotency import idempotent
-from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
+from backend.api.paging import WORKSPACE, list_operation, newest_first
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_row, managed_workspace, workspace_field
 from backend.links import link_to
+from backend.runs.cursors import Page
 from backend.transfer.exporting import delete_export, download, exports_of, request_export
 from backend.transfer.models import Export
 
@@ -63,24 +64,15 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
         return link_to("export-file-api", export.pk) if export.sha256 else ""
 
 
-class ExportPageSerializer(PageSerializer):
-    """One page of exports."""
-
-    exports = ExportSerializer(many=True)
-
-
 class ExportList(APIView):
     """The archives of a workspace; asking for one."""
 
-    @operation(
-        "export_list", (401, 404), answer=ExportPageSerializer, parameters=[WORKSPACE, *PAGING]
-    )
-    def get(self, request: Request) -> Response:
+    @list_operation("export_list", "exports", ExportSerializer, WORKSPACE)
+    def get(self, request: Request) -> Page[Export]:
         """The newest first. For admins and owners."""
         actor = required_actor(request)
         workspace = managed_workspace(actor, request.query_params.get("workspace"))
-        page = newest_first(request, "export-list", exports_of(workspace), "requested_at")
-        return ExportPageSerializer.answer(request, *page)
+        return newest_first(request, exports_of(workspace), "requested_at")
 
     @operation(
         "export_create",

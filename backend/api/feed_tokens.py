@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from backend.accounts.models import Token, User
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.errors import or_not_found
-from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
+from backend.api.paging import WORKSPACE, list_operation, newest_first
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import member_workspace, workspace_field
@@ -20,6 +20,7 @@ from backend.errors import NotFound
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import MAX_NAME, make_token, revoke_token, tokens_of
 from backend.links import absolute, link_to
+from backend.runs.cursors import Page
 
 
 class NewFeedTokenSerializer(StrictSerializer):
@@ -69,27 +70,15 @@ class MadeFeedTokenSerializer(FeedTokenSerializer):
         return absolute(link_to(route, token.workspace.slug, query=query))
 
 
-class FeedTokenPageSerializer(PageSerializer):
-    """One page of feed tokens."""
-
-    feed_tokens = FeedTokenSerializer(many=True)
-
-
 class FeedTokenList(APIView):
     """One's feed tokens of a workspace; making one."""
 
-    @operation(
-        "feed_token_list",
-        (401, 404),
-        answer=FeedTokenPageSerializer,
-        parameters=[WORKSPACE, *PAGING],
-    )
-    def get(self, request: Request) -> Response:
+    @list_operation("feed_token_list", "feed_tokens", FeedTokenSerializer, WORKSPACE)
+    def get(self, request: Request) -> Page[FeedToken]:
         """Those of the sender, the newest first; for a token, those of its maker."""
         workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
         rows = tokens_of(workspace, _owner(request)).select_related("workspace")
-        page = newest_first(request, "feed-token-list", rows, "created_at")
-        return FeedTokenPageSerializer.answer(request, *page)
+        return newest_first(request, rows, "created_at")
 
     @operation(
         "feed_token_create",

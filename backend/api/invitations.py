@@ -13,11 +13,12 @@ from backend.accounts import invitations
 from backend.accounts.invitation_mail import checked_email, send_invitation
 from backend.accounts.models import Invitation, Role
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
-from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
+from backend.api.paging import WORKSPACE, list_operation, newest_first
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_row, managed_workspace, workspace_field
 from backend.links import absolute, link_to
+from backend.runs.cursors import Page
 
 MAX_EMAIL = 254
 
@@ -65,28 +66,16 @@ class MadeInvitationSerializer(InvitationSerializer):
         return bool(self.context["is_sent"])
 
 
-class InvitationPageSerializer(PageSerializer):
-    """One page of invitations."""
-
-    invitations = InvitationSerializer(many=True)
-
-
 class InvitationList(APIView):
     """The open invitations of a workspace; making one."""
 
-    @operation(
-        "invitation_list",
-        (401, 404),
-        answer=InvitationPageSerializer,
-        parameters=[WORKSPACE, *PAGING],
-    )
-    def get(self, request: Request) -> Response:
+    @list_operation("invitation_list", "invitations", InvitationSerializer, WORKSPACE)
+    def get(self, request: Request) -> Page[Invitation]:
         """Those that can still be used, the newest first. For admins and owners."""
         actor = required_actor(request)
         workspace = managed_workspace(actor, request.query_params.get("workspace"))
         rows = invitations.open_invitations(workspace).select_related("workspace", "made_by")
-        page = newest_first(request, "invitation-list", rows, "created_at")
-        return InvitationPageSerializer.answer(request, *page)
+        return newest_first(request, rows, "created_at")
 
     @operation(
         "invitation_create",

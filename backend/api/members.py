@@ -12,10 +12,11 @@ from rest_framework.views import APIView
 from backend.accounts.members import change_role, members_of, remove
 from backend.accounts.models import Membership, Role
 from backend.api.auth import require_recent_sign_in, required_actor
-from backend.api.paging import PAGING, WORKSPACE, PageSerializer, by_name
+from backend.api.paging import WORKSPACE, by_name, list_operation
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_workspace, member_workspace
+from backend.runs.cursors import Page
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):
@@ -31,12 +32,6 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
         fields = ["id", "workspace", "name", "role"]
 
 
-class MemberPageSerializer(PageSerializer):
-    """One page of members."""
-
-    members = MemberSerializer(many=True)
-
-
 class RoleSerializer(StrictSerializer):
     """The role to give."""
 
@@ -46,14 +41,11 @@ class RoleSerializer(StrictSerializer):
 class MemberList(APIView):
     """The members of a workspace."""
 
-    @operation(
-        "member_list", (401, 404), answer=MemberPageSerializer, parameters=[WORKSPACE, *PAGING]
-    )
-    def get(self, request: Request) -> Response:
+    @list_operation("member_list", "members", MemberSerializer, WORKSPACE)
+    def get(self, request: Request) -> Page[Membership]:
         """By name. For members; for a token with the scope admin."""
         workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
-        page = by_name(request, "member-list", members_of(workspace), key="user_id")
-        return MemberPageSerializer.answer(request, *page)
+        return by_name(request, members_of(workspace), key="user_id")
 
 
 class MemberDetail(APIView):

@@ -13,12 +13,13 @@ from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.api.auth import author_of, required_actor, viewer_name
 from backend.api.errors import or_not_found
 from backend.api.idempotency import idempotent
-from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
+from backend.api.paging import ONLY_WORKSPACE, list_operation, newest_first
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_row, writable_workspace
 from backend.ingest.editing import merge_names, undo_merged_names
+from backend.runs.cursors import Page
 from backend.runs.models import FormerName, Merge
 from backend.runs.names import MAX_NAME
 
@@ -36,12 +37,6 @@ class MergeSerializer(serializers.ModelSerializer[Merge]):
         fields += ["undone_by", "undone_at"]
 
 
-class MergeListSerializer(PageSerializer):
-    """One page of merges."""
-
-    merges = MergeSerializer(many=True)
-
-
 class MergeRequestSerializer(StrictSerializer):
     """Everything of the name `source` gets the name `target`."""
 
@@ -55,15 +50,12 @@ class MergeRequestSerializer(StrictSerializer):
 class MergeList(APIView):
     """Merged names."""
 
-    @operation(
-        "merge_list", (401, 404), answer=MergeListSerializer, parameters=[ONLY_WORKSPACE, *PAGING]
-    )
-    def get(self, request: Request) -> Response:
+    @list_operation("merge_list", "merges", MergeSerializer, ONLY_WORKSPACE)
+    def get(self, request: Request) -> Page[Merge]:
         """The latest merges first, undone ones included."""
         rows = Merge.objects.filter(workspace__in=workspaces_asked(request))
         rows = rows.select_related("workspace", "author", "undone_by")
-        page = newest_first(request, "merge-list", rows, "merged_at")
-        return MergeListSerializer.answer(request, *page)
+        return newest_first(request, rows, "merged_at")
 
     @operation(
         "merge_make", (401, 404), body=MergeRequestSerializer, answer=MergeSerializer, status=201

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet, Value
@@ -12,9 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from backend.api.parameters import not_allowed
+from backend.api.schema import operation
 from backend.api.sparse import FIELDS, only_asked
 from backend.links import link_to
-from backend.runs.cursors import beyond, pack_cursor, page_by_time, read_cursor, read_id
+from backend.runs.cursors import Page, beyond, pack_cursor, page_by_time, read_cursor, read_id
 from backend.whole_numbers import whole_number
 
 DEFAULT_LIMIT = 50
@@ -33,29 +35,50 @@ WORKSPACE = OpenApiParameter(
 )
 ONLY_WORKSPACE = OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
 Row = TypeVar("Row", bound=Model)
+# What a view of a list returns: the page, and perhaps what its serializers read beside the rows.
+Answer = Page[Any] | tuple[Page[Any], dict[str, Any]]
 
 
-class PageSerializer(serializers.Serializer[Any]):
-    """One page of a list. A subclass has one member: the entries, under the name of the list."""
+def next_field() -> serializers.CharField:
+    """The last member of a page of a list."""
+    return serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """The entries, and the address of the next page."""
-        following = serializers.CharField(
-            allow_null=True, help_text="The next page; null on the last"
-        )
-        return {**super().get_fields(), "next": following}
 
-    @classmethod
-    def answer(
-        cls, request: Request, rows: Sequence[Any], following: str | None, **context: Any
-    ) -> Response:
-        """The page; its entries have the members that the request asks for.
+def list_operation(
+    name: str,
+    member: str,
+    entry: type[serializers.BaseSerializer[Any]],
+    *parameters: OpenApiParameter,
+    problems: Sequence[int] = (401, 404),
+    counted: bool = False,
+) -> Callable[[Callable[..., Answer]], Callable[..., Response]]:
+    """Describes a view that returns a page of a list, and answers that page.
 
-        `following`: the address of the next page, or None. Raises Problem.
-        """
-        (name,) = cls._declared_fields
-        page = cls({name: rows, "next": following}, context=context).data
-        return Response({**page, name: only_asked(request, page[name])})
+    `member`: the name of the entries in the answer; `parameters`: beside those of every list;
+    `counted`: the page says how many entries the list has. Entries have the members that the
+    request asks for.
+    """
+    page_name = name.removesuffix("_list").title().replace("_", "")
+    entries = entry(many=True)
+    total = {"total": serializers.IntegerField()} if counted else {}
+    doc = f"One page of {member.replace('_', ' ')}."
+    members = {"__doc__": doc, member: entries, **total, "next": next_field()}
+    page_class = type(f"{page_name}PageSerializer", (serializers.Serializer,), members)
+
+    def decorate(view: Callable[..., Answer]) -> Callable[..., Response]:
+        @operation(name, problems, answer=page_class, parameters=[*parameters, *PAGING])
+        @wraps(view)
+        def answer(self: object, request: Request, **arguments: Any) -> Response:
+            answered = view(self, request, **arguments)
+            page, context = answered if isinstance(answered, tuple) else (answered, {})
+            shown = {member: page.rows, "next": next_page(request, page.next)}
+            shown |= {name: getattr(page, name) for name in total}
+            body = page_class(shown, context=context).data
+            return Response({**body, member: only_asked(request, body[member])})
+
+        return answer
+
+    return decorate
 
 
 def limit_asked(request: Request, limits: range = LIMITS, *, default: int = DEFAULT_LIMIT) -> int:
@@ -73,27 +96,25 @@ def after_asked(request: Request) -> str:
     return request.query_params.get("after", "")
 
 
-def next_page(request: Request, cursor: str | None, route: str, *arguments: object) -> str | None:
-    """The address of the page behind the cursor; None where there is no cursor."""
+def next_page(request: Request, cursor: str | None) -> str | None:
+    """The address of the list's page behind the cursor; None where there is no cursor."""
+    if cursor is None:
+        return None
     query = {**request.query_params.dict(), "after": cursor}
-    return link_to(route, *arguments, query=query) if cursor else None
+    route = request.resolver_match
+    return link_to(route.view_name, *route.kwargs.values(), query=query)
 
 
-def newest_first(
-    request: Request, route: str, rows: QuerySet[Row], field: str, *arguments: object
-) -> tuple[Sequence[Row], str | None]:
-    """The page of `rows` that the request asks for, and the address of the next page or None.
+def newest_first(request: Request, rows: QuerySet[Row], field: str) -> Page[Row]:
+    """The page of `rows` that the request asks for. `field`: the time that orders the list.
 
-    `field`: the time that orders the list; `arguments`: of the route. Raises Problem and BadCursor.
+    Raises Problem and BadCursor.
     """
     limit = limit_asked(request)
-    page = page_by_time(rows, field, after=after_asked(request), limit=limit)
-    return page.rows, next_page(request, page.next, route, *arguments)
+    return page_by_time(rows, field, after=after_asked(request), limit=limit)
 
 
-def by_name(
-    request: Request, route: str, rows: QuerySet[Row], *, key: str = "pk"
-) -> tuple[Sequence[Row], str | None]:
+def by_name(request: Request, rows: QuerySet[Row], *, key: str = "pk") -> Page[Row]:
     """As `newest_first`, for rows with a name, in its order. `key`: a column of unique UUIDs."""
     limit = limit_asked(request)
     if after := after_asked(request):
@@ -102,8 +123,7 @@ def by_name(
     listed = list(rows.order_by("name", key)[: limit + 1])
     page = listed[:limit]
     if len(listed) == len(page):
-        return page, None
+        return Page(page, None)
     # Not every model has a name.
     last_name = getattr(page[-1], "name")  # noqa: B009
-    cursor = pack_cursor(last_name, str(getattr(page[-1], key)))
-    return page, next_page(request, cursor, route)
+    return Page(page, pack_cursor(last_name, str(getattr(page[-1], key))))

@@ -6,7 +6,6 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
-from backend.api.paging import PageSerializer
 from backend.api.strict import StrictSerializer
 from backend.api.workspaces import workspace_field
 from backend.links import link_to, result_set_link
@@ -144,12 +143,6 @@ class ReadResultSetSerializer(ResultSetSerializer):
 
     class Meta(ResultSetSerializer.Meta):
         fields = [*ResultSetSerializer.Meta.fields, "figures"]
-
-
-class ResultSetListSerializer(PageSerializer):
-    """Newest first."""
-
-    result_sets = ResultSetSerializer(many=True)
 
 
 class PlaceSerializer(serializers.Serializer[Any]):

@@ -20,13 +20,12 @@ from backend.api.auth import actor_of, author_of, required_actor, viewer_name
 from backend.api.errors import Problem, or_not_found, sign_in_needed
 from backend.api.expansion import asked_parts, expand_parameter
 from backend.api.idempotency import idempotent
-from backend.api.paging import ONLY_WORKSPACE, PAGING, newest_first
+from backend.api.paging import ONLY_WORKSPACE, list_operation, newest_first
 from backend.api.result_set_json import (
     ChangesSerializer,
     EditSerializer,
     KeepSerializer,
     ReadResultSetSerializer,
-    ResultSetListSerializer,
     ResultSetSerializer,
     WithdrawSerializer,
 )
@@ -35,6 +34,7 @@ from backend.api.schema import operation
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import validated
 from backend.api.workspaces import writable_workspace
+from backend.runs.cursors import Page
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
@@ -49,27 +49,19 @@ FIGURES = "figures"
 class ResultSetList(APIView):
     """The result sets of one's workspaces; keeping a comparison."""
 
-    @operation(
-        "result_set_list",
-        (401, 404),
-        answer=ResultSetListSerializer,
-        parameters=[ONLY_WORKSPACE, *PAGING],
-    )
-    def get(self, request: Request) -> Response:
+    @list_operation("result_set_list", "result_sets", ResultSetSerializer, ONLY_WORKSPACE)
+    def get(self, request: Request) -> tuple[Page[ResultSet], dict[str, Any]]:
         """The newest result sets, revoked and withdrawn ones included, each with its state."""
         ids = workspaces_asked(request)
         rows = ResultSet.objects.filter(workspace__in=ids).defer("snapshot")
         related = rows.select_related("workspace", "author", "superseded_by")
-        page, following = newest_first(request, "result-set-list", related, "created_at")
-        return ResultSetListSerializer.answer(
-            request,
-            page,
-            following,
-            workspaces=ids,
-            readable=ids,
-            newer_runs=count_newer_runs([each for each in page if not each.is_gone]),
-            readers_of_runs=readers_of_all_runs(each.workspace for each in page),
-        )
+        page = newest_first(request, related, "created_at")
+        return page, {
+            "workspaces": ids,
+            "readable": ids,
+            "newer_runs": count_newer_runs([each for each in page.rows if not each.is_gone]),
+            "readers_of_runs": readers_of_all_runs(each.workspace for each in page.rows),
+        }
 
     @operation(
         "result_set_create",

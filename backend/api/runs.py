@@ -27,8 +27,8 @@ from backend.api.paging import (
     LIMIT,
     LIMITS,
     ONLY_WORKSPACE,
-    PageSerializer,
     limit_asked,
+    next_field,
     next_page,
 )
 from backend.api.parameters import not_allowed
@@ -134,10 +134,11 @@ class ListedRunSerializer(RunRowSerializer):
     )
 
 
-class RunPageSerializer(PageSerializer):
+class RunPageSerializer(serializers.Serializer[Any]):
     """One page of runs."""
 
     runs = ListedRunSerializer(many=True)
+    next = next_field()
 
 
 class RunList(APIView):
@@ -192,7 +193,7 @@ class RunList(APIView):
             if has_trials:
                 trials = sum(row.trials for row in page.rows)
                 hold_slot_for_count(trials, viewer=viewer_name(request))
-            following = next_page(request, page.next, "run-list")
+            following = next_page(request, page.next)
             answer = RunPageSerializer({"runs": page.rows, "next": following}).data
             for entry in answer["runs"] if has_trials else ():
                 entry[TRIALS] = run_answer(request, UUID(entry["id"]))["trials"]

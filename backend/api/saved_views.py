@@ -11,11 +11,12 @@ from rest_framework.views import APIView
 
 from backend.api.auth import author_of, required_actor
 from backend.api.idempotency import idempotent
-from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, by_name
+from backend.api.paging import ONLY_WORKSPACE, by_name, list_operation
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_row, writable_workspace
+from backend.runs.cursors import Page
 from backend.sharing.models import SavedView
 from backend.sharing.saved_views import MAX_NAME, change_view, delete_view, save_view, views_in
 
@@ -61,22 +62,13 @@ class ViewSerializer(serializers.ModelSerializer[SavedView]):
         fields = ["id", "workspace", "name", "query", "is_default", "author", "created_at", "url"]
 
 
-class ViewListSerializer(PageSerializer):
-    """By name."""
-
-    views = ViewSerializer(many=True)
-
-
 class ViewList(APIView):
     """The saved views of one's workspaces; saving one."""
 
-    @operation(
-        "view_list", (401, 404), answer=ViewListSerializer, parameters=[ONLY_WORKSPACE, *PAGING]
-    )
-    def get(self, request: Request) -> Response:
+    @list_operation("view_list", "views", ViewSerializer, ONLY_WORKSPACE)
+    def get(self, request: Request) -> Page[SavedView]:
         """The comparisons that were saved, by name."""
-        page = by_name(request, "view-list", views_in(workspaces_asked(request)))
-        return ViewListSerializer.answer(request, *page)
+        return by_name(request, views_in(workspaces_asked(request)))
 
     @operation(
         "view_create", (401, 404, 409), body=NewViewSerializer, answer=ViewSerializer, status=201

@@ -26,12 +26,13 @@ from backend.accounts.token_making import (
 from backend.accounts.tokens import revoke
 from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.errors import or_not_found
-from backend.api.paging import PAGING, WORKSPACE, PageSerializer, newest_first
+from backend.api.paging import WORKSPACE, list_operation, newest_first
 from backend.api.schema import operation
 from backend.api.strict import OpenSerializer, StrictSerializer, validated
 from backend.api.workspaces import member_workspace, workspace_field
 from backend.errors import TooMany
 from backend.feeds.tokens import end_leaked as end_leaked_feed_token
+from backend.runs.cursors import Page
 
 
 class NewTokenSerializer(StrictSerializer):
@@ -82,24 +83,14 @@ class MadeTokenSerializer(TokenSerializer):
         return str(self.context["clear"])
 
 
-class TokenPageSerializer(PageSerializer):
-    """One page of tokens."""
-
-    tokens = TokenSerializer(many=True)
-
-
 class TokenList(APIView):
     """The tokens of a workspace; making one."""
 
-    @operation(
-        "token_list", (401, 404), answer=TokenPageSerializer, parameters=[WORKSPACE, *PAGING]
-    )
-    def get(self, request: Request) -> Response:
+    @list_operation("token_list", "tokens", TokenSerializer, WORKSPACE)
+    def get(self, request: Request) -> Page[Token]:
         """The newest first, ended ones included. For members; for a token with the scope admin."""
         workspace = member_workspace(required_actor(request), request.query_params.get("workspace"))
-        rows = tokens_of(workspace).select_related("workspace")
-        page = newest_first(request, "token-list", rows, "created_at")
-        return TokenPageSerializer.answer(request, *page)
+        return newest_first(request, tokens_of(workspace).select_related("workspace"), "created_at")
 
     @operation(
         "token_create",

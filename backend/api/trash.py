@@ -13,7 +13,7 @@ from backend.accounts import access
 from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.api.auth import required_actor, viewer_name
 from backend.api.errors import or_not_found
-from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
+from backend.api.paging import ONLY_WORKSPACE, list_operation, newest_first
 from backend.api.runs import RunRowSerializer, workspaces_asked
 from backend.api.schema import operation
 from backend.ingest.trash import (
@@ -23,6 +23,7 @@ from backend.ingest.trash import (
     restore_run,
     runs_in_trash,
 )
+from backend.runs.cursors import Page
 
 
 class TrashedRunSerializer(serializers.Serializer[TrashedRun]):
@@ -34,23 +35,14 @@ class TrashedRunSerializer(serializers.Serializer[TrashedRun]):
     gone_at = serializers.DateTimeField(help_text="When it is deleted for good")
 
 
-class TrashSerializer(PageSerializer):
-    """The trash. Its raw files count as stored until a run is deleted for good."""
-
-    runs = TrashedRunSerializer(many=True)
-
-
 class TrashList(APIView):
     """Runs that were deleted and can be restored."""
 
-    @operation(
-        "trash_list", (401, 404), answer=TrashSerializer, parameters=[ONLY_WORKSPACE, *PAGING]
-    )
-    def get(self, request: Request) -> Response:
-        """The latest first."""
-        rows = runs_in_trash(workspaces_asked(request))
-        page, following = newest_first(request, "trash-list", rows, "trashed_at")
-        return TrashSerializer.answer(request, describe_trashed(page), following)
+    @list_operation("trash_list", "runs", TrashedRunSerializer, ONLY_WORKSPACE)
+    def get(self, request: Request) -> Page[TrashedRun]:
+        """The latest first. Raw files count as stored until a run is deleted for good."""
+        page = newest_first(request, runs_in_trash(workspaces_asked(request)), "trashed_at")
+        return Page(describe_trashed(page.rows), page.next)
 
 
 class RunRestore(APIView):

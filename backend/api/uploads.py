@@ -22,7 +22,7 @@ from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import QueryError
 from backend.api.auth import actor_of, viewer_name
 from backend.api.errors import Problem, cut_off
-from backend.api.paging import ONLY_WORKSPACE, PAGING, PageSerializer, newest_first
+from backend.api.paging import ONLY_WORKSPACE, list_operation, newest_first
 from backend.api.parameters import given_several_times
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
@@ -38,6 +38,7 @@ from backend.ingest.parts import Whole
 from backend.ingest.plain_json import read_json
 from backend.ingest.receive import Sender, receive
 from backend.links import absolute, link_to
+from backend.runs.cursors import Page
 
 HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_api_…"
 # What an upload and the short way before it (config/quick_uploads.py) tell each other.
@@ -100,12 +101,6 @@ class UploadForm(serializers.Serializer[Any]):
     workspace = serializers.CharField(required=False, help_text="Slug; a token has its own")
 
 
-class UploadListSerializer(PageSerializer):
-    """The newest first."""
-
-    uploads = UploadSerializer(many=True)
-
-
 class UploadList(APIView):
     """Receive uploads, and list them."""
 
@@ -119,22 +114,19 @@ class UploadList(APIView):
         """Uploads have a limit of their own."""
         return [] if self.request.method == "POST" else super().get_throttles()
 
-    @operation(
+    @list_operation(
         "upload_list",
-        (401, 404),
-        answer=UploadListSerializer,
-        parameters=[
-            ONLY_WORKSPACE,
-            OpenApiParameter(
-                "state",
-                str,
-                enum=LISTED_STATES,
-                description="Only this state. partial: parsed, but for what its reason names",
-            ),
-            *PAGING,
-        ],
+        "uploads",
+        UploadSerializer,
+        ONLY_WORKSPACE,
+        OpenApiParameter(
+            "state",
+            str,
+            enum=LISTED_STATES,
+            description="Only this state. partial: parsed, but for what its reason names",
+        ),
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Page[Upload]:
         """The uploads of one's workspaces, each with its state and the reason where it failed."""
         rows = Upload.objects.filter(workspace__in=workspaces_asked(request), is_in_trash=False)
         state = request.query_params.get("state")
@@ -142,8 +134,7 @@ class UploadList(APIView):
             raise QueryError("state", state, ", ".join(LISTED_STATES))
         if state:
             rows = rows.filter(Which.PARTIAL.value if state == "partial" else Q(state=state))
-        page = newest_first(request, "upload-list", rows, "received_at")
-        return UploadListSerializer.answer(request, *page)
+        return newest_first(request, rows, "received_at")
 
     @operation(
         "upload_create",

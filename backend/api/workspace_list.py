@@ -15,12 +15,13 @@ from backend.accounts.models import Membership, Role, Token, User, Workspace
 from backend.accounts.workspace_links import make_link, revoke_link
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.idempotency import idempotent
-from backend.api.paging import PAGING, PageSerializer, by_name
+from backend.api.paging import by_name, list_operation
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspace_settings import WorkspaceSettingsSerializer
 from backend.api.workspaces import owned_workspace
 from backend.links import absolute, link_to
+from backend.runs.cursors import Page
 
 
 class WorkspaceRowSerializer(serializers.Serializer[Workspace]):
@@ -36,12 +37,6 @@ class WorkspaceRowSerializer(serializers.Serializer[Workspace]):
 
     def get_url(self, workspace: Workspace) -> str:
         return absolute(link_to("workspace", workspace.slug))
-
-
-class WorkspacePageSerializer(PageSerializer):
-    """One page of workspaces."""
-
-    workspaces = WorkspaceRowSerializer(many=True)
 
 
 class NewWorkspaceSerializer(StrictSerializer):
@@ -60,11 +55,10 @@ class NewWorkspaceSerializer(StrictSerializer):
 class WorkspaceList(APIView):
     """One's workspaces; making one."""
 
-    @operation("workspace_list", (401,), answer=WorkspacePageSerializer, parameters=PAGING)
-    def get(self, request: Request) -> Response:
+    @list_operation("workspace_list", "workspaces", WorkspaceRowSerializer, problems=(401,))
+    def get(self, request: Request) -> Page[Workspace]:
         """By name, with one's role in each; for a token, its own workspace."""
-        rows = _with_role(required_actor(request))
-        return WorkspacePageSerializer.answer(request, *by_name(request, "workspace-list", rows))
+        return by_name(request, _with_role(required_actor(request)))
 
     @operation(
         "workspace_create",
