@@ -50,8 +50,6 @@ class AgentListSerializer(serializers.Serializer[Any]):
 
 
 class AgentList(APIView):
-    """The agents of a workspace."""
-
     @operation("agent_list", (401, 404), answer=AgentListSerializer, parameters=[WORKSPACE])
     def get(self, request: Request) -> Response:
         """All of them, with their hosts, versions and newest runs. For members."""

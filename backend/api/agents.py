@@ -127,8 +127,6 @@ class HeartbeatSerializer(OpenSerializer):
 
 
 class Heartbeat(APIView):
-    """Receive heartbeats of agents."""
-
     # It has a limit of its own.
     throttle_classes = ()
 

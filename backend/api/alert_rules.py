@@ -92,8 +92,6 @@ class RuleListSerializer(serializers.Serializer[Any]):
 
 
 class RuleList(APIView):
-    """The rules of one's workspaces; adding one."""
-
     @operation(
         "alert_rule_list", (401, 404), answer=RuleListSerializer, parameters=[ONLY_WORKSPACE]
     )
@@ -120,8 +118,6 @@ class RuleList(APIView):
 
 
 class RuleDetail(APIView):
-    """One rule."""
-
     @operation("alert_rule_edit", (401, 404, 409), body=RuleEditSerializer, answer=RuleSerializer)
     def patch(self, request: Request, rule_id: UUID) -> Response:
         """Change it, or turn it on or off. Another view or label starts a new baseline."""

@@ -103,8 +103,6 @@ class AlertAnswerSerializer(StrictSerializer):
 
 
 class AlertList(APIView):
-    """The alerts of one's workspaces."""
-
     @list_operation(
         "alert_list",
         "alerts",
@@ -126,8 +124,6 @@ class AlertList(APIView):
 
 
 class AlertDetail(APIView):
-    """One alert."""
-
     @operation("alert_read", (401, 404), answer=AlertDetailSerializer)
     def get(self, request: Request, alert_id: UUID) -> Response:
         """The alert with the states it had, by whom and when."""

@@ -42,8 +42,6 @@ class RenameSerializer(serializers.Serializer[Any]):
 
 
 class Renames(APIView):
-    """Names of servers, hosts and workloads."""
-
     @operation("rename", (401, 404), body=RenameRequestSerializer, answer=RenameSerializer)
     def post(self, request: Request) -> Response:
         """Rename a server, host or workload. Links and uploads with the former name lead on."""
@@ -80,8 +78,6 @@ class DismissalListSerializer(serializers.Serializer[Any]):
 
 
 class DismissalList(APIView):
-    """The dismissed findings of a run."""
-
     hint_instead_of_key = (
         "Leave out Idempotency-Key. A dismissal that is sent again creates nothing, and the first "
         "reason stays."
@@ -116,8 +112,6 @@ class DismissalList(APIView):
 
 
 class DismissalDetail(APIView):
-    """One dismissal."""
-
     @operation("dismissal_undo", (401, 404))
     def delete(self, request: Request, run_id: UUID, check: str) -> Response:
         """Undo it: the findings of the check count again."""

@@ -23,8 +23,6 @@ log = logging.getLogger(__name__)
 
 
 class ArtefactRaw(APIView):
-    """A raw file as received."""
-
     content_negotiation_class = AnyFormat
 
     @operation(

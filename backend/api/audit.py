@@ -32,8 +32,6 @@ class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
 
 
 class AuditList(APIView):
-    """The audit log of a workspace."""
-
     @list_operation(
         "audit_list",
         "events",

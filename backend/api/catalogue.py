@@ -107,8 +107,6 @@ class WorkloadRowSerializer(_Tallied):
 
 
 class ServerList(APIView):
-    """The servers one may see."""
-
     @list_operation("server_list", "servers", ServerRowSerializer, ONLY_WORKSPACE, counted=True)
     def get(self, request: Request) -> ListPage:
         """By name, with versions, configurations and how often they were measured."""
@@ -116,8 +114,6 @@ class ServerList(APIView):
 
 
 class HostList(APIView):
-    """The hosts one may see."""
-
     @list_operation("host_list", "hosts", HostRowSerializer, ONLY_WORKSPACE, counted=True)
     def get(self, request: Request) -> tuple[ListPage, dict[str, Any]]:
         """By name, with their facts, their noise, and in how many runs they took part."""
@@ -127,8 +123,6 @@ class HostList(APIView):
 
 
 class WorkloadList(APIView):
-    """The workloads one may see."""
-
     @list_operation(
         "workload_list", "workloads", WorkloadRowSerializer, ONLY_WORKSPACE, counted=True
     )

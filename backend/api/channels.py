@@ -106,8 +106,6 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
 
 
 class ChannelList(APIView):
-    """The channels of one's workspaces; adding one."""
-
     @operation(
         "channel_list", (401, 404), answer=ChannelListSerializer, parameters=[ONLY_WORKSPACE]
     )
@@ -142,8 +140,6 @@ class ChannelList(APIView):
 
 
 class ChannelDetail(APIView):
-    """One channel."""
-
     @operation("channel_delete", (401, 404))
     def delete(self, request: Request, channel_id: UUID) -> Response:
         """Delete it with its log; messages that wait are not sent. For admins."""
@@ -168,8 +164,6 @@ class ChannelSecretSerializer(serializers.Serializer[Any]):
 
 
 class ChannelSecret(APIView):
-    """The signing secret of a webhook."""
-
     @operation("channel_secret_read", (401, 404), answer=ChannelSecretSerializer)
     def get(self, request: Request, channel_id: UUID) -> Response:
         """The secret. For admins. 404 too for a channel that is no webhook: it signs nothing."""
@@ -196,8 +190,6 @@ def _signing(request: Request, channel_id: UUID) -> Channel:
 
 
 class DeliveryList(APIView):
-    """What was sent to a channel."""
-
     @list_operation("delivery_list", "deliveries", DeliverySerializer)
     def get(self, request: Request, channel_id: UUID) -> Page[Delivery]:
         """Newest first, with each attempt; kept for 30 days. For admins."""

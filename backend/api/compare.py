@@ -73,8 +73,6 @@ class AnyFormat(BaseContentNegotiation):
 
 
 class Compare(APIView):
-    """The figures of a comparison as JSON."""
-
     arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
 
@@ -85,8 +83,6 @@ class Compare(APIView):
 
 
 class CompareCsv(APIView):
-    """The figures of a comparison as a table."""
-
     arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
 

@@ -36,8 +36,6 @@ def openapi_document() -> dict[str, Any]:
 
 
 class OpenApiDocument(APIView):
-    """This description of the API."""
-
     authentication_classes = []
 
     @extend_schema(exclude=True)

@@ -65,8 +65,6 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
 
 
 class ExportList(APIView):
-    """The archives of a workspace; asking for one."""
-
     @list_operation("export_list", "exports", ExportSerializer, WORKSPACE)
     def get(self, request: Request) -> Page[Export]:
         """The newest first. For admins and owners."""
@@ -93,8 +91,6 @@ class ExportList(APIView):
 
 
 class ExportDetail(APIView):
-    """One archive."""
-
     @operation("export_read", (401, 404), answer=ExportSerializer)
     def get(self, request: Request, export_id: UUID) -> Response:
         """Its state and progress."""
@@ -108,8 +104,6 @@ class ExportDetail(APIView):
 
 
 class ExportFile(APIView):
-    """The archive as a file."""
-
     content_negotiation_class = AnyFormat
 
     @operation(

@@ -54,8 +54,6 @@ class FacetsSerializer(Shape):
 
 
 class Facets(APIView):
-    """The values of every field with their counts."""
-
     arrays = names_of_arrays(PARAMETERS)
     content_negotiation_class = AnyFormat
 

@@ -71,8 +71,6 @@ class MadeFeedTokenSerializer(FeedTokenSerializer):
 
 
 class FeedTokenList(APIView):
-    """One's feed tokens of a workspace; making one."""
-
     @list_operation("feed_token_list", "feed_tokens", FeedTokenSerializer, WORKSPACE)
     def get(self, request: Request) -> Page[FeedToken]:
         """Those of the sender, the newest first; for a token, those of its maker."""
@@ -102,8 +100,6 @@ class FeedTokenList(APIView):
 
 
 class FeedTokenDetail(APIView):
-    """One feed token."""
-
     @operation("feed_token_revoke", (401, 404))
     def delete(self, request: Request, token_id: UUID) -> Response:
         """Revoke it: the feeds no longer open with it. For its maker."""

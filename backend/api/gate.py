@@ -56,8 +56,6 @@ PARAMETERS = [
 
 
 class GateCheck(APIView):
-    """The gate of a build."""
-
     arrays = names_of_arrays(PARAMETERS)
 
     @operation("gate", (401, 404, 409), answer=Gate, parameters=PARAMETERS)

@@ -67,8 +67,6 @@ class MadeInvitationSerializer(InvitationSerializer):
 
 
 class InvitationList(APIView):
-    """The open invitations of a workspace; making one."""
-
     @list_operation("invitation_list", "invitations", InvitationSerializer, WORKSPACE)
     def get(self, request: Request) -> Page[Invitation]:
         """Those that can still be used, the newest first. For admins and owners."""
@@ -105,8 +103,6 @@ class InvitationList(APIView):
 
 
 class InvitationDetail(APIView):
-    """One invitation."""
-
     @operation("invitation_revoke", (401, 404))
     def delete(self, request: Request, invitation_id: UUID) -> Response:
         """Revoke it: its link no longer works. For admins and owners."""

@@ -47,8 +47,6 @@ class LimitListSerializer(serializers.Serializer[Any]):
 
 
 class LimitList(APIView):
-    """Limits of requests."""
-
     @operation("limit_list", answer=LimitListSerializer)
     def get(self, request: Request) -> Response:
         """The limits of sizes, counts and lengths, and how full the workspaces are. Anyone may ask;

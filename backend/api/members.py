@@ -39,8 +39,6 @@ class RoleSerializer(StrictSerializer):
 
 
 class MemberList(APIView):
-    """The members of a workspace."""
-
     @list_operation("member_list", "members", MemberSerializer, WORKSPACE)
     def get(self, request: Request) -> Page[Membership]:
         """By name. For members; for a token with the scope admin."""
@@ -49,8 +47,6 @@ class MemberList(APIView):
 
 
 class MemberDetail(APIView):
-    """One member."""
-
     @operation(
         "member_edit",
         (401, 403, 404, 409),

@@ -48,8 +48,6 @@ class MergeRequestSerializer(StrictSerializer):
 
 
 class MergeList(APIView):
-    """Merged names."""
-
     @list_operation("merge_list", "merges", MergeSerializer, ONLY_WORKSPACE)
     def get(self, request: Request) -> Page[Merge]:
         """The latest merges first, undone ones included."""
@@ -78,8 +76,6 @@ class MergeList(APIView):
 
 
 class MergeDetail(APIView):
-    """One merge."""
-
     @operation("merge_undo", (401, 404))
     def delete(self, request: Request, merge_id: UUID) -> Response:
         """Undo it: what was uploaded under the source name gets that name again."""

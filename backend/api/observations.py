@@ -86,8 +86,6 @@ class KeptSerializer(serializers.Serializer[Observation]):
 
 
 class Observations(APIView):
-    """Observations of a run."""
-
     # It has limits of its own.
     throttle_classes = ()
     json_bytes = OBSERVATION_BYTES

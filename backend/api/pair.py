@@ -17,8 +17,6 @@ from backend.api.schema import operation
 
 
 class ComparePair(APIView):
-    """What differs between two, and by how much."""
-
     @operation(
         "compare_pair",
         (401, 404),

@@ -54,8 +54,6 @@ class PartListSerializer(serializers.Serializer[Any]):
 
 
 class PartList(APIView):
-    """Which parts are there."""
-
     # It has a limit of its own.
     throttle_classes = ()
 
@@ -69,8 +67,6 @@ class PartList(APIView):
 
 
 class PartDetail(APIView):
-    """One part."""
-
     # It has a limit of its own.
     throttle_classes = ()
 

@@ -62,8 +62,6 @@ class PointTrialsSerializer(serializers.Serializer[Any]):
 
 
 class PointTrials(APIView):
-    """The trials of a point."""
-
     arrays = names_of_arrays(PARAMETERS)
 
     @operation("trial_list", (401, 404), answer=PointTrialsSerializer, parameters=PARAMETERS)

@@ -47,8 +47,6 @@ FIGURES = "figures"
 
 
 class ResultSetList(APIView):
-    """The result sets of one's workspaces; keeping a comparison."""
-
     @list_operation("result_set_list", "result_sets", ResultSetSerializer, ONLY_WORKSPACE)
     def get(self, request: Request) -> tuple[Page[ResultSet], dict[str, Any]]:
         """The newest result sets, revoked and withdrawn ones included, each with its state."""
@@ -133,8 +131,6 @@ def _gone(result_set: ResultSet) -> Problem:
 
 
 class ResultSetDetail(APIView):
-    """One result set."""
-
     @operation(
         "result_set_read",
         (401, 404, 410),
@@ -206,8 +202,6 @@ class ResultSetRevoke(APIView):
 
 
 class ResultSetChanges(APIView):
-    """What changed since it was frozen."""
-
     @operation("result_set_changes", (401, 404, 410), answer=ChangesSerializer)
     def get(self, request: Request, link: UUID) -> Response:
         """Ask its question again of the same runs. For members of its workspace: it reads runs."""

@@ -56,8 +56,6 @@ class SharingEditSerializer(StrictSerializer):
 
 
 class RunSharing(APIView):
-    """Who may read one run."""
-
     @operation("run_sharing_read", (401, 404), answer=SharingSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Its visibility, that of its workspace counted in, why, and its link."""
@@ -78,8 +76,6 @@ class RunSharing(APIView):
 
 
 class RunSharingRevoke(APIView):
-    """A new link."""
-
     @operation("run_sharing_revoke", (401, 404, 409), body=None, answer=SharingSerializer)
     def post(self, request: Request, run_id: UUID) -> Response:
         """Give the run a new link; the former one leads nowhere from now on."""

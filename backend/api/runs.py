@@ -142,8 +142,6 @@ class RunPageSerializer(serializers.Serializer[Any]):
 
 
 class RunList(APIView):
-    """The runs one may see."""
-
     @operation(
         "run_list",
         (401, 404),
@@ -211,8 +209,6 @@ def workspaces_asked(request: Request) -> list[UUID]:
 
 
 class RunDetail(APIView):
-    """One run."""
-
     @operation("run_read", (401, 404), answer=RunSerializer, parameters=[FIELDS])
     def get(self, request: Request, run_id: UUID) -> Response:
         """The run with its trials, their commands and raw output."""
@@ -263,8 +259,6 @@ class RunDetail(APIView):
 
 
 class CorrectionDetail(APIView):
-    """One correction of a run."""
-
     @operation("correction_undo", (401, 404))
     def delete(self, request: Request, run_id: UUID, correction_id: UUID) -> Response:
         """Undo it: what was uploaded counts again, or an earlier correction."""
@@ -274,8 +268,6 @@ class CorrectionDetail(APIView):
 
 
 class RunPlan(APIView):
-    """The plan of a run."""
-
     @operation("run_plan", (401, 404), answer={(200, "application/toml"): str})
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The TOML exactly as it was hashed; 404 too where the run has none."""

@@ -63,8 +63,6 @@ class ViewSerializer(serializers.ModelSerializer[SavedView]):
 
 
 class ViewList(APIView):
-    """The saved views of one's workspaces; saving one."""
-
     @list_operation("view_list", "views", ViewSerializer, ONLY_WORKSPACE)
     def get(self, request: Request) -> Page[SavedView]:
         """The comparisons that were saved, by name."""
@@ -84,8 +82,6 @@ class ViewList(APIView):
 
 
 class ViewDetail(APIView):
-    """One saved view."""
-
     @operation("view_edit", (401, 404, 409), body=ViewEditSerializer, answer=ViewSerializer)
     def patch(self, request: Request, view_id: UUID) -> Response:
         """Rename it, change its query, or make it the default."""

@@ -51,8 +51,6 @@ class SessionSerializer(serializers.Serializer[Any]):
 
 
 class Sessions(APIView):
-    """Join a session of several agents."""
-
     # It has a limit of its own.
     throttle_classes = ()
 

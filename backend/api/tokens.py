@@ -84,8 +84,6 @@ class MadeTokenSerializer(TokenSerializer):
 
 
 class TokenList(APIView):
-    """The tokens of a workspace; making one."""
-
     @list_operation("token_list", "tokens", TokenSerializer, WORKSPACE)
     def get(self, request: Request) -> Page[Token]:
         """The newest first, ended ones included. For members; for a token with the scope admin."""
@@ -114,8 +112,6 @@ class TokenList(APIView):
 
 
 class TokenDetail(APIView):
-    """One token."""
-
     @operation("token_revoke", (401, 404))
     def delete(self, request: Request, token_id: UUID) -> Response:
         """Revoke it: the service no longer accepts it. For admins, owners and its maker."""

@@ -36,8 +36,6 @@ class TrashedRunSerializer(serializers.Serializer[TrashedRun]):
 
 
 class TrashList(APIView):
-    """Runs that were deleted and can be restored."""
-
     @list_operation("trash_list", "runs", TrashedRunSerializer, ONLY_WORKSPACE)
     def get(self, request: Request) -> Page[TrashedRun]:
         """The latest first. Raw files count as stored until a run is deleted for good."""

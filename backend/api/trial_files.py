@@ -55,8 +55,6 @@ _TYPES = {
 
 
 class TrialsCsv(APIView):
-    """All trials as CSV."""
-
     content_negotiation_class = AnyFormat
 
     @operation(
@@ -83,8 +81,6 @@ class TrialsCsv(APIView):
 
 
 class TrialsParquet(APIView):
-    """All trials as Parquet."""
-
     content_negotiation_class = AnyFormat
 
     @operation(

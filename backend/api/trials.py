@@ -23,8 +23,6 @@ TIMELINE = "timeline"
 
 
 class TrialDetail(APIView):
-    """One trial."""
-
     @operation(
         "trial_read",
         (401, 404),
@@ -41,8 +39,6 @@ class TrialDetail(APIView):
 
 
 class TrialTimelineDetail(APIView):
-    """One trial over time."""
-
     @operation("trial_timeline", (401, 404), answer=TimelineSerializer)
     def get(self, request: Request, trial_id: UUID) -> Response:
         """What completed in each stretch; 404 too where the output has no time series."""

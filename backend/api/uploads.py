@@ -102,8 +102,6 @@ class UploadForm(serializers.Serializer[Any]):
 
 
 class UploadList(APIView):
-    """Receive uploads, and list them."""
-
     hint_instead_of_key = (
         "Leave out Idempotency-Key. Send an envelope with an id, a UUID that you make: the same "
         "upload sent again is stored once."
@@ -252,8 +250,6 @@ class UploadPreview(APIView):
 
 
 class UploadDetail(APIView):
-    """Where an upload stands."""
-
     @operation("upload_read", (401, 404), answer=UploadSerializer)
     def get(self, request: Request, upload_id: UUID) -> Response:
         """State, reason and, once it is read, the run."""

@@ -43,8 +43,6 @@ class WorkspaceUsageSerializer(serializers.Serializer[Any]):
 
 
 class WorkspaceUsage(APIView):
-    """Usage of the limits of a workspace."""
-
     @operation("workspace_usage", (401, 404), answer=WorkspaceUsageSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """Uploads today, stored bytes, members with open invitations, and uploads that are being

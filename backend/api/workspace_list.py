@@ -53,8 +53,6 @@ class NewWorkspaceSerializer(StrictSerializer):
 
 
 class WorkspaceList(APIView):
-    """One's workspaces; making one."""
-
     @list_operation("workspace_list", "workspaces", WorkspaceRowSerializer, problems=(401,))
     def get(self, request: Request) -> Page[Workspace]:
         """By name, with one's role in each; for a token, its own workspace."""
@@ -94,8 +92,6 @@ class WorkspaceLinkSerializer(serializers.Serializer[Any]):
 
 
 class WorkspaceLinkDetail(APIView):
-    """The link of an unlisted workspace."""
-
     @operation(
         "workspace_link_make",
         (401, 403, 404),

@@ -105,8 +105,6 @@ class WorkspaceEditSerializer(StrictSerializer):
 
 
 class WorkspaceDetail(APIView):
-    """The settings of one workspace."""
-
     @operation("workspace_read", (401, 404), answer=WorkspaceSettingsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """The settings. For members."""
