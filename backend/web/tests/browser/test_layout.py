@@ -168,6 +168,19 @@ def test_the_list_of_runs_begins_on_the_first_screen_of_a_phone(visit):
     expect(page.locator("summary", has_text="Filters")).to_be_hidden()
 
 
+def test_labels_of_runs_take_several_lines_and_none_is_cut(visit):
+    labels = {f"key-{number}": f"a value of several words, {number}" for number in range(5)}
+    Run.objects.update(labels=labels)
+    page = visit("/w/lab/runs")
+    table = page.locator(".table-box")
+    assert table.evaluate("e => e.scrollWidth <= e.clientWidth")
+    tags = page.locator(".words .tag")
+    expect(tags).to_have_count(len(labels))
+    tops = tags.evaluate_all("all => all.map(e => e.getBoundingClientRect().top)")
+    assert len(set(tops)) > 1
+    assert violations(page) == []
+
+
 def test_a_card_has_the_unit_behind_its_number(visit):
     page = visit("/w/lab/runs", NARROW)
     cell = page.locator("td[data-label='Best throughput']").first
