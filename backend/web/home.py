@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import access, recent_sign_in, tokens
 from backend.accounts.models import TokenKind, Workspace
-from backend.analysis.pages.front_questions import Question
 from backend.ingest.listing import ListedUpload, Which, upload_page
 from backend.library.loading import SLUG as LIBRARY
 from backend.library.study import read_studies
@@ -117,7 +115,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
             "failed_runs": _failed_runs(workspace),
             "runs": run_page([workspace.pk], limit=LATEST).rows,
             "counts": _counts(workspace),
-            "questions": [_shown(workspace, question) for question in questions_of(workspace)],
+            **_questions(workspace),
             "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
         }
     return render(request, "workspace.html", context)
@@ -133,9 +131,19 @@ def _latest(workspace: Workspace) -> Run | None:
     return rows.only("id", "recorded_at").first()
 
 
-def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
-    url = "" if question.query is None else compare_link(workspace.slug, **question.query)
-    return {**asdict(question), "url": url}
+def _questions(workspace: Workspace) -> dict[str, Any]:
+    """Those that have an answer, each with its comparison, and what the others need."""
+    questions = questions_of(workspace)
+    unanswered = [question for question in questions if question.query is None]
+    return {
+        "questions": [
+            (question, compare_link(workspace.slug, **question.query))
+            for question in questions
+            if question.query is not None
+        ],
+        "unanswered": unanswered,
+        "needs": list(dict.fromkeys(question.needs for question in unanswered)),
+    }
 
 
 def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:

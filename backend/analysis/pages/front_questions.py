@@ -44,6 +44,17 @@ ALL = (
     ("distance", "How does each server compare with the baseline?"),
 )
 _TEXT = dict(ALL)
+# What must be measured for each to have an answer.
+_ALIKE = "two servers measured alike at one load"
+_NEEDS = {
+    "fastest": _ALIKE,
+    "limits": "a server at three loads",
+    "distributions": "latency as a histogram",
+    "versions": "two versions of a server in one run",
+    "hardware": "a server version on two hosts",
+    "cost": "the CPU time of servers, which the agent records",
+    "distance": _ALIKE,
+}
 # Runs, the newest first, that a question about versions may leave out to have an answer.
 MAX_LEFT_OUT = 5
 # Workloads and conditions, those with the most servers first, that a question looks at.
@@ -62,6 +73,11 @@ class Question:
     query: Query | None
     about: str = ""
     why_not: str = ""
+
+    @property
+    def needs(self) -> str:
+        """What must be measured for it to have an answer, in a few words."""
+        return _NEEDS[self.id]
 
 
 @repeatable_read()

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import plain_figures
-from backend.analysis.pages.front_questions import list_questions
+from backend.analysis.pages.front_questions import ALL, list_questions
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import State, Upload
 from backend.runs.models import Run, Trial
@@ -245,7 +245,20 @@ def test_each_question_is_one_link_in_canonical_spelling(owner, scene):
         names = [name for name, _ in parse_qsl(urlsplit("?" + link.replace("&amp;", "&")).query)]
         assert names == sorted(names)
     assert "No server was measured in two known versions at the same load." in html
-    assert "question-closed" in html
+
+
+def test_questions_without_an_answer_are_one_sentence(owner, scene):
+    """It names what they need, each need once; why they have none is folded away."""
+    html = owner.get("/w/own-lab/").content.decode()
+    unanswered = html.partition('<details class="unanswered">')[2].partition("</details>")[0]
+    summary, _, reasons = unanswered.partition("</summary>")
+    closed = [question for question in asked(scene.own.workspace).values() if not question.query]
+    assert closed
+    assert f"{len(closed)} more question" in summary
+    for question in closed:
+        assert summary.count(question.needs) == 1
+        assert f"<dt>{question.text}</dt>" in reasons
+    assert html.count('<li class="question">') == len(ALL) - len(closed)
 
 
 def test_a_comparison_of_nothing_teaches_the_first_steps(scene):
