@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from backend.library.figure_table import today_table
 from backend.library.study import Figure, Study
 from backend.library.summary import today_texts
-from backend.library.today import today_table
 
 
 def notes_of(study: Study) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from backend.library.figure_table import today_table
 from backend.library.shelf import ShelvedServer, read_shelf
 from backend.library.study import Study, find_study, read_studies
 from backend.library.summary import today_texts
-from backend.library.today import today_table
 from backend.library.trials import load_text, study_trials
 from backend.stats.centres import centre_of_run
 

@@ -215,19 +215,6 @@ def write_today(study: Study) -> None:
     (study.folder / FIGURES).write_bytes(content + b"\n")
 
 
-def today_table(study: Study) -> Iterator[str]:
-    """The lines of a Markdown table: then, an old version today, the current version today."""
-    rows = rows_of(study)
-    if not rows:
-        return
-    yield "| Server | Workload | As published | Old version today | Current version today |"
-    yield "|---|---|---|---|---|"
-    for row in rows:
-        cells = [figure.text if figure else "–" for figure in (row.then, row.old, row.current)]
-        yield f"| {row.server} | {row.workload} | {' | '.join(cells)} |"
-    yield ""
-
-
 def _highest(figures: Sequence[Figure]) -> Figure | None:
     return max(figures, key=lambda figure: figure.centre, default=None)
 

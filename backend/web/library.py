@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
+from backend.library.figure_table import figure_table
 from backend.library.loading import SLUG, result_set_id, today_name
 from backend.library.page import highest_figure
 from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
@@ -35,7 +36,7 @@ def library(request: HttpRequest) -> HttpResponse:
                 "faults": study.first_faults,
                 "more_faults": len(study.wrong) - len(study.first_faults),
                 "today": today_answers(study, runs),
-                "rows": rows_of(study),
+                "table": figure_table(rows_of(study)),
                 "today_url": paths.get(today_name(study.name), ""),
             }
             for study in read_studies()
@@ -61,12 +62,13 @@ def library_server(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _measured(server: ShelvedServer, study: Study, paths: dict[str, str]) -> dict[str, Any]:
+    own = [row for row in rows_of(study) if row.server_name in server.run_names]
     return {
         "study": study,
         "url": paths.get(study.name, ""),
         "figure": highest_figure(server, study),
         "faults": study.first_faults,
-        "rows": [row for row in rows_of(study) if row.server_name in server.run_names],
+        "table": figure_table(own),
         "noise": noise_text(study),
     }
 

@@ -7,6 +7,7 @@ import zipfile
 import pytest
 
 from backend.formats import RawArtefact, parse
+from backend.library.figure_table import figure_table, today_table
 from backend.library.envelopes import TODAY, today_parcel
 from backend.library.order import Candidate, ratio_text
 from backend.library.study import find_study, read_studies
@@ -21,7 +22,6 @@ from backend.library.today import (
     read_measured,
     read_today,
     rows_of,
-    today_table,
 )
 
 STUDIES = read_studies()
@@ -195,7 +195,15 @@ def test_a_load_point_is_the_first_number_of_its_label(load, point):
 def test_the_table_marks_what_is_not_known():
     lines = list(today_table(find_study("landshark-2010")))
     assert any("| Landshark | hello | 4,478 requests/s" in line for line in lines)
-    assert any(line.endswith("| – | – |") for line in lines)
+    assert any(line.endswith("| no figure | no figure |") for line in lines)
+
+
+def test_the_table_has_no_column_without_figures():
+    assert figure_table([current("nginx", 100.0)]) == (
+        ["Server", "Workload", "Current version today"],
+        [["nginx", "hello", "100 requests/s at 100 connections (1)"]],
+    )
+    assert figure_table([]).rows == []
 
 
 def figure(*rates, version="1", load=" at 100 connections", failed=0.0, cpu_us=()):
