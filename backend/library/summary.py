@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from backend.library.order import Sentence, highest_sentences, order_sentences
 from backend.library.study import Study
-from backend.library.today import Row, Today, read_today
+from backend.library.today import Row, Today, read_today, rows_of
 from backend.runs.checks.machines import MANY_OTHERS_SHARE
 from backend.stats.thresholds import percent
 
@@ -36,6 +36,25 @@ def today_sentences(study: Study) -> list[Sentence]:
     after = [*_not_measured(today.rows), _machine_text(today), _trials_text(today)]
     sentences = [Sentence(noise), *figures, *map(Sentence, after)]
     return [sentence for sentence in sentences if sentence.text]
+
+
+def versions_texts(study: Study) -> list[str]:
+    """Which versions today's run measured of each server, those of servers with both first.
+
+    Such as "Old and current: Tornado 0.2 and 6.6.1." and "Current alone: nginx 1.22.1."
+    """
+    versions: dict[str, tuple[set[str], set[str]]] = {}
+    for row in rows_of(study):
+        halves = versions.setdefault(row.server_name, (set(), set()))
+        for half, figure in zip(halves, (row.old, row.current), strict=True):
+            half.update([figure.version or "of unknown version"] if figure else [])
+    groups: dict[str, list[str]] = {"Old and current": [], "Old alone": [], "Current alone": []}
+    for name, (old, current) in sorted(versions.items(), key=lambda item: item[0].lower()):
+        if old or current:
+            group = "Current alone" if not old else "Old and current" if current else "Old alone"
+            text = " and ".join(" or ".join(sorted(half)) for half in (old, current) if half)
+            groups[group].append(f"{name} {text}")
+    return [f"{group}: {', '.join(texts)}." for group, texts in groups.items() if texts]
 
 
 def noise_text(study: Study) -> str:

@@ -22,6 +22,7 @@ from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.library.loading import find_study_of, result_set_id, today_name
+from backend.library.summary import versions_texts
 from backend.links import absolute, comparison_link, link_to, result_set_link
 from backend.runs.naming import count_text
 from backend.sharing import drawing
@@ -204,8 +205,10 @@ def _study_answers(request: HttpRequest, result_set: ResultSet) -> dict[str, Any
     rows = ResultSet.objects.filter(workspace=result_set.workspace).exclude(pk=result_set.pk)
     today = rows.filter(link=result_set_id(today_name(study.name))).first()
     current = _if_nameable(result_set, today, is_member=visible.is_member(request, result_set))
+    shows_today = result_set.link == result_set_id(today_name(study.name))
     return {
         "study": study,
+        "study_versions": versions_texts(study) if shows_today else [],
         "study_today": today_answers(study, today_runs(request)),
         "study_today_url": "" if current is None or current.is_gone else current.path,
     }

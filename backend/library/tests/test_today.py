@@ -7,11 +7,11 @@ import zipfile
 import pytest
 
 from backend.formats import RawArtefact, parse
-from backend.library.figure_table import figure_table, today_table
 from backend.library.envelopes import TODAY, today_parcel
+from backend.library.figure_table import figure_table, today_table
 from backend.library.order import Candidate, ratio_text
 from backend.library.study import find_study, read_studies
-from backend.library.summary import today_texts
+from backend.library.summary import today_texts, versions_texts
 from backend.library.today import (
     Figure,
     Measured,
@@ -204,6 +204,16 @@ def test_the_table_has_no_column_without_figures():
         [["nginx", "hello", "100 requests/s at 100 connections (1)"]],
     )
     assert figure_table([]).rows == []
+
+
+def test_the_versions_of_today_are_told_by_old_and_current():
+    texts = versions_texts(find_study("landshark-2010"))
+    kinds = [text.partition(":")[0] for text in texts]
+    assert kinds == ["Old and current", "Old alone", "Current alone"]
+    assert "Tornado 0.2 and 6.6.1" in texts[0]
+    assert texts[1] == "Old alone: fapws3 0.11.dev0."
+    assert "WEBrick 1.8.1" in texts[2]
+    assert not any("Landshark" in text for text in texts)
 
 
 def figure(*rates, version="1", load=" at 100 connections", failed=0.0, cpu_us=()):

@@ -126,6 +126,9 @@ def test_a_loaded_library_leads_to_the_figures_of_today_with_their_evidence():
     page = page_at(path)
     assert "then and today" in page
     assert "As published" in page
+    versions = "Versions measured today"
+    assert versions in page
+    assert versions not in page_at(loaded.paths["scaling-twisted-2013"])
 
 
 def test_the_page_of_a_study_answers_before_its_figures():
