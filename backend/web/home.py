@@ -100,6 +100,7 @@ def first_steps(request: HttpRequest, workspace: Workspace, *, token: str = "") 
 
 def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:
     latest = _latest(workspace)
+    is_own = visible.is_own(request, workspace)
     context = {
         **first_steps(request, workspace, token=token),
         "nav": "front",
@@ -107,7 +108,8 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         "settings_url": link_to("settings", workspace.slug)
         if visible.may_administer(request, workspace)
         else "",
-        "failed": _failed(workspace) if visible.is_own(request, workspace) else [],
+        "is_own": is_own,
+        "failed": _failed(workspace) if is_own else [],
     }
     if latest is not None:
         sets = visible.result_sets(request, workspace).select_related("author")

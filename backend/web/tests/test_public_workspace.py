@@ -51,6 +51,17 @@ def test_a_visitor_changes_nothing_and_sees_no_agents_and_no_settings(tenant, pr
     assert b"/w/open-lab/agents" not in Client().get("/w/open-lab/runs").content
 
 
+def test_only_members_are_led_to_members_and_tokens(tenant):
+    other, own = Client(), Client()
+    other.force_login(make_tenant("other-lab").user)
+    own.force_login(tenant.user)
+    for page in ("members", "tokens"):
+        link = f'href="/w/open-lab/{page}"'
+        assert link in own.get("/w/open-lab/").content.decode()
+        assert link not in other.get("/w/open-lab/").content.decode()
+        assert status_of(f"/w/open-lab/{page}", other) == 404
+
+
 def test_a_visitor_reads_the_trials_of_a_point_and_a_pair(tenant, private_set):
     run = Run.objects.get()
     assert status_of(f"/api/v1/trials?cell={run.trials.first().cell_id}") == 200
