@@ -66,6 +66,8 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
         "nav": "result-sets",
         "page": page,
         "rows": [{"result_set": each, "newer": newer.get(each.pk, "")} for each in page],
+        "has_authors": any(each.author for each in page),
+        "has_newer": bool(newer),
         "compare_url": link_to("first-comparison", slug),
     }
     return render(request, "result_sets.html", context)

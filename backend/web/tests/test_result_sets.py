@@ -79,6 +79,16 @@ class TestKeeping:
         assert page.count("1 newer run") == 2
         assert "own-lab" in page
 
+    def test_the_list_has_no_column_without_content(self, owner, scene):
+        keep(scene)
+        columns = ("Author", "Newer runs")
+        page = owner.get("/w/own-lab/result-sets").content.decode()
+        assert [f">{column}</th>" in page for column in columns] == [True, False]
+        ResultSet.objects.update(author=None)
+        make_measured_run(scene.own.workspace)
+        page = owner.get("/w/own-lab/result-sets").content.decode()
+        assert [f">{column}</th>" in page for column in columns] == [False, True]
+
     def test_an_empty_list_says_what_to_do(self, owner):
         assert "press Share" in owner.get("/w/own-lab/result-sets").content.decode()
 
