@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.views import LoginView
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -30,6 +31,8 @@ def sign_in(request: HttpRequest, token: str) -> HttpResponse:
     if not user.is_active:
         return _refused(request, "This account is closed.")
     login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
+    # Listed with the other sessions, so that its user can end it.
+    UserSession.objects.create_from_request(request)
     return HttpResponseRedirect(_next_page(request))
 
 

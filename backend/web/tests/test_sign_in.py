@@ -37,6 +37,17 @@ def test_the_link_signs_in_and_goes_on(link):
     assert client.get("/w/own-lab/runs").status_code == 200
 
 
+def test_its_session_is_listed_and_ended_with_the_others(link):
+    client, later = Client(headers={"User-Agent": "Firefox of the link"}), Client()
+    client.get(link)
+    later.get(made("sign_in_link", "--user", "own-lab"))
+    page = later.get("/accounts/sessions/").content.decode()
+    assert "Firefox of the link" in page
+    later.post("/accounts/sessions/")
+    assert client.get("/w/own-lab/runs").status_code == 404
+    assert later.get("/w/own-lab/runs").status_code == 200
+
+
 def test_a_second_browser_cannot_use_it(link):
     Client().get(link)
     second = Client()
