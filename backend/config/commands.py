@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 # Quiet: on a full disk its banner cannot be written to the log, and would end it.
-CELERY = ("celery", "--quiet", "-A", "backend.config.celery")
+CELERY = ("celery", "--quiet", "-A")
+_READERS = ("--concurrency=2", "--loglevel=INFO")
 # Workers tell each other nothing through the broker. Telling it that they live, they would wait for
 # a broker that is gone, and end neither by a signal nor with their supervisor.
 _ALONE = ("--without-heartbeat", "--without-gossip", "--without-mingle")
@@ -17,10 +18,10 @@ def web(*, bind: str = "", socket: int | None = None) -> list[str]:
 
 def worker() -> list[str]:
     """The reader of uploads; nice, so that receiving goes before reading."""
-    return ["nice", "-n", "10", *CELERY, "worker", "--concurrency=2", "--loglevel=INFO", *_ALONE]
+    return ["nice", "-n", "10", *CELERY, "backend.config.celery", "worker", *_READERS, *_ALONE]
 
 
 def beat() -> list[str]:
     """The clock of collector and canary. Its schedule needs no memory, so it writes no file."""
-    scheduler = "--scheduler=backend.config.clock:Clock"
-    return [*CELERY, "beat", scheduler, "--pidfile=", "--loglevel=WARNING"]
+    clock = "backend.config.clock"
+    return [*CELERY, clock, "beat", f"--scheduler={clock}:Clock", "--pidfile=", "--loglevel=WARNING"]

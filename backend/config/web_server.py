@@ -37,6 +37,7 @@ from backend.config.body_gate import (
     Reservation,
     Reservations,
 )
+from backend.config.listening import BACKLOG, STOP_S, listen
 from backend.config.request_parser import RequestParser
 from backend.ingest.limits import ANONYMOUS_BYTES, FILES, HEADER_BYTES
 
@@ -48,9 +49,7 @@ THREADS = 20
 WARM_THREADS = 2
 # Of one process: slow clients wait here. Each has a file descriptor and, for a large body, a file.
 CONNECTIONS = 1000
-BACKLOG = 1024
 IDLE_S = 60
-STOP_S = 30
 # The number of this option in malloc.h of glibc, and the arenas of a process.
 M_ARENA_MAX = -8
 ARENAS = 2
@@ -272,15 +271,6 @@ def make_server(
     server.gate = Gate(is_known, server.pull_trigger)
     server.gate.start()
     return server
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on this address; raises OSError."""
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
-    listener.listen(BACKLOG)
-    return listener
 
 
 def raise_file_limit() -> None:

@@ -1,5 +1,7 @@
 """Which tasks a worker knows, what its processes load, and how a lost broker is left."""
 
+import gc
+import os
 import re
 import subprocess
 import sys
@@ -7,24 +9,46 @@ from pathlib import Path
 
 import pytest
 from celery import Celery
+from celery.signals import worker_before_create_process
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
 BACKEND = Path(__file__).resolve().parents[2]
-LOAD = """
+WORKER = """
 import sys
 from backend.config.celery import app
 app.loader.import_default_modules()
-print(*app.tasks, *sys.modules, sep="\\n")
+print(*app.tasks, *sys.modules)
 """
+# The last line needs no database: a heartbeat that cannot be stored is a line of the log.
+BEAT = """
+import sys
+from backend.config.clock import Clock, app
+app.loader.init_worker()
+Clock(app=app)._pulse.tick()
+print(*sys.modules)
+"""
+SUPERVISOR = "import sys, backend.config.supervisor; print(*sys.modules)"
+
+
+def names_in(program, **environment):
+    """What a process of its own prints."""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command,
+        cwd=BACKEND.parent,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
 
 
 @pytest.fixture(scope="module")
 def loaded():
-    """Names of the tasks and modules of a process of the worker or beat."""
-    command = [sys.executable, "-c", LOAD]
-    done = subprocess.run(command, cwd=BACKEND.parent, capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    """Names of the tasks and modules of a process of the worker."""
+    return names_in(WORKER)
 
 
 def test_a_worker_knows_every_task_that_is_sent(loaded):
@@ -38,8 +62,32 @@ def test_a_worker_knows_every_task_that_is_sent(loaded):
     assert sent - loaded == set()
 
 
-def test_neither_worker_nor_beat_loads_the_pages(loaded):
+def test_a_worker_loads_no_pages(loaded):
     assert loaded & {"backend.web.urls", "backend.api.urls"} == set()
+
+
+def test_beat_loads_no_apps():
+    loaded = names_in(BEAT, DATABASE_URL="postgresql://nobody@/nothing?host=/nowhere")
+
+    assert {"backend.config.heartbeat", "psycopg"} <= loaded
+    assert loaded & {"backend.config.models", "backend.ingest.tasks", "numpy"} == set()
+
+
+def test_what_starts_everything_loads_neither_django_nor_celery():
+    loaded = names_in(SUPERVISOR)
+
+    assert "backend.config.site" in loaded
+    assert loaded & {"django", "celery", "waitress", "numpy"} == set()
+
+
+def test_readers_share_what_the_worker_imported(monkeypatch):
+    calls = []
+    for name in ("collect", "freeze"):
+        monkeypatch.setattr(gc, name, lambda name=name: calls.append(name))
+
+    worker_before_create_process.send(sender=None)
+
+    assert calls == ["collect", "freeze"]
 
 
 def test_who_sends_a_message_gives_up_a_lost_broker_at_once(monkeypatch):

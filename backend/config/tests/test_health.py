@@ -144,12 +144,15 @@ class TestHeartbeats:
         assert names == {"worker@here", "canary"}
 
     def test_of_beat_come_with_its_ticks(self, monkeypatch):
+        closed = []
+        monkeypatch.setattr(heartbeat.connection, "close", lambda: closed.append(True), False)
         monkeypatch.setattr("celery.beat.Scheduler.tick", lambda _: 100.0)
         scheduler = clock.Clock.__new__(clock.Clock)
         scheduler._pulse = heartbeat.Pulse(heartbeat.BEAT)
 
         assert scheduler.tick() == heartbeat.INTERVAL_S
         assert heartbeat.ages()["beat"] < 60
+        assert closed
 
     def test_the_canary_is_on_the_schedule_under_its_name(self):
         entry = configured.CELERY_BEAT_SCHEDULE["canary"]

@@ -15,7 +15,8 @@ from django.conf import settings
 
 from backend.config import request_parser, web_server
 from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
-from backend.config.web_server import ARENAS, WARM_THREADS, NewestFirst, listen, make_server
+from backend.config.listening import listen
+from backend.config.web_server import ARENAS, WARM_THREADS, NewestFirst, make_server
 from backend.ingest.limits import ANONYMOUS_BYTES
 
 PATIENCE_S = 60
