@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
@@ -16,6 +19,7 @@ from django.http import HttpRequest
 
 from backend.accounts import first_owner, invitations, recent_sign_in, throttle
 from backend.accounts.token_format import peppers
+from backend.links import absolute
 
 # In the session of a visitor who opened an invitation or the link of the first owner.
 SIGN_UP_TOKEN = "sign_up_token"  # noqa: S105  the key, no secret
@@ -39,6 +43,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             if not user.is_staff and not settings.OPEN_SIGN_UP:
                 invitations.accept(token, made)
         return made
+
+    def send_mail(self, template_prefix: str, email: str, context: Mapping[str, Any]) -> None:
+        """Links lead to PUBLIC_URL. django-allauth's lead to the host and port that the request
+        names, so a stranger could have a link mailed that gives its token to another server.
+        """
+        own = {
+            name: absolute(urlsplit(link)._replace(scheme="", netloc="").geturl())
+            for name, link in context.items()
+            if name.endswith("_url")
+        }
+        super().send_mail(template_prefix, email, {**context, **own, "site": absolute("")})
 
     def send_account_already_exists_mail(self, email: str) -> None:
         """Sign-up with the address of an account: hashes a password too, so that it takes as long

@@ -35,17 +35,26 @@ def test_the_mail_that_resets_a_password_has_the_account_the_link_and_what_to_do
     assert open_it == "Open this link within 3 days to choose it:"
     assert timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT) == timedelta(days=3)
     assert otherwise.startswith("If you did not ask for it, ignore this mail.")
-    assert sender == "Loadsheet on testserver"
+    assert sender == f"Loadsheet at {settings.PUBLIC_URL}"
     client = Client()
-    page = client.get(link, follow=True)
+    page = client.get(link.removeprefix(settings.PUBLIC_URL), follow=True)
     assert "Choose a new password" in html_of(page)
     form = {"password1": "a new one, and longer", "password2": "a new one, and longer"}
     client.post(page.redirect_chain[-1][0], form)
     ada.refresh_from_db()
     assert ada.check_password(form["password1"])
-    used = html_of(Client().get(link, follow=True))
+    used = html_of(Client().get(link.removeprefix(settings.PUBLIC_URL), follow=True))
     assert "This link no longer works" in used
     assert RESET in used
+
+
+def test_a_mailed_link_never_leads_to_the_host_and_port_of_the_request(ada, mailoutbox, settings):
+    settings.PUBLIC_URL = "https://bench.example"
+    settings.ALLOWED_HOSTS = ["bench.example"]
+    Client().post(RESET, {"email": ada.email}, headers={"host": "bench.example:9999"})
+    (mail,) = mailoutbox
+    assert f"\n\n{settings.PUBLIC_URL}{RESET}key/" in mail.body
+    assert "9999" not in mail.body
 
 
 def test_the_mail_to_an_address_without_an_account_says_so(ada, mailoutbox):
@@ -63,7 +72,7 @@ def test_who_signs_up_twice_is_told_where_to_go(ada, mailoutbox, settings):
     Client().post("/accounts/signup/", {"username": "ada2", **fields})
     (mail,) = mailoutbox
     assert mail.subject == "An account of Loadsheet has this address already"
-    assert f"http://testserver{RESET}" in mail.body
+    assert f"{settings.PUBLIC_URL}{RESET}" in mail.body
 
 
 def test_an_address_is_confirmed_by_a_link(mailoutbox):
