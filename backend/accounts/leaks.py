@@ -9,12 +9,14 @@ from uuid import UUID
 
 from celery import current_app
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts import invitations, tokens, workspace_links
 from backend.accounts.audit import record
 from backend.accounts.held_mail import WorkspaceMail
-from backend.accounts.models import Act, Membership, Role, Token, TokenKind
+from backend.accounts.mailed_addresses import mailed_addresses
+from backend.accounts.models import Act, Role, Token, TokenKind, User
 from backend.broker import BROKER
 from backend.links import absolute, link_to
 
@@ -77,12 +79,11 @@ def warn_of_leak(token_id: UUID, seen: str) -> None:
     token = Token.objects.select_related("workspace", "user").filter(pk=token_id).first()
     if token is None:
         return
-    owners = Membership.objects.filter(workspace=token.workspace, role=Role.OWNER)
-    addresses = set(owners.values_list("user__email", flat=True))
-    addresses |= {token.user.email} if token.user else set()
+    owners = Q(memberships__workspace=token.workspace, memberships__role=Role.OWNER)
+    people = User.objects.filter(owners | Q(pk=token.user_id))
     where = f"It was seen at {seen}\n\n" if seen else ""
     page = absolute(link_to("tokens-page", token.workspace.slug))
-    for address in sorted(addresses - {""}):
+    for address in sorted(mailed_addresses(people)):
         WorkspaceMail(
             token.workspace_id,
             f"A token of {token.workspace.name} was published and is revoked",

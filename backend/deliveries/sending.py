@@ -8,7 +8,8 @@ from smtplib import SMTPException
 from django.conf import settings
 
 from backend.accounts.held_mail import WorkspaceMail
-from backend.accounts.models import Membership
+from backend.accounts.mailed_addresses import mailed_addresses
+from backend.accounts.models import User
 from backend.deliveries.models import Channel, ChannelKind, Delivery
 from backend.deliveries.payloads import mail_body, slack_body, webhook_body
 from backend.deliveries.posting import NotSent, post
@@ -28,16 +29,17 @@ def send(delivery: Delivery) -> int | None:
 
 
 def is_members_address(channel: Channel) -> bool:
-    """Whether the address is that of a member: strangers get no mails in the service's name."""
-    return Membership.objects.filter(
-        workspace=channel.workspace_id, user__is_active=True, user__email__iexact=channel.address
-    ).exists()
+    """Whether the address is that of a member, who confirmed it where a mail server is set:
+    strangers get no mails in the service's name.
+    """
+    members = User.objects.filter(memberships__workspace=channel.workspace_id)
+    return bool(mailed_addresses(members.filter(email__iexact=channel.address)))
 
 
 def _send_mail(delivery: Delivery) -> None:
     channel = delivery.channel
     if not is_members_address(channel):
-        raise NotSent(f"{channel.address} is no address of a member any more.", is_final=True)
+        raise NotSent(f"{channel.address} is no confirmed address of a member.", is_final=True)
     mail = WorkspaceMail(
         channel.workspace_id,
         subject=" ".join(delivery.subject.split()),

@@ -340,6 +340,13 @@ class TestLeaks:
         assert "https://ex.org/a\n" in mail.outbox[0].body
         assert "b=c" not in mail.outbox[0].body
 
+    def test_no_mail_goes_to_an_address_that_nobody_confirmed(self, tenant, settings):
+        settings.SENDS_MAIL = True
+        maker = member_of(tenant, Role.MEMBER)
+        token, _ = make_token(maker, tenant.workspace, TokenRequest("nightly", ["runs:read"]))
+        leaks.warn_of_leak(token.pk, "")
+        assert mail.outbox == []
+
     def test_the_mails_are_asked_for_once(
         self, tenant, monkeypatch, django_capture_on_commit_callbacks
     ):

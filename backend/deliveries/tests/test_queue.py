@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.utils import timezone
 
@@ -140,6 +141,22 @@ def test_no_mail_goes_to_who_is_no_member_any_more(mailbox, tenant):
     send_due()
     assert mail.outbox == []
     assert Delivery.objects.get().state == "failed"
+
+
+def test_a_mail_goes_to_a_confirmed_address_only_where_a_mail_server_is_set(
+    mailbox, tenant, settings
+):
+    settings.SENDS_MAIL = True
+    typed = EmailAddress.objects.create(user=tenant.user, email="ada@example.org", primary=True)
+    send_test(mailbox)
+    send_due()
+    assert mail.outbox == []
+    assert "no confirmed address" in Delivery.objects.get().attempts[0]["reason"]
+    typed.verified = True
+    typed.save()
+    send_test(mailbox)
+    send_due()
+    assert len(mail.outbox) == 1
 
 
 @pytest.mark.parametrize(

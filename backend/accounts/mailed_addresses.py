@@ -1,0 +1,20 @@
+"""The addresses that a workspace mails to."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db.models import F, QuerySet
+
+from backend.accounts.models import User
+
+
+def mailed_addresses(users: QuerySet[User]) -> set[str]:
+    """The addresses of these accounts that mails may go to.
+
+    With a mail server, those that were confirmed: who makes an account by invitation can type the
+    address of a stranger, who would get every message of the workspace.
+    """
+    rows = users.filter(is_active=True).exclude(email="")
+    if settings.SENDS_MAIL:
+        rows = rows.filter(emailaddress__verified=True, emailaddress__email__iexact=F("email"))
+    return set(rows.values_list("email", flat=True))
