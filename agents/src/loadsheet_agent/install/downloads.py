@@ -1,4 +1,4 @@
-"""Files that servers are installed from, downloaded once and held against their SHA-256."""
+"""Sources that servers are installed from, downloaded once and held against their hashes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 
 from loadsheet_agent.errors import BrokenInstallError, NotInstalledError
+from loadsheet_agent.install.repositories import Repositories
 from loadsheet_agent.plan.server_spec import SourceSpec
 
 TIMEOUT_S = 60.0
@@ -20,18 +21,22 @@ LIMIT_BYTES = 200_000_000
 
 @dataclass(frozen=True)
 class Downloads:
-    """`folder` keeps each file under its SHA-256, so that it is downloaded once."""
+    """`folder` keeps each source under its hash, so that it is downloaded once."""
 
     folder: Path
 
     def put_into(self, target: Path, sources: Iterable[SourceSpec]) -> None:
-        """Copy each file into `target` under its own name. Raises NotInstalledError."""
+        """Copy each source into `target` under its own name. Raises NotInstalledError."""
         for source in sources:
-            shutil.copyfile(self._fetch(source), target / source.label)
+            place = target / source.label
+            if source.commit is None:
+                shutil.copyfile(self._fetch(source), place)
+            else:
+                Repositories(self.folder).check_out(source.url, source.commit, place)
 
     def _fetch(self, source: SourceSpec) -> Path:
         """Where the file is; it is downloaded unless it is there."""
-        path = self.folder / source.sha256
+        path = self.folder / source.digest
         if path.exists():
             return path
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -45,10 +50,10 @@ class Downloads:
                 f"{source.url} could not be downloaded ({error}); without a network, put the file "
                 f"at {path}"
             ) from error
-        if digest != source.sha256:
+        if digest != source.digest:
             part.unlink()
             raise BrokenInstallError(
-                f"{source.url} has the SHA-256 {digest}; expected {source.sha256}"
+                f"{source.url} has the SHA-256 {digest}; expected {source.digest}"
             )
         part.replace(path)
         return path

@@ -33,6 +33,8 @@ UNREACHED = "after connection broken by"
 WRAPPER = '#!/bin/sh\nPYTHONPATH="{packages}${{PYTHONPATH:+:$PYTHONPATH}}" exec "{python}" "$@"\n'
 # Packages of a namespace, such as zope.interface, are found by the .pth files beside them only.
 CUSTOMISE = "import os, site\nsite.addsitedir(os.path.dirname(os.path.abspath(__file__)))\n"
+# What fetches a commit, and how to get it.
+GIT = {"git": "apt install git"}
 # Where Debian has servers, which is not on the PATH of every user.
 MORE_PATH = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
@@ -85,7 +87,9 @@ class Installer:
         """Why the program cannot be had: which program or interpreter the machine lacks."""
         if spec.unavailable is not None:
             return spec.unavailable.rstrip(".")
-        for name, hint in spec.programs.items():
+        is_from_git = any(source.commit is not None for source in spec.source)
+        programs = {**spec.programs, **(GIT if is_from_git else {})}
+        for name, hint in programs.items():
             if find_program(name) is None:
                 return f"{name} is not installed ({hint})"
         try:
@@ -101,7 +105,7 @@ class Installer:
             "interpreter": interpreter and [interpreter.path, interpreter.version],
             "packages": spec.packages,
             "lock": lock and lock.read_text(encoding="utf-8"),
-            "source": [source.sha256 for source in spec.source],
+            "source": [source.digest for source in spec.source],
             "install": spec.install,
             "environment": dict(spec.environment),
         }

@@ -12,12 +12,14 @@ from urllib.parse import urlsplit
 
 from loadsheet_agent.plan.keys import keys_of
 from loadsheet_agent.plan.plan import LoadSpec, MaxRateSpec, Plan
-from loadsheet_agent.plan.server_spec import ProgramSpec, ServerSpec, ServiceSpec
+from loadsheet_agent.plan.server_spec import ProgramSpec, ServerSpec, ServiceSpec, SourceSpec
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
 
 # The characters of a header's name (RFC 9110, 5.6.2).
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 DIGEST = re.compile(r"[0-9a-f]{64}")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+REPOSITORY = re.compile(r"https://[\w.-]+(:\d+)?(/[\w.~+-]+)+")
 FILE_NAME = re.compile(r"\w[\w.+-]*")
 # The load tools write these themselves, each in its own way.
 STARTED_ONLY = ("environment", "setup", "teardown", "cwd", "user", "cpus", "ulimit", "templates")
@@ -174,11 +176,32 @@ def check_program(program: ProgramSpec) -> Iterator[str]:
 
 def _check_sources(program: ProgramSpec) -> Iterator[str]:
     for source in program.source:
-        if not DIGEST.fullmatch(source.sha256) or not FILE_NAME.fullmatch(source.label):
+        has_name = bool(FILE_NAME.fullmatch(source.label))
+        if source.commit is None:
+            yield from _check_file(source, has_name=has_name)
+        elif not COMMIT.fullmatch(source.commit):
             yield (
-                f"source has {source.url!r} with the SHA-256 {source.sha256!r}; give the address "
-                "of a file and 64 hexadecimal digits in lower case."
+                f"source has {source.url!r} with the commit {source.commit!r}; give its whole id, "
+                "40 hexadecimal digits in lower case."
             )
+        elif not has_name or not REPOSITORY.fullmatch(source.url):
+            yield (
+                f"source has the git repository {source.url!r}; write its https address without a "
+                "password, such as https://example.org/server.git."
+            )
+
+
+def _check_file(source: SourceSpec, *, has_name: bool) -> Iterator[str]:
+    if source.sha256 is None:
+        yield (
+            f"source has {source.url!r} without a hash; give the sha256 of a file, or the commit "
+            "of a git repository."
+        )
+    elif not DIGEST.fullmatch(source.sha256) or not has_name:
+        yield (
+            f"source has {source.url!r} with the SHA-256 {source.sha256!r}; give the address "
+            "of a file and 64 hexadecimal digits in lower case."
+        )
 
 
 def check_service(service: ServiceSpec) -> Iterator[str]:

@@ -34,23 +34,34 @@ ULIMITS = ("nofile", "nproc", "stack", "as", "core", "memlock")
 
 @dataclass(frozen=True)
 class SourceSpec:
-    """A file that a program is installed from and that is in no package: an archive or a jar."""
+    """What a program is installed from and is in no package: a file or a commit of a repository."""
 
     url: str = key(
         Text(limit=1000, pattern="^https?://"),
-        "Address of the file.",
+        "Address of a file, or of a git repository (https only).",
         example='"https://example.org/server-1.0.tar.gz"',
     )
-    sha256: str = key(
+    sha256: str | None = key(
         Text(limit=64, pattern="^[0-9a-f]{64}$"),
-        "SHA-256 of its bytes, in hexadecimal digits.",
-        example='"9f86d0…"',
+        "SHA-256 of the file's bytes, in hexadecimal digits.",
+        default=None,
+    )
+    commit: str | None = key(
+        Text(limit=40, pattern="^[0-9a-f]{40}$"),
+        "Whole id of a commit of the repository, which git compares with its files.",
+        default=None,
     )
 
     @property
     def label(self) -> str:
-        """Its file name, under which it is put into {install}."""
-        return self.url.rpartition("/")[2]
+        """Name of its file or its folder in {install}."""
+        name = self.url.rpartition("/")[2]
+        return name if self.commit is None else name.removesuffix(".git")
+
+    @property
+    def digest(self) -> str:
+        """The hash that decides its content."""
+        return self.sha256 or self.commit or ""
 
 
 @dataclass(frozen=True)
@@ -71,9 +82,13 @@ class ProgramSpec:
         default=None,
     )
     source: tuple[SourceSpec, ...] = key(
-        Tables(SourceSpec, example="[[servers.source]] url = …"),
-        "Files to download into {install}, each with its SHA-256. Without them, the server is "
-        "skipped.",
+        Tables(
+            SourceSpec,
+            example="[[servers.source]] url = …",
+            exclusive=(("sha256", "commit"),),
+        ),
+        "Files and commits of git repositories to download into {install}, each with its hash. "
+        "Without them, the server is skipped.",
         default=(),
     )
     install: tuple[tuple[str, ...], ...] = key(
