@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Curve, Ranking } from "../api/figures";
-import { viewNamed } from "../testing/chart_options";
 import { figures, measure, point, series } from "../testing/figures";
-import { highlightedAtFirst, highlightedIn } from "./highlighted";
+import { highlightedAtFirst } from "./highlighted";
 
 const rankedRow = { value: 1, low: null, high: null, tier: "1", ratio: null };
-const sweep = viewNamed("sweep");
 
 function rankingOf(...ids: readonly string[]): Ranking {
   const rows = ids.map((id) => ({ ...rankedRow, series: id, label: id }));
@@ -15,11 +13,14 @@ function rankingOf(...ids: readonly string[]): Ranking {
 describe("highlighted series", () => {
   it("are at most six, the leaders first", () => {
     const many = Array.from({ length: 9 }, (_, i) => series(`s${i}`, i, []));
-    const chosen = highlightedIn(figures({ series: many, ranking: rankingOf("s8", "s7") }), sweep);
+    const chosen = highlightedAtFirst(
+      figures({ series: many, ranking: rankingOf("s8", "s7") }),
+      "",
+    );
     expect([...chosen].slice(0, 2)).toEqual(["s8", "s7"]);
     expect(chosen.size).toBe(6);
     const few = figures({ series: many.slice(0, 4), ranking: null });
-    expect(highlightedIn(few, sweep).size).toBe(4);
+    expect(highlightedAtFirst(few, "").size).toBe(4);
   });
 
   it("are the same servers in all panels, the leaders of each panel among them", () => {
@@ -33,7 +34,7 @@ describe("highlighted series", () => {
       const ranking = rankingOf(...(value === "json" ? own : [...own].reverse()));
       return { value, series: own, finding: "", outcome: figures().outcome, ranking };
     });
-    const chosen = [...highlightedIn(figures({ series: all, ranking: null, panels }), sweep)];
+    const chosen = [...highlightedAtFirst(figures({ series: all, ranking: null, panels }), "")];
     const inPanel = (facet: string): string[] =>
       chosen.filter((id) => id.startsWith(facet)).map((id) => id.slice(facet.length + 1));
     expect(inPanel("json").sort()).toEqual(["s0", "s1", "s2", "s6", "s7", "s8"]);
@@ -64,7 +65,7 @@ describe("highlighted series", () => {
         .map(({ id }, i) => ({ series: id, count: 100, points: tail(i === 7 ? 9000 : 500 - i) })),
     };
     const data = figures({ series: many, ranking, curves });
-    expect([...highlightedIn(data, viewNamed("sweep"))]).toEqual([
+    expect([...highlightedAtFirst(data, "view=sweep")]).toEqual([
       "s0",
       "s1",
       "s2",
@@ -72,7 +73,7 @@ describe("highlighted series", () => {
       "s4",
       "s5",
     ]);
-    expect([...highlightedIn(data, viewNamed("errors"))]).toEqual([
+    expect([...highlightedAtFirst(data, "view=errors")]).toEqual([
       "s8",
       "s0",
       "s1",
@@ -81,7 +82,7 @@ describe("highlighted series", () => {
       "s4",
     ]);
     // The fastest and the slowest, which are spoken of, then the ranking of those with a curve.
-    expect([...highlightedIn(data, viewNamed("nines"))]).toEqual([
+    expect([...highlightedAtFirst(data, "view=nines")]).toEqual([
       "s7",
       "s8",
       "s1",
@@ -97,7 +98,7 @@ describe("highlighted series", () => {
       series(`s${i}`, i, [point(1, { metrics: { throughput: measure(value) } })]),
     );
     const unranked = figures({ series: many, ranking: null });
-    expect([...highlightedIn(unranked, viewNamed("sweep"))]).toEqual([
+    expect([...highlightedAtFirst(unranked, "view=sweep")]).toEqual([
       "s3",
       "s5",
       "s8",
@@ -112,7 +113,7 @@ describe("highlighted series", () => {
       series(`s${i}`, i, i > 2 ? [point(1, {}), point(8, {})] : [point(1, {})]),
     );
     const unranked = figures({ series: many, ranking: null });
-    expect([...highlightedIn(unranked, viewNamed("trend"))]).toEqual([
+    expect([...highlightedAtFirst(unranked, "view=trend")]).toEqual([
       "s3",
       "s4",
       "s5",

@@ -19,15 +19,7 @@ export function highlightedAtFirst(figures: Figures, query: string): ReadonlySet
     ),
   );
   const keeps = ({ ids }: SeriesStyle): boolean => ids.some((id) => !over.has(id));
-  return idsOf(highlightedLines(drawnFigures(figures, query), viewOf(query)).filter(keeps));
-}
-
-/** The leaders of every panel in this view. */
-export function highlightedIn(figures: Figures, view: View): ReadonlySet<string> {
-  return idsOf(highlightedLines(figures, view));
-}
-
-function idsOf(lines: readonly SeriesStyle[]): ReadonlySet<string> {
+  const lines = highlightedLines(drawnFigures(figures, query), viewOf(query)).filter(keeps);
   return new Set(lines.flatMap(({ ids }) => ids));
 }
 

@@ -3,7 +3,7 @@
 import type { ChartConfiguration } from "chart.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { headline, summaryText, textBelow } from "../charts/headline";
-import { highlightedIn } from "../charts/highlighted";
+import { highlightedAtFirst } from "../charts/highlighted";
 import { sweepChart } from "../charts/sweep";
 import type { View } from "../charts/view";
 import { viewIdsModule } from "../charts/view_ids";
@@ -101,7 +101,7 @@ describe("a new view", () => {
     expect(summaryText(figures(), memory, "p99")).toBe(
       "Memory is flat. It was read once a second.",
     );
-    expect([...highlightedIn(sample({ series: 9 }), memory)][0]).toBe("10000008");
+    expect([...highlightedAtFirst(sample({ series: 9 }), "view=memory")][0]).toBe("10000008");
   });
 
   it("is walked by the arrow keys and has a table", () => {

@@ -3,28 +3,18 @@
 import type { Figures } from "../api/figures";
 import { type RatioCell, type RatioView, ratioView } from "../charts/ratios";
 import { TINTS } from "../charts/style/theme";
-import { button, h } from "../site/dom";
+import { button, h, tableOf } from "../site/dom";
 import { nameElement } from "../site/names";
 import { makeSortable } from "../site/sortable";
 
 export function ratioTable(figures: Figures): HTMLElement {
   const view = ratioView(figures);
   if (!view) return h("p", { class: "empty" }, "There are no ratios.");
-  const table = h(
-    "table",
+  const table = tableOf(
     { class: "ratios" },
     h("caption", { class: "visually-hidden" }, caption(view)),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        heading("Server"),
-        ...view.columns.map((column) => heading(column.label, column.at)),
-      ),
-    ),
-    h("tbody", {}, ...view.rows.map((row) => line(row.label, row.cells))),
+    [heading("Server"), ...view.columns.map((column) => heading(column.label, column.at))],
+    view.rows.map((row) => line(row.label, row.cells)),
   );
   makeSortable(table);
   const box = { class: "table-box", tabindex: 0, role: "region", "aria-label": "Table of ratios" };

@@ -3,7 +3,7 @@ import type { Figures, Series } from "../api/figures";
 import { seriesSlots } from "../charts/style/series_style";
 import type { ViewColumn, ViewTable } from "../charts/view";
 import { VIEWS } from "../charts/views";
-import { h } from "../site/dom";
+import { h, tableOf } from "../site/dom";
 import { nameElement } from "../site/names";
 import { makeSortable } from "../site/sortable";
 import { grouped } from "../text/format";
@@ -27,34 +27,20 @@ function tableElement(figures: Figures, { caption, columns, rows }: ViewTable): 
     panel !== "" &&
       h("td", { class: "words" }, nameElement(series.get(id)?.facet ?? "", LONGEST_PANEL)),
   ];
-  const table = h(
-    "table",
-    { class: "figures" },
-    h("caption", {}, caption),
+  const headings = [
+    heading("Series", "", "ascending"),
+    panel && heading(panel, "", "ascending"),
+    ...columns.map(columnHeading),
+  ];
+  const lines = rows.map((row) =>
     h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        heading("Series", "", "ascending"),
-        panel && heading(panel, "", "ascending"),
-        ...columns.map(columnHeading),
-      ),
-    ),
-    h(
-      "tbody",
-      {},
-      ...rows.map((row) =>
-        h(
-          "tr",
-          { "data-series": row.series },
-          ...nameCells(row.series),
-          ...row.values.map((value, i) => numberCell(value, columns[i])),
-        ),
-      ),
+      "tr",
+      { "data-series": row.series },
+      ...nameCells(row.series),
+      ...row.values.map((value, i) => numberCell(value, columns[i])),
     ),
   );
+  const table = tableOf({ class: "figures" }, h("caption", {}, caption), headings, lines);
   makeSortable(table);
   return table;
 }

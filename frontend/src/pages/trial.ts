@@ -7,16 +7,20 @@ import {
   type Panel,
   panelsOf,
   rateOf,
+  type Second,
   type Timeline,
   timelineChart,
   unitOf,
   unitText,
 } from "../charts/timeline";
-import { h, slot } from "../site/dom";
+import { h, slot, tableOf } from "../site/dom";
 import { inUnit, plural } from "../text/format";
 
 const root = document.querySelector<HTMLElement>("[data-timeline-url]");
 const MOST_ROWS = 600;
+
+type Read = (second: Second) => number | null;
+type Column = readonly [name: string, cell: (second: Second) => string];
 
 function drawPanel(place: HTMLElement, timeline: Timeline, panel: Panel): () => void {
   const named = panel.lines.map((line, index) => `${line.label} ${index ? "dashed" : "solid"}`);
@@ -48,55 +52,38 @@ function drawPanel(place: HTMLElement, timeline: Timeline, panel: Panel): () => 
   };
 }
 
+/** The column of a quantity in the unit of its panel; none where the trial has no such panel. */
+function columnsOf(name: string, read: Read, panel: Panel | undefined): Column[] {
+  if (!panel) return [];
+  const unit = unitOf(panel);
+  return [[`${name} (${unit.header})`, (second) => inUnit(read(second), unit)]];
+}
+
 function table(timeline: Timeline, panels: readonly Panel[]): HTMLElement {
   const times = panels.find((panel) => panel.id === "latency");
   const rates = panels.find((panel) => panel.id === "throughput");
-  const timeUnit = times ? unitOf(times) : null;
-  const rateUnit = rates ? unitOf(rates) : null;
-  const columns: [string, (index: number) => string][] = [
-    ["From (s)", (index) => String(timeline.seconds[index]?.start_s ?? "")],
-  ];
-  if (rateUnit) {
-    columns.push([`Throughput (${rateUnit.header})`, (index) => cell(rateOf, index, rateUnit)]);
-  }
-  if (timeUnit) {
-    columns.push([
-      `p50 (${timeUnit.header})`,
-      (index) => cell((second) => second.p50_us, index, timeUnit),
-    ]);
-    columns.push([
-      `p99 (${timeUnit.header})`,
-      (index) => cell((second) => second.p99_us, index, timeUnit),
-    ]);
-  }
   const whole = { factor: 1, suffix: "", header: "" };
-  columns.push(["Failed (1/s)", (index) => cell(failuresOf, index, whole)]);
-  function cell(
-    read: (second: Timeline["seconds"][number]) => number | null,
-    index: number,
-    unit: typeof whole,
-  ): string {
-    const second = timeline.seconds[index];
-    return inUnit(second ? read(second) : null, unit);
-  }
+  const columns: readonly Column[] = [
+    ["From (s)", (second) => String(second.start_s)],
+    ...columnsOf("Throughput", rateOf, rates),
+    ...columnsOf("p50", (second) => second.p50_us, times),
+    ...columnsOf("p99", (second) => second.p99_us, times),
+    ["Failed (1/s)", (second) => inUnit(failuresOf(second), whole)],
+  ];
   const rows = timeline.seconds
     .slice(0, MOST_ROWS)
-    .map((_, index) =>
-      h("tr", {}, ...columns.map(([, read]) => h("td", { class: "number" }, read(index)))),
+    .map((second) =>
+      h("tr", {}, ...columns.map(([, cell]) => h("td", { class: "number" }, cell(second)))),
     );
+  const name = "Seconds of this trial";
   return h(
     "div",
-    { class: "table-box", tabindex: 0, role: "region", "aria-label": "Seconds of this trial" },
-    h(
-      "table",
+    { class: "table-box", tabindex: 0, role: "region", "aria-label": name },
+    tableOf(
       {},
-      h("caption", { class: "visually-hidden" }, "Seconds of this trial"),
-      h(
-        "thead",
-        {},
-        h("tr", {}, ...columns.map(([name]) => h("th", { scope: "col", class: "number" }, name))),
-      ),
-      h("tbody", {}, ...rows),
+      h("caption", { class: "visually-hidden" }, name),
+      columns.map(([title]) => h("th", { scope: "col", class: "number" }, title)),
+      rows,
     ),
   );
 }

@@ -25,6 +25,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+export function tableOf(
+  attributes: Attributes,
+  caption: HTMLElement,
+  headings: readonly Child[],
+  rows: readonly Child[],
+): HTMLTableElement {
+  const head = h("thead", {}, h("tr", {}, ...headings));
+  return h("table", attributes, caption, head, h("tbody", {}, ...rows));
+}
+
 export function svg(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
   const element = document.createElementNS(SVG, tag);
   fill(element, attributes, children);
