@@ -201,7 +201,16 @@ function rank(
       },
       row.tier,
     ),
-    h("span", { class: "name" }, swatch(slot), name),
+    h(
+      "span",
+      { class: "rank-line" },
+      h("span", { class: "name" }, swatch(slot), name),
+      h(
+        "span",
+        { class: "absolute", title: exact(kind, row.exact) },
+        row.exact === null ? row.value : `${row.value}${behindNumber(kind, row.unit)}`,
+      ),
+    ),
     h(
       "span",
       { class: "ratio" },
@@ -209,11 +218,6 @@ function rank(
       row.ratioRange && ` ${row.ratioRange}`,
     ),
     plot(row, slot),
-    h(
-      "span",
-      { class: "absolute", title: exact(kind, row.exact) },
-      row.exact === null ? row.value : `${row.value}${behindNumber(kind, row.unit)}`,
-    ),
     note ? h("span", { class: "remark" }, note) : null,
   ];
   if (!chooseBaseline) {

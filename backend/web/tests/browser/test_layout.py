@@ -209,7 +209,7 @@ def test_a_comparison_of_three_panels_is_short_and_has_every_row_in_sight(visit,
     workloads = [dict(HELLO, name=name, path=f"/{name}") for name in ("hello", "json", "file")]
     cells = [
         CellSpec(
-            server=f"server {number}",
+            server=f"application server {number}",
             workload=workload,
             connections=load,
             rates=tuple(900.0 + 50 * number + 400 * place + 3 * trial for trial in range(3)),
@@ -229,6 +229,10 @@ def test_a_comparison_of_three_panels_is_short_and_has_every_row_in_sight(visit,
     )
     assert name["x"] + name["width"] <= absolute["x"] + 1
     assert absolute["y"] + absolute["height"] <= ratio["y"] + 1
+    # A name of some words takes one line, with room for a version.
+    assert name["width"] > 200
+    heights = page.locator(".rank .name").evaluate_all("all => all.map(e => e.clientHeight)")
+    assert max(heights) < 26
     assert violations(page) == []
 
 
