@@ -19,6 +19,17 @@ describe("the panel of saturation points", () => {
     expect(item?.querySelector("details")?.open).toBe(false);
   });
 
+  it("says once why no series has a saturation point", () => {
+    const data = sample({ series: 3 });
+    const unknown = { x: null, throughput: null, why: "Needs 3 loads" };
+    const knees = data.series.map(({ id }) => ({ series: id, ...unknown }));
+    document.body.append(...saturationPanel({ ...data, knees, capacity: null }));
+    expect(document.body.textContent).toBe("Saturation pointAll 3 series: Needs 3 loads");
+    const others = knees.map((row, i) => (i ? row : { ...row, why: "Too noisy to say" }));
+    document.body.replaceChildren(...saturationPanel({ ...data, knees: others, capacity: null }));
+    expect(document.querySelectorAll("li")).toHaveLength(3);
+  });
+
   it("says saturation points and capacities in sentences, unknown ones with their reason", () => {
     const data = sample({ series: 2 });
     const [first, second] = data.series;

@@ -11,6 +11,8 @@ interface Row {
   readonly series: string;
   readonly text: string;
   readonly why?: string | null;
+  /** Why there is no figure. */
+  readonly reason?: string | null;
 }
 
 export function saturationPanel(figures: Figures): HTMLElement[] {
@@ -22,6 +24,8 @@ function list(figures: Figures, title: string, rows: readonly Row[]): HTMLElemen
   const labels = new Map(figures.series.map((series) => [series.id, fullLabel(figures, series)]));
   const shown = rows.filter((row) => labels.has(row.series));
   if (shown.length === 0) return [];
+  const reason = sharedReason(shown);
+  if (reason) return [section(title, h("p", {}, `All ${shown.length} series: ${reason}`))];
   const item = ({ series, text, why }: Row): HTMLElement =>
     h(
       "li",
@@ -34,14 +38,17 @@ function list(figures: Figures, title: string, rows: readonly Row[]): HTMLElemen
         why ? h("details", { class: "why" }, h("summary", {}, "Why"), h("p", {}, why)) : null,
       ),
     );
-  return [
-    h(
-      "section",
-      { class: "panel" },
-      h("h3", {}, title),
-      h("ul", { class: "derived-list" }, ...shown.map(item)),
-    ),
-  ];
+  return [section(title, h("ul", { class: "derived-list" }, ...shown.map(item)))];
+}
+
+function section(title: string, content: HTMLElement): HTMLElement {
+  return h("section", { class: "panel" }, h("h3", {}, title), content);
+}
+
+/** The reason why nothing is known, where it is the same for several series and there is no other. */
+function sharedReason(rows: readonly Row[]): string {
+  const first = rows[0]?.reason ?? "";
+  return rows.length > 1 && rows.every((row) => row.reason === first) ? first : "";
 }
 
 /** Some sentences of the service name their series already. */
@@ -64,7 +71,7 @@ type CapacityRow = NonNullable<Figures["capacity"]>["rows"][number];
 
 function capacityRow(figures: Figures, row: CapacityRow): Row {
   const { series, x, throughput, why } = row;
-  if (x === null) return { series, text: why ?? "unknown" };
+  if (x === null) return { series, text: why ?? "unknown", reason: why };
   const rate = throughput === null ? "" : `, ${single("rate", throughput)}`;
   return { series, text: `${loadPoint(x, figures.x.label)}${doubt(row)}${rate}`, why };
 }
@@ -81,7 +88,7 @@ function knees(figures: Figures): HTMLElement[] {
     figures,
     "Saturation point",
     (figures.knees ?? []).map(({ series, x, throughput, why }) => {
-      if (x === null) return { series, text: why ?? "not reached" };
+      if (x === null) return { series, text: why ?? "not reached", reason: why };
       const rate = throughput === null ? "" : `, ${single("rate", throughput)}`;
       return { series, text: `${loadPoint(x, figures.x.label)}${rate}`, why };
     }),
