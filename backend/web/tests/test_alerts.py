@@ -121,10 +121,16 @@ def test_an_admin_adds_a_channel_sees_its_secret_and_tests_it(owner, scene):
     earlier = secret_of(channel)
     html = html_of(owner.post(f"{page}/secret", follow=True))
     assert earlier not in html
+    assert "A secret that you replace stops at once" in html
     listed = html_of(owner.get(f"{W}/channels"))
     assert "secret-path" not in listed
     owner.post(f"{page}/delete")
     assert not Channel.objects.exists()
+
+
+def test_each_kind_of_channel_says_which_address_it_takes(owner, scene):
+    html = html_of(owner.get(f"{W}/channels"))
+    assert "Webhook and Slack: an https:// address. E-mail: the address of a member" in html
 
 
 def test_a_member_adds_no_channel(member):
