@@ -116,7 +116,7 @@ def _winner(ranked: Sequence[Candidate], *, is_whole: bool) -> str:
         all_ = f"{'both' if len(ranked) == 2 else f'all {len(ranked)} versions'} keep {rate}"
         return (
             f"{first.title} {all_ if len(keeping) == len(ranked) else some}. Which of them is the "
-            "fastest was not measured."
+            "fastest was not measured: no higher rate was offered."
         )
     if not rest:
         state = "was measured" if is_whole else "is ranked"

@@ -289,11 +289,11 @@ def test_servers_that_keep_the_offered_rate_are_in_no_order(monkeypatch):
     text = summarised(monkeypatch, rows)
     assert text.startswith(
         "Hello: 2 of 4 versions keep the highest offered rate, 4,000 requests/s: a 1 and b 1. "
-        "Which of them is the fastest was not measured."
+        "Which of them is the fastest was not measured: no higher rate was offered."
     )
     assert summarised(monkeypatch, rows[:2]) == (
         "Hello: both keep the highest offered rate, 4,000 requests/s. Which of them is "
-        f"the fastest was not measured. {MACHINE}."
+        f"the fastest was not measured: no higher rate was offered. {MACHINE}."
     )
     alone = summarised(monkeypatch, rows[1:])
     assert "Hello: b 1 is the fastest, with 3,991 requests/s at a rate of 4,000." in alone
