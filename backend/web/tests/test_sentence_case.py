@@ -1,0 +1,28 @@
+"""The pages of an account: their titles are written like those of all other pages."""
+
+import pytest
+
+from backend.web.templatetags.sentence_case import sentence_case
+from backend.web.tests.pages import html_of
+
+
+@pytest.mark.parametrize(
+    ("title", "written"),
+    [
+        ("Add Email Address", "Add e-mail address"),
+        ("Two-Factor Authentication", "Two-factor authentication"),
+        ("IP Address", "IP address"),
+        ("Re-send Verification", "Re-send verification"),
+        ("Email", "E-mail"),
+    ],
+)
+def test_a_title_has_one_capital(title, written):
+    assert sentence_case(title) == written
+
+
+def test_pages_of_an_account_say_e_mail_and_mark_their_tab(owner):
+    page = html_of(owner.get("/accounts/email/"))
+    assert "Add e-mail address" in page
+    assert "Email Address" not in page
+    own = owner.get("/accounts/password/change/", follow=True).content.decode()
+    assert own.count('aria-current="page"') == 1
