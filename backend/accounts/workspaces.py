@@ -145,6 +145,8 @@ def _checked_name(name: str) -> str:
 
 
 def _free_slug(slug: str, *, of: Workspace | None = None) -> str:
+    # PostgreSQL has no NUL; the check of the whole row refuses the space.
+    slug = slug.replace("\0", " ")
     former = FormerSlug.objects.filter(slug=slug)
     if of is not None:
         former = former.exclude(workspace=of)

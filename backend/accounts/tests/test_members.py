@@ -185,6 +185,7 @@ class TestWorkspaces:
             ("x" * 121, "x", "at most 120"),
             ("Lab", "lab", "is taken"),
             ("Lab", "a b", "address is “a b”"),
+            ("Lab", "a\0b", "address is “a b”"),
             ("日本", "", "address is empty"),
             ("New", "new", "is taken"),
         ],
