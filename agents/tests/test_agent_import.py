@@ -143,8 +143,35 @@ def test_a_framework_without_a_name_is_a_difference(results: Path):
     assert "framework 1, but not its name" in read.differences[0]
 
 
-def test_a_summary_of_another_kind_is_refused(results: Path):
-    (results / "results.json").write_text("[]")
+@pytest.mark.parametrize(
+    ("by_framework", "difference"),
+    [
+        ({"netty": [{"totalRequests": 1500}, {"totalRequests": 2999}]}, "results.json has 2999"),
+        ({"netty": [{"totalRequests": 1500}, {"totalRequests": "\x1b[2J"}]}, "an unknown number of"),
+        ({"netty": [5]}, "results.json has 0 results, the raw file has 2"),
+        ({"9" * 5000: []}, "but not its name"),
+        ({"-1": [{}]}, "-1, json: results.json has 1 results, the raw file has 0"),
+        ({"1": 5}, None),
+        (5, None),
+    ],
+    ids=range(7),
+)
+def test_a_summary_may_name_frameworks_and_hold_anything(
+    results: Path, by_framework: object, difference: str | None
+):
+    document = {"frameworks": [{}, "netty"], "rawData": {"json": by_framework}}
+    (results / "results.json").write_text(json.dumps(document))
+    (read,) = read_results(results)
+    if difference is None:
+        assert read.differences == ()
+    else:
+        assert difference in read.differences[0]
+        assert len(read.differences[0]) < 500
+
+
+@pytest.mark.parametrize("text", ["[]", "[" * 100_000], ids=["list", "deep"])
+def test_a_summary_of_another_kind_is_refused(results: Path, text: str):
+    (results / "results.json").write_text(text)
     with pytest.raises(UsageError, match=r"is no results\.json of TechEmpower"):
         read_results(results)
 

@@ -86,7 +86,11 @@ def test_a_machine_that_is_not_described_is_unknown(data: Path, machine: object)
     assert read.members == {}
 
 
-@pytest.mark.parametrize(("text", "reason"), [("{", "cannot be read"), ("[]", "no JSON object")])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("{", "cannot be read"), ("[]", "no JSON object"), ("[" * 100_000, "cannot be read")],
+    ids=range(3),
+)
 def test_a_machine_that_cannot_be_read_is_refused(data: Path, text: str, reason: str):
     (data / "current.json").write_text(text)
     with pytest.raises(UsageError, match=reason):

@@ -62,7 +62,8 @@ def _rows(path: Path) -> list[Mapping[str, Any]]:
     """The results in a file; empty for a file of another kind."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError):
+    # RecursionError: thousands of lists in one another.
+    except (ValueError, OSError, RecursionError):
         return []
     if not isinstance(document, list):
         return []
@@ -112,7 +113,7 @@ def _machine_document(path: Path) -> dict[str, Any]:
         machine = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read ({error}); expected a JSON object.") from error
     if not isinstance(machine, dict):
         raise UsageError(f"{path} is no JSON object; expected the machine with its cpu and cores.")

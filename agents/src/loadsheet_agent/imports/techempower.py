@@ -31,6 +31,8 @@ NOTES = (
 )
 # At most so many are in one envelope; more are further runs.
 TRIALS_PER_RUN = 4_000
+# Of a name in a sentence.
+LONGEST = 150
 RAW = "raw"
 SUMMARY = "results.json"
 _RULE = re.compile(r"^-{20,}$", re.MULTILINE)
@@ -177,17 +179,39 @@ def _differences(summary: Path, outputs: Sequence[Output]) -> Iterator[str]:
         return
     try:
         document = json.loads(summary.read_text(encoding="utf-8"))
-        frameworks, tests = list(document["frameworks"]), dict(document["rawData"])
-    except (ValueError, KeyError, TypeError) as error:
+        names, tests = [str(name) for name in document["frameworks"]], dict(document["rawData"])
+    # RecursionError: thousands of lists in one another.
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{summary} is no results.json of TechEmpower ({error}).") from error
     measured = _measured(outputs)
+    for test, number, levels in _results_of(tests):
+        framework = _name_of(number, names)
+        if framework is None:
+            yield (
+                f"{test[:LONGEST]}: {SUMMARY} has results of framework {number[:LONGEST]}, but not "
+                "its name."
+            )
+        else:
+            yield from _compared(test, framework, levels, measured.get((test, framework), []))
+
+
+def _results_of(tests: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Mapping[str, Any]]]]:
+    """The test, the framework's place or name, and its results in the order of the loads."""
     for test, by_framework in tests.items():
-        for number, levels in dict(by_framework).items():
-            if int(number) < len(frameworks):
-                framework = frameworks[int(number)]
-                yield from _compared(test, framework, levels, measured.get((test, framework), []))
-            else:
-                yield f"{test}: {SUMMARY} has results of framework {number}, but not its name."
+        if isinstance(by_framework, dict):
+            for number, levels in by_framework.items():
+                if isinstance(levels, list):
+                    yield test, number, [level for level in levels if isinstance(level, dict)]
+
+
+def _name_of(number: str, names: Sequence[str]) -> str | None:
+    """The framework at this place, None where the place has no name; later rounds have the name
+    itself.
+    """
+    if not (number.isascii() and number.isdigit()):
+        return number
+    place = int(number) if len(number) < 6 else len(names)
+    return names[place] if place < len(names) else None
 
 
 def _measured(outputs: Sequence[Output]) -> dict[tuple[str, str], list[Output]]:
@@ -202,19 +226,26 @@ def _measured(outputs: Sequence[Output]) -> dict[tuple[str, str], list[Output]]:
 def _compared(
     test: str, framework: str, levels: Sequence[Mapping[str, Any]], outputs: Sequence[Output]
 ) -> Iterator[str]:
+    place = f"{framework[:LONGEST]}, {test[:LONGEST]}"
     if len(levels) != len(outputs):
         yield (
-            f"{framework}, {test}: {SUMMARY} has {len(levels)} results, "
+            f"{place}: {SUMMARY} has {len(levels)} results, "
             f"the raw file has {len(outputs)}."
         )
         return
     for level, output in zip(levels, outputs):
         total = level.get("totalRequests")
+        if not isinstance(total, int):
+            total = None
         if total != output.total:
             yield (
-                f"{framework}, {test}, {output.kind.lower()} {output.level}: {SUMMARY} has "
-                f"{total} requests, the raw file has {output.total}."
+                f"{place}, {output.kind.lower()} {output.level}: {SUMMARY} has "
+                f"{_count(total)} requests, the raw file has {_count(output.total)}."
             )
+
+
+def _count(total: int | None) -> str:
+    return "an unknown number of" if total is None else str(total)
 
 
 def workload_of(output: Output) -> dict[str, Any]:
