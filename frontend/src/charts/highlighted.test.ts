@@ -108,7 +108,22 @@ describe("highlighted series", () => {
     ]);
   });
 
-  it("are those with the most points where nothing is ranked", () => {
+  it("are the best lines of a sweep, however many loads each was measured at", () => {
+    const lines = Array.from({ length: 9 }, (_, i) => {
+      const loads = i === 8 ? [1] : i === 7 ? [1, 8] : [1, 8, 64];
+      const rate = { metrics: { throughput: measure(10 * i) } };
+      return series(
+        `s${i}`,
+        i,
+        loads.map((load) => point(load, rate)),
+      );
+    });
+    const chosen = [...highlightedIn(figures({ series: lines, ranking: null }), sweep)];
+    // s8 has the best figure, but draws no line.
+    expect(chosen).toEqual(["s7", "s6", "s5", "s4", "s3", "s2"]);
+  });
+
+  it("are those with the most points of a trend where nothing is ranked", () => {
     const many = Array.from({ length: 9 }, (_, i) =>
       series(`s${i}`, i, i > 2 ? [point(1, {}), point(8, {})] : [point(1, {})]),
     );

@@ -357,9 +357,27 @@ export function pointText(
  * where a ranking orders them already.
  */
 export function pointWeights(figures: Figures): ReadonlyMap<string, number> {
+  return weightsBy(figures, (points) => points);
+}
+
+/**
+ * As above, but every line counts alike: the highest line is not grey because it was measured at
+ * fewer loads. A single point draws no line.
+ */
+export function lineWeights(figures: Figures): ReadonlyMap<string, number> {
+  return weightsBy(figures, (points) => Math.min(points, 2));
+}
+
+function weightsBy(
+  figures: Figures,
+  weightOf: (points: number) => number,
+): ReadonlyMap<string, number> {
   const changed = new Set((figures.changes ?? []).map((change) => change.series));
   if (changed.size === 0 && figures.ranking) return new Map();
   return new Map(
-    figures.series.map(({ id, points }) => [id, (changed.has(id) ? 1_000 : 0) + points.length]),
+    figures.series.map(({ id, points }) => [
+      id,
+      (changed.has(id) ? 1_000 : 0) + weightOf(points.length),
+    ]),
   );
 }

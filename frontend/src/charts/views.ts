@@ -23,7 +23,7 @@ import {
   tradeoffSummary,
   trendSummary,
 } from "./summary";
-import { joinsPoints, pointWeights, sweepChart } from "./sweep";
+import { joinsPoints, lineWeights, pointWeights, sweepChart } from "./sweep";
 import { hasTradeoff, latencyOf, tradeoffChart } from "./tradeoff";
 import { leaveTrend, openTrend, trendChart, whyNoTrend } from "./trend";
 import type { TimeAxis, View } from "./view";
@@ -38,7 +38,7 @@ const SWEEP: View = {
   legend: sweepLegend,
   summary: sweepSummary,
   stops: sweepStops,
-  weights: pointWeights,
+  weights: lineWeights,
   lines: everySeries,
   hasEndLabels: joinsPoints,
   logAxes: (figures) => ({ x: !isCategory(figures), y: true }),
@@ -82,7 +82,7 @@ export const VIEWS: readonly View[] = [
     legend: tradeoffLegend,
     summary: tradeoffSummary,
     stops: tradeStops,
-    weights: pointWeights,
+    weights: lineWeights,
     lines: everySeries,
     hasEndLabels: (figures) => !isCategory(figures),
     logAxes: () => ({ x: false, y: true }),
@@ -139,6 +139,7 @@ export const VIEWS: readonly View[] = [
     empty: (figures, metric) => whyNoTrend(figures) ?? whyNoValues(figures, metric),
     legend: (figures, options) => sweepLegend(figures, { ...options, trend: true }),
     summary: trendSummary,
+    weights: pointWeights,
     open: openTrend,
     leave: leaveTrend,
   },
