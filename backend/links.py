@@ -94,17 +94,14 @@ def pair_link(slug: str, a: UUID | str, b: UUID | str) -> str:
 
 
 def run_link(run_id: UUID | str) -> str:
-    """The page of a run."""
     return link_to("run-page", run_id)
 
 
 def trial_link(trial_id: UUID | str) -> str:
-    """The page of a trial."""
     return link_to("trial-page", trial_id)
 
 
 def artefact_link(artefact_id: UUID | str) -> str:
-    """The page of an artefact."""
     return link_to("artefact-page", artefact_id)
 
 

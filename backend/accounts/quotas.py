@@ -39,7 +39,6 @@ def service_limits() -> Limits:
 
 
 def limits_of(workspace_id: UUID) -> Limits:
-    """The limits that hold for this workspace."""
     names = [field.name for field in fields(Limits)]
     own = Quota.objects.filter(workspace=workspace_id).values(*names).first() or {}
     chosen = {name: value for name, value in own.items() if value is not None}

@@ -389,7 +389,6 @@ class Figures(Record, frozen=True, kw_only=True):
 
 
 def figures_json(figures: Figures) -> bytes:
-    """The figures as JSON."""
     return msgspec.json.encode(figures)
 
 

@@ -48,7 +48,6 @@ the outputs, and the events of the run name each difference. The summaries of Ht
 
 
 def page() -> str:
-    """The page in Markdown."""
     sections = [f"## {tool.name}\n\n{tool.doc.strip()}\n" for tool in TOOLS.values()]
     return "\n".join([HEAD, *sections])
 

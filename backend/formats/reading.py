@@ -142,7 +142,6 @@ def _figures(entries: Sequence[Entry]) -> list[dict[str, Any] | None]:
 
 
 def _read(texts: Sequence[_Text], tool: str | None) -> list[Entry]:
-    """The runs of texts of one tool."""
     chosen, why = _choose(texts, tool)
     claimed = [text for text in texts if text.claims]
     entries = chosen.read([text.source for text in claimed])

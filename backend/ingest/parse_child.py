@@ -140,7 +140,6 @@ for _kind in (ReadTrial, ArchiveFacts):
 
 
 def trial_of(entry: Mapping[str, Any]) -> ReadTrial:
-    """The trial of an entry that has one."""
     return msgspec.convert(entry["trial"], ReadTrial)
 
 

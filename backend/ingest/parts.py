@@ -82,8 +82,6 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which part it is."""
-
     workspace_id: UUID
     upload_id: UUID
     artefact_sha256: str

@@ -56,7 +56,6 @@ class Poller:
 
 
 def read_due(is_stopping: Callable[[], bool]) -> None:
-    """Read the uploads that are due."""
     # Where a hint is being followed, that work is done already.
     if not READING.locked():
         drain(is_stopping=is_stopping)

@@ -58,7 +58,6 @@ class Usage:
 
 
 def usage_of(workspace_id: UUID) -> Sequence[Usage]:
-    """The usage of each limit of a workspace."""
     limits, sums = limits_of(workspace_id), sums_of(workspace_id)
     reading = Upload.objects.filter(workspace=workspace_id, state=State.PARSING)
     # Uploads that are read together have one lease, and count as one.

@@ -29,7 +29,6 @@ Point = tuple[str, str, str]
 
 
 def page() -> str:
-    """The page in Markdown."""
     lines = [HEAD, *_studies(), "## Servers\n", *_servers()]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -112,7 +112,6 @@ def read_shelf() -> tuple[ShelvedServer, ...]:
 
 
 def find_shelved(slug: str) -> ShelvedServer | None:
-    """The server with this slug."""
     return next((server for server in read_shelf() if server.slug == slug), None)
 
 

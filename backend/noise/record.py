@@ -61,7 +61,6 @@ def runs_with(
 
 
 def hosts_named(workspace_id: UUID, names: Collection[str]) -> Sequence[UUID]:
-    """The hosts of these names."""
     rows = Host.objects.filter(workspace=workspace_id, name__in=names)
     return list(rows.values_list("pk", flat=True))
 

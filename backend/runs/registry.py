@@ -127,7 +127,6 @@ def host_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
 def register_workloads(
     workspace: Workspace, workloads: Sequence[Mapping[str, Any]]
 ) -> Sequence[Workload]:
-    """The workload of each identity."""
     return _register(Workload, workspace, [workload_identity(fields) for fields in workloads])
 
 
@@ -138,7 +137,6 @@ def workload_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def identity_fields(row: Server | Host | Workload) -> dict[str, Any]:
-    """The identity fields of a stored row."""
     return {name: getattr(row, name) for name in _FIELDS[type(row)]}
 
 

@@ -162,7 +162,6 @@ def _answer(
 
 @readable(*DRAWING)
 def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The page."""
     result_set = reading.result_set
     is_member = visible.is_member(request, result_set)
     context = {

@@ -18,7 +18,6 @@ def column_of(metric: Metric) -> str:
 
 
 def measure_columns(metric: Metric) -> list[str]:
-    """The columns of `measure_values`."""
     ends = (*_OF_EACH, *_OF_ROUNDED) if metric.unit == "us" else _OF_EACH
     return [f"{column_of(metric)}{end}" for end in ends]
 

@@ -95,7 +95,6 @@ def read_trials_of_run(run_id: uuid.UUID) -> list[ShownTrial]:
 
 
 def read_trial(trial_id: uuid.UUID) -> ShownTrial:
-    """One trial."""
     of_trial = "cell.id = (SELECT cell_id FROM runs_trial WHERE id = %s)"
     (trial,) = _read("id = %s", of_trial, trial_id)
     return trial

@@ -124,7 +124,6 @@ class CompareQuery:
 
     @property
     def run_ids(self) -> tuple[uuid.UUID, ...]:
-        """The runs that are asked for."""
         return tuple(uuid.UUID(text) for text in self.wanted("run"))
 
     def with_filters(self, **changed: Iterable[object]) -> CompareQuery:

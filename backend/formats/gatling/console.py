@@ -58,7 +58,6 @@ def _is_start(line: Line) -> bool:
 
 
 def read_run(block: Sequence[Line]) -> Entry:
-    """What one run says."""
     titles = [at for at, line in enumerate(block) if is_console(line)]
     last = block[titles[-1] :]
     return read_or_refuse(_read_global if last[0].text.startswith(GLOBAL) else _read_live, last)

@@ -38,7 +38,6 @@ def _is_result(value: Any) -> bool:
 
 
 def read_document(document: Mapping[str, Any]) -> Entry:
-    """One result."""
     return read_figures(
         _trial,
         document,

@@ -24,7 +24,6 @@ def is_result(value: Any) -> bool:
 
 
 def read_document(document: Mapping[str, Any]) -> Entry:
-    """One result."""
     return read_figures(
         _trial,
         document,

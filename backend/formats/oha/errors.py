@@ -35,7 +35,6 @@ WORDS = (
 
 
 def class_of(message: str) -> str:
-    """The class of one message."""
     return class_by_words(message.lower(), WORDS)
 
 

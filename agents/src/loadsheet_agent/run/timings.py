@@ -105,7 +105,6 @@ class Timings:
         return START_S if seconds is None else seconds
 
     def rest_s(self) -> float:
-        """Seconds of a rest."""
         drain = self._mean((self._drain_kind(),))
         return self.plan.rest_s + (self._first_drain_s() if drain is None else drain)
 
