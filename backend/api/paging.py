@@ -98,10 +98,10 @@ def after_asked(request: Request) -> str:
 
 def next_page(request: Request, cursor: str | None) -> str | None:
     """The address of the list's page behind the cursor; None where there is no cursor."""
-    if cursor is None:
+    route = request.resolver_match
+    if cursor is None or route is None:
         return None
     query = {**request.query_params.dict(), "after": cursor}
-    route = request.resolver_match
     return link_to(route.view_name, *route.kwargs.values(), query=query)
 
 
