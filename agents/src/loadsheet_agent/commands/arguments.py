@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from loadsheet_agent import __version__
 from loadsheet_agent.commands.options import (
-    YesNo,
     add_bounds,
     add_max_wait,
+    add_repeated,
     add_service,
     add_short,
     add_tool_path,
@@ -191,13 +191,8 @@ def _add_run(commands: Commands) -> None:
     )
     run.add_argument("--session", metavar="NAME", help="measure together with other agents")
     run.add_argument("--parts", metavar="N", type=int, help="number of agents in the session")
-    run.add_argument(
-        "--label",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="label of the run beside those of the plan; repeatable",
-    )
+    label_help = "label of the run beside those of the plan; repeatable"
+    add_repeated(run, "--label", "KEY=VALUE", label_help)
     run.add_argument(
         "--seed",
         metavar="N",
@@ -232,29 +227,22 @@ def _add_upload(commands: Commands) -> None:
     upload.add_argument("files", metavar="FILE", nargs="+")
     upload.add_argument("--tool", metavar="NAME", help="which load tool wrote the files")
     upload.add_argument("--at", metavar="TIME", help="when the files were measured (ISO 8601)")
-    upload.add_argument(
-        "--label",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="label of the run; repeatable",
-    )
+    add_repeated(upload, "--label", "KEY=VALUE", "label of the run; repeatable")
     about = upload.add_argument_group("the trial that was measured (all files are then one trial)")
     about.add_argument("--server", metavar="NAME")
     about.add_argument("--server-version", metavar="VERSION")
     for name, text in SERVER_TEXTS.items():
         flag = "--" + name.replace("_", "-")
         about.add_argument(flag, metavar="TEXT", help=f'such as "{text.example}"')
-    about.add_argument("--config", metavar="KEY=VALUE", action="append", default=[])
+    add_repeated(about, "--config", "KEY=VALUE")
     about.add_argument("--host", metavar="NAME", help="machine the server ran on")
     about.add_argument("--workload", metavar="NAME")
     about.add_argument("--method", metavar="METHOD")
     about.add_argument("--path", metavar="PATH")
     about.add_argument("--payload-bytes", metavar="N", type=int)
-    about.add_argument("--keepalive", action=YesNo, nargs=0)
-    about.add_argument("--no-keepalive", dest="keepalive", action=YesNo, nargs=0)
-    about.add_argument("--tls", action=YesNo, nargs=0)
-    about.add_argument("--no-tls", dest="tls", action=YesNo, nargs=0)
+    # Without the flag and its --no- form, it stays unknown.
+    about.add_argument("--keepalive", action=argparse.BooleanOptionalAction)
+    about.add_argument("--tls", action=argparse.BooleanOptionalAction)
     about.add_argument("--connections", metavar="N", type=int)
     about.add_argument(
         "--rate", metavar="RPS", type=float, help="offered requests per second (an open loop)"
@@ -274,18 +262,10 @@ def _add_check(commands: Commands) -> None:
     )
     check.add_argument("--baseline", metavar="SIDE", required=True, help="what to compare with")
     check.add_argument("--candidate", metavar="SIDE", help="what was built")
-    check.add_argument(
-        "--run",
-        metavar="ID",
-        action="append",
-        default=[],
-        help="the run of what was built; several runs count together",
-    )
+    add_repeated(check, "--run", "ID", "the run of what was built; several runs count together")
     narrow = check.add_argument_group("what to judge; without these flags, all of the candidate")
     for name in ("server", "workload", "tool", "host", "connections", "rate"):
-        narrow.add_argument(
-            f"--{name}", metavar=name.upper(), action="append", default=[], help="repeatable"
-        )
+        add_repeated(narrow, f"--{name}", name.upper(), "repeatable")
     check.add_argument(
         "--allow",
         choices=("too-noisy", "not-comparable"),

@@ -5,17 +5,11 @@ from __future__ import annotations
 import argparse
 
 
-class YesNo(argparse.Action):
-    """--tls and --no-tls; without either it stays unknown."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, not (option_string or "").startswith("--no-"))
+def add_repeated(
+    parser: argparse._ActionsContainer, flag: str, metavar: str, text: str | None = None
+) -> None:
+    """A flag that may be given several times; without it the list is empty."""
+    parser.add_argument(flag, metavar=metavar, action="append", default=[], help=text)
 
 
 def add_short(parser: argparse.ArgumentParser) -> None:
@@ -25,13 +19,8 @@ def add_short(parser: argparse.ArgumentParser) -> None:
 
 def add_tool_path(parser: argparse.ArgumentParser) -> None:
     """Of commands that run a load tool."""
-    parser.add_argument(
-        "--tool-path",
-        metavar="NAME=PATH",
-        action="append",
-        default=[],
-        help="path of a load tool, such as autocannon=node_modules/.bin/autocannon",
-    )
+    text = "path of a load tool, such as autocannon=node_modules/.bin/autocannon"
+    add_repeated(parser, "--tool-path", "NAME=PATH", text)
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
