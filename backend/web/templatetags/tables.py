@@ -28,11 +28,12 @@ def table(
     is_sortable: bool = False,
     has_columns: bool = False,
 ) -> SafeString:
-    """The rows between the tags as a table.
+    """The heads and rows between the tags as a table; the rows behind the heads are its body.
 
     `classes` and `box`: CSS classes of the table and of its box. `is_sortable`: people sort it by
     its heads. `has_columns`: people choose its columns.
     """
+    head, end, rows = content.partition("</thead>")
     return format_html(
         '<div class="table-box{}" tabindex="0" role="region" aria-label="Table: {}">'
         '<table{}{}{}><caption class="visually-hidden">{}</caption>{}</table></div>',
@@ -42,7 +43,7 @@ def table(
         " data-sortable" if is_sortable else "",
         " data-columns" if has_columns else "",
         caption,
-        content,
+        SafeString(f"{head}{end}<tbody>{rows}</tbody>"),
     )
 
 

@@ -16,6 +16,12 @@ def test_the_heads_of_a_table_tell_figures_from_texts():
     )
 
 
+def test_the_body_of_a_table_begins_behind_its_heads():
+    rows = '{% heads "Name" %}<tr><td>{{ text }}</td></tr>'
+    shown = rendered(f'{{% table "Names" %}}{rows}{{% endtable %}}', text="<b>")
+    assert "</thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>" in shown
+
+
 def test_a_head_to_sort_by_says_its_unit_and_what_is_better():
     head = rendered('{% sortable "p99" "descending" kind="time" better="lower" %}')
     assert 'data-format="time"' in head
