@@ -13,6 +13,7 @@ from typing import Any
 from celery import Celery
 from celery.beat import Scheduler
 from celery.signals import setup_logging
+from django.apps import apps
 from django.conf import settings
 
 from backend.config import error_reports, heartbeat
@@ -26,6 +27,8 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 @setup_logging.connect  # type: ignore[untyped-decorator]
 def log_and_report(loglevel: int = logging.WARNING, **_: Any) -> None:
     """What Django's start does elsewhere."""
+    # With a registry that is ready, if empty, Django lets its connection be used.
+    apps.populate([])
     logging.config.dictConfig(settings.LOGGING)
     logging.getLogger().setLevel(loglevel)
     error_reports.start()

@@ -24,4 +24,11 @@ def worker() -> list[str]:
 def beat() -> list[str]:
     """The clock of collector and canary. Its schedule needs no memory, so it writes no file."""
     clock = "backend.config.clock"
-    return [*CELERY, clock, "beat", f"--scheduler={clock}:Clock", "--pidfile=", "--loglevel=WARNING"]
+    return [
+        *CELERY,
+        clock,
+        "beat",
+        f"--scheduler={clock}:Clock",
+        "--pidfile=",
+        "--loglevel=WARNING",
+    ]

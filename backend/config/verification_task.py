@@ -10,8 +10,9 @@ from django.db import OperationalError
 
 from backend.broker import BROKER
 from backend.config.models import IntegrityReport
+from backend.ingest.integrity_check import Check
 from backend.ingest.storage import StorageAway
-from backend.ingest.verification import Check, verify, verify_rows
+from backend.ingest.verification import verify, verify_rows
 
 VERIFY_TASK = "config.verify"
 VERIFY_ROWS_TASK = "config.verify_rows"

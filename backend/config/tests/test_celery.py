@@ -20,11 +20,12 @@ from backend.config.celery import app
 app.loader.import_default_modules()
 print(*app.tasks, *sys.modules)
 """
-# The last line needs no database: a heartbeat that cannot be stored is a line of the log.
+# It needs no database: a heartbeat that cannot be stored is a line of the log.
 BEAT = """
 import sys
 from backend.config.clock import Clock, app
 app.loader.init_worker()
+app.log.setup(loglevel="WARNING")
 Clock(app=app)._pulse.tick()
 print(*sys.modules)
 """
@@ -33,7 +34,7 @@ SUPERVISOR = "import sys, backend.config.supervisor; print(*sys.modules)"
 
 def names_in(program, **environment):
     """What a process of its own prints."""
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", program]
     done = subprocess.run(
         command,
         cwd=BACKEND.parent,

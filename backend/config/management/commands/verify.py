@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from backend.config.verification_task import store_report
-from backend.ingest.verification import Check, verify
+from backend.ingest.integrity_check import Check
+from backend.ingest.verification import verify
 
 
 class Command(BaseCommand):
