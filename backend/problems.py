@@ -15,11 +15,7 @@ from backend.accounts.workspaces import WorkspaceRefused
 from backend.alerts.lifecycle import AlertEnded, BadState
 from backend.alerts.rules import BadRule, RuleRefused
 from backend.analysis.loading.viewer_slots import RETRY_AFTER_S as ANSWER_AFTER_S
-from backend.analysis.loading.viewer_slots import (
-    AnswersBusy,
-    TooManyAnswers,
-    TooManyComparisons,
-)
+from backend.analysis.loading.viewer_slots import AnswersBusy, TooManyAnswers, TooManyComparisons
 from backend.analysis.pages.gate.describe import StillMeasured
 from backend.analysis.query.compare_query import QueryError
 from backend.deliveries.channels import BadChannel, ChannelRefused
@@ -34,17 +30,23 @@ from backend.errors import (
 )
 from backend.feeds.tokens import TooManyTokens
 from backend.fleet.sessions import JoinRefused
-from backend.ingest.cleaner import CleanerInterrupted
-from backend.ingest.envelope_errors import EnvelopeError
+from backend.ingest.cleaner_refusals import CleanerInterrupted
+from backend.ingest.envelope_refusal import EnvelopeError
+from backend.ingest.fair_slots import RETRY_AFTER_S, Busy
 from backend.ingest.faults import is_database_away, is_database_busy
+from backend.ingest.json_refusals import JsonRefused, JsonTooLarge
 from backend.ingest.parser_failures import ParserFailed
-from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing, PartTooSmall
-from backend.ingest.plain_json import JsonRefused, JsonTooLarge
+from backend.ingest.part_refusals import (
+    PartConflict,
+    PartDamaged,
+    PartsDiffer,
+    PartsMissing,
+    PartTooSmall,
+)
 from backend.ingest.quota import RoomChanged, UploadsUsedUp, WorkspaceFull
 from backend.ingest.receive import UploadConflict, UploadTrashed
 from backend.ingest.retention import RawOutputRemoved
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
-from backend.ingest.slots import RETRY_AFTER_S, Busy
 from backend.ingest.storage import FULL, StorageAway, StorageFull
 from backend.runs.cursors import BadCursor
 from backend.runs.dismissals import DismissalRefused

@@ -12,7 +12,7 @@ from backend import counters
 from backend.alerts.pending import judge_due
 from backend.alerts.tending import forget, look_at_agents
 from backend.deliveries.queue import send_due
-from backend.ingest.polling import Poller
+from backend.ingest.poller import Poller
 
 TEND_TASK = "alerts.tend"
 # A message that is being sent when the worker stops is sent again by its id.

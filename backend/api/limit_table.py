@@ -20,7 +20,7 @@ from backend.feeds.tokens import MAX_TOKENS
 from backend.formats.logs import LONGEST_LINE_BYTES
 from backend.formats.text import REPORT_BYTES
 from backend.ingest import limits as sent
-from backend.ingest.archives import KEPT_TAR_BYTES, MAX_FAR_FILES, MAX_FILES
+from backend.ingest.archive_refusals import MAX_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
 from backend.ingest.plain_json import (
     JSON_BRACKETS,
@@ -29,6 +29,7 @@ from backend.ingest.plain_json import (
     JSON_LEVELS,
     JSON_OBJECT_MEMBERS,
 )
+from backend.ingest.tar_members import KEPT_TAR_BYTES, MAX_FAR_FILES
 from backend.runs import merging
 from backend.runs.names import MAX_CORRECTIONS, MAX_DISMISSALS, MAX_TRIALS, TOKEN_HOSTS
 from backend.sharing.saved_views import MAX_VIEWS

@@ -14,7 +14,7 @@ from backend.accounts.quotas import limits_of
 from backend.api.auth import actor_of
 from backend.api.limit_table import Limit, limits
 from backend.api.schema import operation
-from backend.ingest.quota import stored_bytes
+from backend.ingest.stored_sums import stored_bytes
 
 
 class LimitSerializer(serializers.Serializer[Limit]):

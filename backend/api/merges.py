@@ -18,7 +18,7 @@ from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_row, writable_workspace
-from backend.ingest.editing import merge_names, undo_merged_names
+from backend.ingest.merging import merge_names, undo_merged_names
 from backend.runs.cursors import Page
 from backend.runs.models import FormerName, Merge
 from backend.runs.names import MAX_NAME

@@ -23,7 +23,8 @@ from backend.errors import TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
 from backend.ingest.limits import OBSERVATION_BYTES
-from backend.ingest.quota import add_later, check_quota
+from backend.ingest.quota import check_quota
+from backend.ingest.stored_sums import add_later
 from backend.noise.record import refresh_noise
 from backend.runs.models import Observation, Run
 from backend.runs.observations import Sample, observe

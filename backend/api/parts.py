@@ -27,7 +27,8 @@ from backend.api.schema import operation
 from backend.api.uploads import HOW_TO_SIGN, refuse_too_many, token_sender
 from backend.ingest.limits import MAX_PART_BYTES, MAX_PARTS
 from backend.ingest.models import Part, Upload
-from backend.ingest.parts import PartConflict, Place, parts_of, receive_part
+from backend.ingest.part_refusals import PartConflict
+from backend.ingest.parts import Place, parts_of, receive_part
 from backend.ingest.receive import Sender
 from backend.ingest.storage import CHUNK_BYTES
 

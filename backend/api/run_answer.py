@@ -12,12 +12,8 @@ from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.pages.run import describe_run, describe_single_trial
 from backend.analysis.pages.run_history import describe_corrections
 from backend.api.auth import required_actor, viewer_name
-from backend.ingest.evidence import (
-    RAW_FOR_PROGRAMS,
-    artefacts_by_trial,
-    artefacts_of_trial,
-    rereadings_of,
-)
+from backend.ingest.listed_artefacts import RAW_FOR_PROGRAMS, artefacts_by_trial, artefacts_of_trial
+from backend.ingest.rereadings import rereadings_of
 from backend.runs.models import Trial
 
 

@@ -40,9 +40,9 @@ from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import validated
 from backend.api.workspaces import writable_row
 from backend.fleet.heartbeats import forget_progress
-from backend.ingest.download import plan_file
 from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.limits import ENVELOPE_TRIALS
+from backend.ingest.plan_file import plan_file
 from backend.ingest.trash import delete_run, trash_run
 from backend.links import links_by_id
 from backend.runs.editing import recorded_values

@@ -16,11 +16,11 @@ from backend.api.errors import or_not_found
 from backend.api.paging import ONLY_WORKSPACE, list_operation, newest_first
 from backend.api.runs import RunRowSerializer, workspaces_asked
 from backend.api.schema import operation
-from backend.ingest.trash import (
+from backend.ingest.trash import restore_run
+from backend.ingest.trash_listing import (
     TrashedRun,
     describe_trashed,
     find_trashed_run,
-    restore_run,
     runs_in_trash,
 )
 from backend.runs.cursors import Page

@@ -29,10 +29,11 @@ from backend.api.schema import operation
 from backend.api.strict import StrictSerializer
 from backend.errors import NotFound, TooMany
 from backend.formats import TOOLS
-from backend.ingest.dry_run import DryTrial, dry_run
+from backend.ingest.dry_records import DryTrial
+from backend.ingest.dry_run import dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.limits import ENVELOPE_BYTES, MAX_PARTS
-from backend.ingest.listing import Which
+from backend.ingest.listed_uploads import Which
 from backend.ingest.models import State, Upload
 from backend.ingest.parts import Whole
 from backend.ingest.plain_json import read_json

@@ -16,25 +16,13 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from backend.formats.streams import stream_of
-from backend.ingest.archives import (
-    HEAD_BYTES,
-    open_zip,
-    packing_of,
-    tar_members,
-    tar_pieces,
-    zip_members,
-    zip_pieces,
-)
+from backend.ingest.archives import open_zip, zip_members, zip_pieces
 from backend.ingest.decompress import DecompressionRefused, is_compressed, unpacked
+from backend.ingest.packers import Packer, packer_like
+from backend.ingest.packings import HEAD_BYTES, packing_of
 from backend.ingest.redaction import Scan
-from backend.ingest.rewriting import (
-    REDACTOR,
-    Packer,
-    has_secret_in_gzip_name,
-    head_of,
-    packer_like,
-    without_secrets,
-)
+from backend.ingest.rewriting import REDACTOR, has_secret_in_gzip_name, head_of, without_secrets
+from backend.ingest.tar_members import tar_members, tar_pieces
 
 # The local header of a file in a zip archive: where it gives the lengths of its name and its extra
 # field, and how long it is without them.

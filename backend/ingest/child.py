@@ -10,7 +10,6 @@ import gc
 import os
 import resource
 import signal
-import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import orjson
+from backend.ingest.child_messages import read_message, write_message
 
-LENGTH = struct.Struct(">I")
 # A terminal and systemd send these to every process of a service that they stop.
 SIGNALS_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -77,18 +75,3 @@ def _limit(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_bytes,) * 2)
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def read_message(source: BinaryIO) -> Any:
-    """One length-prefixed JSON message; None at the end."""
-    head = source.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    body = source.read(LENGTH.unpack(head)[0])
-    return orjson.loads(body)
-
-
-def write_message(sink: BinaryIO, body: bytes) -> None:
-    """Write one length-prefixed message."""
-    sink.write(LENGTH.pack(len(body)) + body)
-    sink.flush()

@@ -23,7 +23,8 @@ from backend.ingest.queue import (
     give_back_owed,
     take,
 )
-from backend.ingest.turns import SINCE_INTERACTIVE, Head, heads_of_queues, lock_turns
+from backend.ingest.turn_statement import SINCE_INTERACTIVE
+from backend.ingest.turns import Head, heads_of_queues, lock_turns
 
 # Claimed together. What another workspace uploads meanwhile waits until they are recorded; a batch
 # takes 50 ms, less than a worker needs to hear of an upload.

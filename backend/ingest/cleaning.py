@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import UUID
 
-from backend.ingest.cleaner import Work, cleaner
+from backend.ingest.cleaners import Work, cleaner
 from backend.ingest.limits import INLINE_FILE_BYTES, INLINE_REQUEST_BYTES, SHORT_BYTES
 from backend.ingest.quick_sandbox import QuickLimits
 from backend.ingest.rewriting import REDACTOR, CannotClean, clean_bytes, is_plain
@@ -30,28 +30,6 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Short JSON without secrets."""
     cleaned: dict[str, Any] = REDACTOR.value(fields)
     return cleaned
-
-
-def clean_envelope(
-    envelope: Mapping[str, Any], *, size_bytes: int, workspace_id: UUID | None = None
-) -> dict[str, Any]:
-    """The envelope without secrets; the plan's hash stays that of the plan that is kept."""
-    if size_bytes <= INLINE_FILE_BYTES:
-        cleaned = clean_fields(envelope)
-    else:
-        with cleaner(Work(workspace_id, is_short=size_bytes <= SHORT_BYTES)) as child:
-            cleaned = child.clean_json(envelope)
-    plan = _plan_of(cleaned)
-    if plan is not None and plan != _plan_of(envelope):
-        cleaned["run"]["plan_sha256"] = hashlib.sha256(plan.encode()).hexdigest()
-    return cleaned
-
-
-def _plan_of(envelope: Mapping[str, Any]) -> str | None:
-    """None too where its place holds something else: the envelope is not checked yet."""
-    run = envelope.get("run")
-    plan = run.get("plan") if isinstance(run, Mapping) else None
-    return plan if isinstance(plan, str) else None
 
 
 def clean_name(name: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
@@ -20,10 +20,11 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from backend.errors import WorkFailed
-from backend.ingest.models import Artefact, Part
+from backend.ingest.models import Part
+from backend.ingest.named_bytes import without_row
 from backend.ingest.parts import discard_expired, expired_parts
-from backend.ingest.quota import recount
 from backend.ingest.storage import Listed, StorageAway, storage
+from backend.ingest.stored_sums import recount
 
 log = logging.getLogger(__name__)
 
@@ -35,10 +36,6 @@ LISTED_AT_ONCE = 1000
 # A database that names almost none of the stored artefacts probably belongs to another storage.
 FEW = 100
 SHARE_THAT_MAY_GO = 0.5
-
-
-# Which of some artefacts a package above names. It adds its own function.
-NAMED_ELSEWHERE: list[Callable[[Sequence[str]], set[str]]] = []
 
 
 class TooManyUnnamed(WorkFailed):
@@ -65,7 +62,7 @@ def remove_unnamed(sha256s: Iterable[str]) -> set[str]:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
-            for sha256 in _unnamed(batch):
+            for sha256 in without_row(batch):
                 storage().remove(sha256)
                 removed.add(sha256)
     return removed
@@ -144,9 +141,11 @@ def unnamed_artefacts(before_s: float, *, is_forced: bool = False) -> list[Liste
     entries = storage().list()
     while batch := list(islice(entries, LISTED_AT_ONCE)):
         total += len(batch)
-        without_row = set(_unnamed([entry.name for entry in batch]))
+        unnamed_names = set(without_row([entry.name for entry in batch]))
         unnamed += [
-            entry for entry in batch if entry.name in without_row and entry.written_at_s < before_s
+            entry
+            for entry in batch
+            if entry.name in unnamed_names and entry.written_at_s < before_s
         ]
     if not is_forced and len(unnamed) > max(FEW, total * SHARE_THAT_MAY_GO):
         raise TooManyUnnamed(
@@ -154,15 +153,6 @@ def unnamed_artefacts(before_s: float, *, is_forced: bool = False) -> list[Liste
             "database of this storage? If so, run `manage.py collect --force`."
         )
     return unnamed
-
-
-def _unnamed(sha256s: Sequence[str]) -> list[str]:
-    # An artefact whose bytes were removed for their age names none (retention.py).
-    rows = Artefact.objects.filter(sha256__in=sha256s, upload__raw_removed_at=None)
-    named = set(rows.values_list("sha256", flat=True).distinct())
-    for named_elsewhere in NAMED_ELSEWHERE:
-        named |= named_elsewhere(sha256s)
-    return [sha256 for sha256 in sha256s if sha256 not in named]
 
 
 def _parts_without_row() -> Iterator[Listed]:

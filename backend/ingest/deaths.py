@@ -6,11 +6,7 @@ cause (decision 0019).
 
 from __future__ import annotations
 
-import os
-import resource
 import signal
-import subprocess
-from contextlib import suppress
 from dataclasses import dataclass
 
 from backend.signal_names import signal_name
@@ -66,40 +62,3 @@ class Death:
 def as_mib(size_bytes: int) -> str:
     """Such as "2,048 MiB"."""
     return f"{size_bytes >> 20:,} MiB"
-
-
-def death_of(child: subprocess.Popen[bytes]) -> Death | None:
-    """How the child ended, with what it used; None while it lives."""
-    if child.returncode is not None:
-        return Death(child.returncode)
-    try:
-        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
-    except ChildProcessError:  # reaped elsewhere
-        return Death(child.poll() or 0)
-    if pid == 0:
-        return None
-    # Popen's own wait would not tell what was used.
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return Death(child.returncode, usage.ru_maxrss << 10, most_memory_bytes())
-
-
-def most_memory_bytes() -> int:
-    """The most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-
-
-def has_ended(child: subprocess.Popen[bytes]) -> bool:
-    """Whether it has; `death_of` then says how."""
-    if child.returncode is not None:
-        return True
-    try:
-        ended = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # reaped elsewhere
-        return True
-    return ended is not None
-
-
-def end_group(leader: subprocess.Popen[bytes]) -> None:
-    """End what a child started that has ended itself."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader.pid, signal.SIGKILL)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from django.http import FileResponse, HttpResponse
+from django.http import FileResponse
 
 from backend.ingest.models import Artefact
 from backend.ingest.retention import refuse_removed
 from backend.ingest.storage import open_artefact
-from backend.runs.models import Run
 
 _UNSAFE_IN_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
 
@@ -28,13 +27,5 @@ def download(artefact: Artefact) -> FileResponse:
     )
     response["Content-Length"] = str(artefact.size_bytes)
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
-
-
-def plan_file(run: Run) -> HttpResponse:
-    """The run's plan as a download; UTF-8, so that its bytes are those of the hash."""
-    response = HttpResponse(run.plan.encode(), content_type="application/toml; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="plan-{str(run.pk)[:8]}.toml"'
     response["X-Content-Type-Options"] = "nosniff"
     return response

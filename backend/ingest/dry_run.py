@@ -13,20 +13,21 @@ from typing import IO, Any, cast
 from uuid import uuid4
 
 from backend.formats.model import ReadTrial
+from backend.ingest.child_answers import trial_of
 from backend.ingest.cleaning import CannotClean, Cleaning
+from backend.ingest.dry_records import DryFile, DryRefusal, DryTrial
 from backend.ingest.envelope import Envelope
+from backend.ingest.fair_slots import NOBODYS
 from backend.ingest.incoming import IncomingFile, UploadTooLarge
 from backend.ingest.limits import ANONYMOUS_BYTES
-from backend.ingest.parse_child import trial_of
 from backend.ingest.parser_failures import ParserFailed
+from backend.ingest.preview_slots import PREVIEWS
 from backend.ingest.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
 from backend.ingest.reading import plain_record
 from backend.ingest.sandbox import LocalArtefact
-from backend.ingest.slots import NOBODYS, PREVIEWS
-from backend.runs.checks import Finding, check_trial
+from backend.runs.checks import check_trial
 from backend.runs.measured import (
     NAMED_BY,
-    LoadPoint,
     TrialRecord,
     check_input_of,
     load_point,
@@ -57,50 +58,6 @@ OF_STRANGERS = DryLimits(
     budget_s=3.0,
     quick=QuickLimits(cpu_s=2, unpacked_bytes=4 << 20),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class DryTrial:
-    """A trial as it would be recorded; None is unknown. Times in µs, rates per second."""
-
-    server: str
-    # Its name is from the output: nobody named it.
-    is_named_by_output: bool
-    workload: str
-    point: LoadPoint
-    figures: Mapping[str, Any]
-    findings: Sequence[Finding]
-    incomplete: bool
-    is_warmup: bool = False
-    # What was removed from the text before it was read, as sentences.
-    notes: tuple[str, ...] = ()
-    # The first and last line of the trial's output, where the file has several.
-    lines: tuple[int, int] | None = None
-    # The command line above it; empty where there is none.
-    command: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DryRefusal:
-    """Why a result is not read: the sentence, and apart what was found where and expected."""
-
-    sentence: str
-    line: int | None = None
-    found: str | None = None
-    expected: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DryFile:
-    """What one file holds, as far as it can be told now.
-
-    `sha256`: of the bytes as they would be kept; empty where they were not read.
-    """
-
-    name: str
-    trials: tuple[DryTrial, ...]
-    refusals: tuple[DryRefusal, ...]
-    sha256: str = ""
 
 
 def dry_run(

@@ -6,17 +6,29 @@ listed here are kept and not looked at.
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
-import orjson
 from msgspec import Meta, Struct
 
 from backend.ingest import limits
-from backend.ingest.envelope_errors import EnvelopeError, error_of
+from backend.ingest.envelope_checks import check_labels, check_maps, check_trials
+from backend.ingest.envelope_errors import error_of
+from backend.ingest.envelope_fields import (
+    Amount,
+    Count,
+    Fields,
+    Instant,
+    Name,
+    Notes,
+    Plan,
+    Small,
+    Tail,
+    Text,
+    Words,
+)
+from backend.ingest.envelope_refusal import EnvelopeError
 from backend.runs.server_texts import SERVER_TEXTS
 
 __all__ = [
@@ -31,34 +43,6 @@ __all__ = [
 
 SCHEMA = 1
 PHASES = ("warmup", "measure", "search", "confirm")
-
-Name = Annotated[str, Meta(max_length=limits.NAME_LENGTH)]
-Text = Annotated[str, Meta(max_length=limits.TEXT_LENGTH)]
-Notes = Annotated[str, Meta(max_length=limits.NOTES_LENGTH)]
-Plan = Annotated[str, Meta(max_length=limits.PLAN_LENGTH)]
-Tail = Annotated[str, Meta(max_length=limits.TAIL_LENGTH)]
-Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-Small = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-Amount = Annotated[float, Meta(ge=0, lt=1e15)]
-Value = Tail | int | float | bool | list[Any] | dict[str, Any] | None
-Fields = Annotated[dict[Name, Value], Meta(max_length=limits.MAP_MEMBERS)]
-Word = Annotated[str, Meta(max_length=limits.COMMAND_WORD_LENGTH)]
-Words = Annotated[tuple[Word, ...], Meta(max_length=limits.COMMAND_WORDS)]
-
-
-class Instant(datetime):
-    """A time with its zone, in UTC."""
-
-    @classmethod
-    def read(cls, value: object) -> Instant:
-        """Of ISO 8601; raises ValueError."""
-        instant = cls.fromisoformat(cast(str, value))
-        if instant.tzinfo is None:
-            raise ValueError("no time zone")
-        try:
-            return instant.astimezone(UTC)
-        except OverflowError:
-            raise ValueError("in UTC, no year from 1 to 9999") from None
 
 
 class Section(Struct, frozen=True):
@@ -260,60 +244,10 @@ def read_envelope(value: object) -> Envelope:
     if value.get("schema") != SCHEMA:
         raise EnvelopeError("schema", value.get("schema"), f"{SCHEMA}")
     envelope: Envelope = _convert(value, Envelope, "the envelope")
-    _check_labels(envelope)
-    _check_trials(envelope)
-    _check_maps(envelope)
+    check_labels(envelope)
+    check_trials(envelope)
+    check_maps(envelope)
     return envelope
-
-
-def _check_labels(envelope: Envelope) -> None:
-    labels = (envelope.run and envelope.run.labels) or {}
-    for name, value in labels.items():
-        if _label_length(value) > limits.TEXT_LENGTH:
-            expected = f"text of at most {limits.TEXT_LENGTH} characters"
-            raise EnvelopeError(f"run.labels.{name}", value, expected)
-
-
-def _label_length(value: object) -> int:
-    """Of the text that is stored; of a shorter one where that is too long already."""
-    if isinstance(value, str):
-        return len(value)
-    # No text of JSON is shorter, and none is written as fast.
-    shortest = len(orjson.dumps(value))
-    return shortest if shortest > limits.TEXT_LENGTH else len(json.dumps(value))
-
-
-def _check_trials(envelope: Envelope) -> None:
-    """No ordinal and no file twice; an entry without an ordinal gets its place in the list."""
-    ordinals = set()
-    for index, entry in enumerate(envelope.entries):
-        if entry.given_ordinal is None:
-            msgspec.structs.force_setattr(entry, "given_ordinal", index)
-        if entry.ordinal in ordinals:
-            raise EnvelopeError("trials", "an ordinal used twice", "a different ordinal each")
-        ordinals.add(entry.ordinal)
-        names = entry.artefacts or ()
-        if len(set(names)) < len(names):
-            where = f"trials[{index}].artefacts"
-            raise EnvelopeError(where, list(names), "each file named once")
-
-
-def _check_maps(envelope: Envelope) -> None:
-    """What tells servers and workloads apart is short: a correction keeps it beside each trial."""
-    _check_map(envelope.server, envelope.workload, "")
-    for index, entry in enumerate(envelope.entries):
-        _check_map(entry.server, entry.workload, f"trials[{index}].")
-
-
-def _check_map(server: Server | None, workload: Workload | None, place: str) -> None:
-    maps = {
-        "server.configuration": server and server.configuration,
-        "workload.headers": workload and workload.headers,
-    }
-    for name, members in maps.items():
-        if members and len(orjson.dumps(members)) > limits.IDENTITY_MAP_BYTES:
-            expected = f"an object of at most {limits.IDENTITY_MAP_BYTES:,} bytes of JSON"
-            raise EnvelopeError(place + name, members, expected)
 
 
 def read_host(value: object, role: str) -> dict[str, Any]:

@@ -7,23 +7,17 @@ in which an upload is received.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Field, Model
+from django.db.models import Model
 
-from backend.ingest.collector import LOCK_KEY
+from backend.ingest.insert_statement import fields_of, insert_statement
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.quota import (
-    add_statement,
-    any_share,
-    lock_room,
-    room_condition,
-    room_values,
-)
+from backend.ingest.quota import lock_room, room_values
 from backend.ingest.storage import StorageAway, storage
 from backend.ingest.storage.rows import put_rows
+from backend.ingest.stored_sums import any_share
 
 
 def insert_once(
@@ -58,7 +52,7 @@ def _insert(
 ) -> bool:
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(_statement(is_alone=is_alone), parameters)
+            cursor.execute(insert_statement(is_alone=is_alone), parameters)
             written: int = cursor.rowcount
         is_new = written == len(artefacts)
         if is_new:
@@ -79,43 +73,8 @@ def _check_stored(artefacts: Iterable[Artefact]) -> None:
         raise StorageAway("the bytes were collected as leftovers of another upload")
 
 
-@cache
-def _statement(*, is_alone: bool) -> str:
-    uploads, artefacts = _fields(Upload), _fields(Artefact)
-    arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in artefacts)
-    # The upload that comes second inserts no row, and so no artefacts. Rows are written under the
-    # shared lock of the collector, which ends with the transaction.
-    return f"""
-        WITH upload AS (
-            INSERT INTO {_table(Upload)} ({_names(uploads)})
-            SELECT {", ".join(["%s"] * len(uploads))}
-            WHERE {room_condition("%s", "%s", is_alone=is_alone)}
-            ON CONFLICT (id) DO NOTHING RETURNING id
-        ), stored AS (
-            {add_statement("%s", "%s", "%s", "FROM upload", uploads=1)}
-        )
-        INSERT INTO {_table(Artefact)} ({_names(artefacts)})
-        SELECT artefact.* FROM unnest({arrays}) AS artefact
-        WHERE EXISTS (SELECT FROM upload)
-          AND (SELECT pg_advisory_xact_lock_shared({LOCK_KEY})) IS NOT NULL
-        """  # noqa: S608  names of our own models
-
-
-@cache
-def _fields(model: type[Model]) -> tuple[Field[Any, Any], ...]:
-    return tuple(model._meta.concrete_fields)
-
-
 def _values(row: Model) -> list[Any]:
     return [
         field.get_db_prep_save(getattr(row, field.attname), connection)
-        for field in _fields(type(row))
+        for field in fields_of(type(row))
     ]
-
-
-def _table(model: type[Model]) -> str:
-    return connection.ops.quote_name(model._meta.db_table)
-
-
-def _names(fields: Iterable[Field[Any, Any]]) -> str:
-    return ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)

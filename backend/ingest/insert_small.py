@@ -17,7 +17,8 @@ from uuid import UUID
 from django.db import connection
 
 from backend.ingest.collector import LOCK_KEY
-from backend.ingest.quota import add_statement, any_share, room_condition, room_values
+from backend.ingest.quota import room_condition, room_values
+from backend.ingest.stored_sums import add_statement, any_share
 
 
 @dataclass(frozen=True, slots=True)

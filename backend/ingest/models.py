@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from backend.accounts.models import Token, User, Workspace
 from backend.ingest.json_pieces import PieceDecoder, QuickEncoder
-from backend.ingest.stored_models import SmallContent, StoredBytes
+from backend.ingest.rereading_model import Rereading
+from backend.ingest.stored_models import Part, SmallContent, StoredBytes
 from backend.runs.models import Run, Trial
 
 __all__ = [
@@ -111,7 +112,7 @@ class Upload(models.Model):
                 name="upload_reading",
                 condition=models.Q(state="parsing"),
             ),
-            # Those that a list shows by their state (listing.py); most were read whole.
+            # Those that a list shows by their state (listed_uploads.py); most were read whole.
             models.Index(
                 fields=["workspace", "-received_at"],
                 name="upload_in_trouble",
@@ -194,63 +195,3 @@ class Artefact(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class Part(models.Model):
-    """A numbered part of an artefact whose upload is still on its way."""
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    # Of the upload that will be: its row is written once everything is there.
-    upload_id = models.UUIDField()
-    artefact_sha256 = models.CharField(max_length=64)
-    number = models.PositiveIntegerField()
-    # Of the part; empty until its bytes are durable. Its size is known before.
-    sha256 = models.CharField(max_length=64, default="")
-    size_bytes = models.BigIntegerField(default=0)
-    begun_at = models.DateTimeField(default=timezone.now, db_index=True)
-
-    class Meta:
-        ordering = ["number"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["workspace", "upload_id", "artefact_sha256", "number"],
-                condition=~models.Q(sha256=""),
-                name="part_once",
-            )
-        ]
-        indexes = [models.Index(fields=["workspace", "upload_id"], name="part_of_upload")]
-
-    def __str__(self) -> str:
-        return f"part {self.number} of {self.artefact_sha256[:12]}"
-
-
-class Rereading(models.Model):
-    """One reading of an upload again, with another parser: what it changed, or why it did not."""
-
-    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="rereadings")
-    read_at = models.DateTimeField(default=timezone.now)
-    from_version = models.CharField(max_length=40)
-    to_version = models.CharField(max_length=40)
-    # [{"ordinal", "figure", "before", "after"}, …]
-    changes = models.JSONField(default=list)
-    # The new parser's words where it reads nothing: then the old reading stays.
-    refused = models.TextField(default="")
-    # How the parser ended before it answered (memory, CPU time, a crash, a kill); the old reading
-    # stays, and nothing is known of what the parser would have read.
-    stopped = models.TextField(default="", db_default="")
-
-    class Meta:
-        ordering = ["-read_at"]
-
-    def __str__(self) -> str:
-        return f"{self.upload_id} read by {self.to_version}"
-
-    @property
-    def outcome(self) -> str:
-        """In one word: refused, stopped, changed or unchanged."""
-        if self.refused:
-            return "refused"
-        if self.stopped:
-            return "stopped"
-        return "changed" if self.changes else "unchanged"

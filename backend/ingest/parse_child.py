@@ -16,12 +16,7 @@ from typing import Any, BinaryIO
 import msgspec
 import orjson
 
-from backend.formats import (
-    PARSER_VERSION,
-    FormatError,
-    parse,
-    techempower_summary,
-)
+from backend.formats import PARSER_VERSION, FormatError, parse, techempower_summary
 from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
 from backend.formats.httparena import machine
 from backend.formats.model import Entry, ParsedTrial, RawArtefact, ReadTrial
@@ -29,6 +24,7 @@ from backend.formats.provenance import MAX_BYTES, NotTraced, trace
 from backend.formats.text import read_up_to
 from backend.ingest.archives import files_of
 from backend.ingest.child import Limits, serve
+from backend.ingest.child_answers import as_entry, as_refusal
 from backend.ingest.decompress import DecompressionRefused, unpacked
 
 # What reads the facts of an archive of results: nothing of an archive of another kind.
@@ -86,11 +82,6 @@ def _archive(artefacts: Sequence[RawArtefact], entries: Sequence[Entry]) -> dict
     return {}
 
 
-def archive_of(answer: Mapping[str, Any]) -> ArchiveFacts:
-    """What an answer says of the archive."""
-    return msgspec.convert(answer["archive"], ArchiveFacts) if "archive" in answer else NO_FACTS
-
-
 def _trace(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """Which numbers of the artefacts the figures of one of their trials stand on."""
     pieces = []
@@ -105,19 +96,6 @@ def _trace(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     return {"texts": traced.texts, "figures": figures, "marks": marks}
 
 
-def as_refusal(refused: Exception) -> dict[str, Any]:
-    """A refusal: one sentence, and its parts (reason, line, found, expected)."""
-    answer: dict[str, Any] = {"refused": str(refused)}
-    if isinstance(refused, FormatError):
-        answer["refusal"] = {
-            "reason": refused.reason,
-            "line": refused.line,
-            "found": None if refused.found is None else refused.found[:300],
-            "expected": refused.expected,
-        }
-    return answer
-
-
 def _opener_of(item: Mapping[str, str]) -> Callable[[], BinaryIO]:
     """What opens a raw file: a file on disk, or a small text that came with the request."""
     if "text" in item:
@@ -127,20 +105,9 @@ def _opener_of(item: Mapping[str, str]) -> Callable[[], BinaryIO]:
     return lambda: path.open("rb")
 
 
-def as_entry(entry: Entry) -> dict[str, Any]:
-    """One trial, or refusal, as JSON: {"trial": a ReadTrial} or as `as_refusal` gives it."""
-    if isinstance(entry, FormatError):
-        return as_refusal(entry)
-    return {"trial": msgspec.to_builtins(ReadTrial.of(entry))}
-
-
 # Threads that looked up its fields at the same time would end the process (see envelope.py).
 for _kind in (ReadTrial, ArchiveFacts):
     msgspec.json.Decoder(_kind)
-
-
-def trial_of(entry: Mapping[str, Any]) -> ReadTrial:
-    return msgspec.convert(entry["trial"], ReadTrial)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import IO, Any
+from typing import IO
 from uuid import UUID
 
 from django.conf import settings
@@ -22,52 +22,21 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Greatest, Now
 
-from backend.errors import Conflict, Refused, TooLarge, TooMany, Unprocessable
 from backend.ingest.faults import DatabaseGone
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part
+from backend.ingest.part_refusals import (
+    NO_ROOM_WAIT_S,
+    NoRoom,
+    PartConflict,
+    PartDamaged,
+    PartsDiffer,
+    PartsMissing,
+    PartsTooLarge,
+    PartTooSmall,
+)
 from backend.ingest.quota import check_quota, lock_room
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
-
-NO_ROOM_WAIT_S = 600
-
-
-class PartConflict(Conflict):
-    """A part of this number came before with other bytes."""
-
-
-class PartTooSmall(Refused):
-    """A second part below the least size."""
-
-
-class PartDamaged(Refused):
-    """Not the bytes that were sent."""
-
-
-class PartsMissing(Refused):
-    """The upload names parts that are not there; `numbers` are the first of them."""
-
-    def __init__(self, name: str, numbers: Sequence[int]) -> None:
-        self.name, self.numbers = name, tuple(numbers)
-        shown = ", ".join(map(str, self.numbers))
-        super().__init__(f"These parts of {name!r} are missing: {shown}.")
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """The numbers as `missing`."""
-        return {"missing": list(self.numbers)}
-
-
-class PartsDiffer(Unprocessable):
-    """Put together, the parts are not the artefact that was named."""
-
-
-class NoRoom(TooMany):
-    """The workspace has too many bytes waiting in parts."""
-
-
-class PartsTooLarge(TooLarge):
-    """More bytes than one upload may have."""
 
 
 @dataclass(frozen=True, slots=True)

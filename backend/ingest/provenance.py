@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import caches
@@ -13,6 +12,7 @@ from backend.formats import PARSER_VERSION
 from backend.ingest.models import Artefact
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.preview import preview
+from backend.ingest.provenance_records import Provenance, RawText, Read
 from backend.ingest.quick_sandbox import quick_sandbox
 from backend.ingest.sandbox import LocalArtefact
 from backend.ingest.storage import StorageAway, storage
@@ -21,40 +21,6 @@ from backend.runs.models import Trial
 KEPT_S = 24 * 3600
 # More files than any load tool writes for one trial.
 MAX_ARTEFACTS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """A number in the text of an artefact and the figures that were read with it. Without figures
-    it must agree with others, or the reading is refused.
-    """
-
-    start: int
-    end: int
-    line: int
-    figures: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RawText:
-    """An artefact as text, with the numbers that were read in it, in their order."""
-
-    artefact: Artefact
-    text: str
-    truncated: bool
-    reads: tuple[Read, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """The raw texts of a trial; `figures` are what is read of them now, by their paths.
-
-    Where nothing could be traced `figures` is empty and `why_not` says why, as a sentence.
-    """
-
-    texts: tuple[RawText, ...]
-    figures: Mapping[str, Any]
-    why_not: str
 
 
 def provenance_of(trial: Trial) -> Provenance:

@@ -10,17 +10,15 @@ from django.db import transaction
 from backend.accounts import audit
 from backend.accounts.models import Workspace
 from backend.broker import forget_answers
-from backend.ingest.collector import remove_unnamed_later
-from backend.ingest.models import Artefact, Upload
 from backend.ingest.parts import discard_of_workspace
 from backend.ingest.removal import remove_run
+from backend.ingest.upload_removal import UPLOADS_AT_ONCE, remove_some_uploads
 from backend.runs.models import Run
 
 log = logging.getLogger(__name__)
 
 # Of one call: the worker has uploads to read. The next call goes on.
 BUDGET_S = 20.0
-UPLOADS_AT_ONCE = 100
 
 
 def purge_deleted_workspaces(budget_s: float = BUDGET_S) -> int:
@@ -38,7 +36,7 @@ def _purge(workspace: Workspace, deadline: float) -> bool:
         if time.monotonic() > deadline:
             return False
         remove_run(run)
-    while _remove_some_uploads(workspace):
+    while remove_some_uploads(workspace):
         if time.monotonic() > deadline:
             return False
     if not discard_of_workspace(workspace.pk):
@@ -49,14 +47,3 @@ def _purge(workspace: Workspace, deadline: float) -> bool:
     forget_answers()
     log.info("workspace_purged", extra={"workspace": str(workspace.pk)})
     return True
-
-
-def _remove_some_uploads(workspace: Workspace) -> bool:
-    """Remove uploads that became no run, with their files; False where there were none."""
-    with transaction.atomic():
-        rows = Upload.objects.select_for_update().filter(workspace=workspace)
-        ids = list(rows.values_list("pk", flat=True)[:UPLOADS_AT_ONCE])
-        files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
-        Upload.objects.filter(pk__in=ids).delete()
-    remove_unnamed_later(files)
-    return bool(ids)

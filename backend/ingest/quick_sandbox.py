@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.ingest.child import Limits
+from backend.ingest.fair_slots import Busy, OwnerBusy
 from backend.ingest.parser_failures import ParserFailed
+from backend.ingest.preview_slots import PAGES, PREVIEWS
 from backend.ingest.sandbox import LocalArtefact, Sandbox, current_limits
-from backend.ingest.slots import PAGES, PREVIEWS, Busy, OwnerBusy
 
 # Parsers that nobody uses now; as many as were used at once, which the slots of previews bound.
 _idle: list[_Parser] = []

@@ -15,42 +15,23 @@ written alone, after the one before was committed (`lock_room`): so none is one 
 from __future__ import annotations
 
 import math
-import secrets
-from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
-from django.db.models import Sum
-from django.db.models.functions import Coalesce
+from django.db import connection
 from django.utils import timezone
 
 from backend.accounts.quotas import limits_of, service_limits
 from backend.errors import Away, Refused, TooMany
-from backend.ingest.models import Artefact, Upload
+from backend.ingest.stored_sums import SUMS_OF, stored_bytes, sums_of
 
-# Rows of the sum of one workspace. Two uploads at the same time seldom add to the same row, so the
-# second seldom waits until the first is written.
-SHARES = 16
 # Where there is room for fewer uploads than this, of the size that comes, or for less than so many
 # bytes, uploads are written alone: more cannot be on their way at the same time.
 NEAR_UPLOADS = 256
 NEAR_BYTES = 1 << 30
 # The first half of the key of a workspace's lock.
 LOCK_CLASS = 0x10AD_5EE7
-
-
-# What counts: statements that give a workspace_id and size_bytes. A package above adds its own.
-COUNTED = [
-    "SELECT upload.workspace_id, artefact.size_bytes FROM ingest_artefact artefact"
-    " JOIN ingest_upload upload ON upload.id = artefact.upload_id"
-    " WHERE upload.raw_removed_at IS NULL",
-    "SELECT workspace_id, envelope_bytes FROM ingest_upload",
-    "SELECT workspace_id, octet_length(packed) FROM runs_observation",
-]
 
 
 class WorkspaceFull(Refused):
@@ -66,35 +47,6 @@ class RoomChanged(Away):
 
     def __init__(self) -> None:
         super().__init__("The workspace had no room a moment ago, and has now.")
-
-
-# The day of today, in UTC and by the database's clock.
-TODAY = "(statement_timestamp() AT TIME ZONE 'UTC')::date"
-# Of one workspace: its bytes, and its uploads today.
-_SUMS = f"""
-    SELECT coalesce(sum(size_bytes), 0)::bigint AS size_bytes,
-        coalesce(sum(uploads) FILTER (WHERE day = {TODAY}), 0)::bigint AS uploads
-    FROM ingest_storedbytes WHERE workspace_id = """  # noqa: S608  our own names
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What a workspace has stored, and how many uploads it sent today."""
-
-    size_bytes: int
-    uploads: int
-
-
-def sums_of(workspace_id: UUID) -> Sums:
-    """What was deleted does not count as stored, and counts as sent."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"{_SUMS} %s", [workspace_id])
-        return Sums(*cursor.fetchone())
-
-
-def stored_bytes(workspace_id: UUID) -> int:
-    """Bytes that a workspace has stored; what was deleted does not count."""
-    return sums_of(workspace_id).size_bytes
 
 
 def check_quota(workspace_id: UUID, size_bytes: int) -> None:
@@ -152,7 +104,7 @@ def room_condition(workspace: str, size_bytes: str, *, is_alone: bool) -> str:
         lock = f"pg_try_advisory_xact_lock_shared({LOCK_CLASS}, hashtext(room.id::text))"
     return f"""EXISTS (
             SELECT FROM (SELECT {workspace}::uuid AS id) AS room
-            CROSS JOIN LATERAL ({_SUMS} room.id) AS used
+            CROSS JOIN LATERAL ({SUMS_OF} room.id) AS used
             LEFT JOIN accounts_quota AS quota ON quota.workspace_id = room.id
             WHERE used.size_bytes + greatest({size_bytes}::bigint * {near_uploads}, {near_bytes})
                 <= coalesce(quota.stored_bytes, %s)
@@ -165,66 +117,3 @@ def room_values() -> list[Any]:
     """The limits of the service, for `room_condition`."""
     limits = service_limits()
     return [limits.stored_bytes, limits.uploads_per_day]
-
-
-def any_share() -> int:
-    """The number of the row to add to."""
-    return secrets.randbelow(SHARES)
-
-
-def add_later(workspace_id: UUID, size_bytes: int) -> None:
-    """Add to the sum once the transaction is committed, so that none waits for another's sum.
-
-    The collector adds what a killed process did not.
-    """
-    transaction.on_commit(partial(add, workspace_id, size_bytes), robust=True)
-
-
-def add(workspace_id: UUID, size_bytes: int) -> None:
-    """Add to the sum of a workspace, or subtract from it."""
-    with connection.cursor() as cursor:
-        cursor.execute(add_statement("%s", "%s", "%s"), [workspace_id, any_share(), size_bytes])
-
-
-def bytes_of_uploads(upload_ids: Collection[UUID]) -> int:
-    """What counts of these uploads: their files and envelopes."""
-    artefacts = Artefact.objects.filter(upload__in=upload_ids, upload__raw_removed_at=None)
-    files = artefacts.aggregate(total=Coalesce(Sum("size_bytes"), 0))["total"]
-    uploads = Upload.objects.filter(pk__in=upload_ids)
-    envelopes = uploads.aggregate(total=Coalesce(Sum("envelope_bytes"), 0))["total"]
-    return int(files + envelopes)
-
-
-def add_statement(
-    workspace: str, share: str, size_bytes: str, source: str = "", *, uploads: int = 0
-) -> str:
-    """SQL that adds to the sums of a workspace, from expressions and what follows them (FROM …)."""
-    return f"""
-        INSERT INTO ingest_storedbytes AS stored (workspace_id, share, size_bytes, uploads, day)
-        SELECT {workspace}, {share}, {size_bytes}, {uploads}, {TODAY} {source}
-        ON CONFLICT (workspace_id, share) DO UPDATE SET
-            size_bytes = stored.size_bytes + excluded.size_bytes,
-            uploads = excluded.uploads
-                + CASE WHEN stored.day = excluded.day THEN stored.uploads ELSE 0 END,
-            day = excluded.day
-        """
-
-
-def recount() -> int:
-    """Correct the sums by what is stored; of how many workspaces.
-
-    One statement sees one state of both, so uploads that come meanwhile are counted once.
-    """
-    counted = " UNION ALL ".join(COUNTED)
-    source = f"""
-        FROM (
-            SELECT workspace_id, sum(size_bytes) AS missing FROM (
-                {counted} UNION ALL
-                SELECT workspace_id, -size_bytes FROM ingest_storedbytes
-            ) AS entries (workspace_id, size_bytes) GROUP BY workspace_id
-        ) AS sums WHERE missing <> 0
-        """  # noqa: S608  our own statements
-    with connection.cursor() as cursor:
-        cursor.execute(add_statement("workspace_id", "0", "missing", source))
-        corrected: int = cursor.rowcount
-    return corrected

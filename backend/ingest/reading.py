@@ -17,10 +17,10 @@ from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
 from backend.formats.model import ReadTrial
 from backend.formats.server_header import Product, read_product
 from backend.ingest.answers import Answers
+from backend.ingest.child_answers import archive_of, trial_of
 from backend.ingest.envelope import Envelope, TrialEntry, given_members, read_envelope
 from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.parse_child import archive_of, trial_of
 from backend.runs.measured import NAMED_BY, UNKNOWN_SERVER, TrialRecord
 from backend.runs.names import MAX_TRIALS, is_unknown
 

@@ -13,9 +13,10 @@ from uuid import UUID
 from django.db import transaction
 
 from backend.errors import Conflict
-from backend.ingest.cleaning import Cleaning, clean_envelope
+from backend.ingest.cleaning import Cleaning
 from backend.ingest.content_hash import all_hashes, content_hash, keyed
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
+from backend.ingest.envelope_cleaning import clean_envelope
 from backend.ingest.hints import hint
 from backend.ingest.incoming import (
     Arrived,
@@ -29,7 +30,8 @@ from backend.ingest.incoming import (
 from backend.ingest.insert import insert_once
 from backend.ingest.limits import ENVELOPE_BYTES
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.parts import PartsDiffer, PartsMissing, Whole, forget, put_together
+from backend.ingest.part_refusals import PartsDiffer, PartsMissing
+from backend.ingest.parts import Whole, forget, put_together
 from backend.ingest.plain_json import check_plain
 from backend.ingest.priority import is_interactive
 from backend.ingest.quota import explain_refusal

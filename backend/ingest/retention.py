@@ -24,9 +24,9 @@ from django.utils import timezone
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Workspace
 from backend.errors import Refused
-from backend.ingest.collector import remove_unnamed_later
+from backend.ingest.collector import Collected, remove_unnamed_later
 from backend.ingest.models import END_STATES, NAMED_RUN, Artefact, Upload, as_hex
-from backend.ingest.quota import add
+from backend.ingest.stored_sums import add
 
 log = logging.getLogger(__name__)
 
@@ -65,13 +65,15 @@ def count_due_output(workspace: Workspace, days: int) -> DueOutput:
     return DueOutput(**{name: int(count) for name, count in counts.items()})
 
 
-def list_due_output() -> list[DueOutput]:
-    """What the settings of all workspaces remove now, for each workspace that has one."""
-    return [
+def due_output() -> Collected:
+    """What the settings of all workspaces remove now."""
+    due = [
         count_due_output(workspace, workspace.raw_kept_days)
         for workspace in _limited_workspaces()
         if workspace.raw_kept_days is not None
     ]
+    files, size_bytes = sum(each.files for each in due), sum(each.size_bytes for each in due)
+    return Collected("raw files past their days", files, size_bytes)
 
 
 def _limited_workspaces() -> QuerySet[Workspace]:

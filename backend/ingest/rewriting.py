@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import codecs
 import io
-import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Protocol
-
-import zstandard
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from backend.errors import Unprocessable
-from backend.ingest.archives import HEAD_BYTES, packing_of
 from backend.ingest.decompress import (
     GZIP_MAGIC,
     DecompressionRefused,
@@ -24,6 +20,8 @@ from backend.ingest.decompress import (
     is_compressed,
     unpacked,
 )
+from backend.ingest.packers import Packer, packer_like
+from backend.ingest.packings import HEAD_BYTES, packing_of
 from backend.ingest.redaction import Redactor, Scan, blocks
 
 if TYPE_CHECKING:
@@ -36,13 +34,6 @@ READ_BYTES = 1 << 20
 # The header of a gzip file: its flags, which say that a name follows, and its length.
 GZIP_FLAGS_AT, GZIP_NAMED, GZIP_HEADER_BYTES = 3, b"\x08", 10
 UTF16_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-
-
-class Packer(Protocol):
-    """What compresses a stream."""
-
-    def compress(self, data: bytes, /) -> bytes: ...
-    def flush(self) -> bytes: ...
 
 
 class CannotClean(Unprocessable):
@@ -100,13 +91,6 @@ def rewritten(file: BinaryIO, *, limit_bytes: int) -> Iterator[bytes]:
     if not text.is_unpacked:
         return pieces
     return _packed(pieces, text, packer_like(beginning))
-
-
-def packer_like(beginning: bytes) -> Packer:
-    """Packs as a file is packed that begins so: gzip or zstd."""
-    if beginning.startswith(GZIP_MAGIC):
-        return zlib.compressobj(wbits=31)
-    return zstandard.ZstdCompressor().compressobj()
 
 
 def _packed(pieces: Iterable[bytes], text: _Text, packer: Packer) -> Iterator[bytes]:

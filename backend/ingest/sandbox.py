@@ -17,9 +17,17 @@ from typing import Any, cast
 import orjson
 from django.conf import settings
 
-from backend.ingest.child import LENGTH, Limits
-from backend.ingest.child_process import close_pipes, has_output, start_child
-from backend.ingest.deaths import Death, death_of, end_group, has_ended
+from backend.ingest.child import Limits
+from backend.ingest.child_messages import LENGTH
+from backend.ingest.child_process import (
+    close_pipes,
+    death_of,
+    end_group,
+    has_ended,
+    has_output,
+    start_child,
+)
+from backend.ingest.deaths import Death
 from backend.ingest.parser_failures import (
     ChildEnded,
     ParserDied,

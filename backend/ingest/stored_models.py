@@ -1,6 +1,8 @@
-"""What is stored of the bytes themselves, and how many they are."""
+"""What is stored of the bytes themselves, which of them wait, and how many they are."""
 
 from __future__ import annotations
+
+import uuid
 
 from django.db import models
 from django.utils import timezone
@@ -41,3 +43,32 @@ class StoredBytes(models.Model):
 
     def __str__(self) -> str:
         return f"{self.size_bytes} bytes of {self.workspace_id}"
+
+
+class Part(models.Model):
+    """A numbered part of an artefact whose upload is still on its way."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    # Of the upload that will be: its row is written once everything is there.
+    upload_id = models.UUIDField()
+    artefact_sha256 = models.CharField(max_length=64)
+    number = models.PositiveIntegerField()
+    # Of the part; empty until its bytes are durable. Its size is known before.
+    sha256 = models.CharField(max_length=64, default="")
+    size_bytes = models.BigIntegerField(default=0)
+    begun_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "upload_id", "artefact_sha256", "number"],
+                condition=~models.Q(sha256=""),
+                name="part_once",
+            )
+        ]
+        indexes = [models.Index(fields=["workspace", "upload_id"], name="part_of_upload")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.artefact_sha256[:12]}"

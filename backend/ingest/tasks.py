@@ -7,16 +7,14 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_process_init, worker_process_shutdown
 
-from backend.ingest import worker
+from backend.ingest import polling, worker
 from backend.ingest.collector import collect_in_turn
 from backend.ingest.hints import DRAIN_TASK
-from backend.ingest.polling import Poller, read_due
 from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.retention import remove_due_output
 from backend.ingest.trash import remove_expired_runs
 
 COLLECT_TASK = "ingest.collect"
-_pollers: list[Poller] = []
 
 
 @shared_task(name=DRAIN_TASK)  # type: ignore[untyped-decorator]
@@ -38,12 +36,10 @@ def collect() -> None:
 @worker_process_init.connect  # type: ignore[untyped-decorator]
 def start_polling(**_: Any) -> None:
     """Every reader looks for uploads by itself too."""
-    _pollers.append(Poller(read_due, fault="queue_not_polled"))
-    _pollers[-1].start()
+    polling.start()
 
 
 @worker_process_shutdown.connect  # type: ignore[untyped-decorator]
 def stop_polling(**_: Any) -> None:
     """An upload that is being read is read to its end."""
-    while _pollers:
-        _pollers.pop().stop()
+    polling.stop()

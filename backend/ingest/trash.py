@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -19,12 +17,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from backend.accounts.audit import record, record_each
-from backend.accounts.models import Act, User, Workspace
-from backend.ingest.models import Upload
-from backend.ingest.quota import bytes_of_uploads
-from backend.ingest.removal import remove_run, uploads_of_runs
+from backend.accounts.models import Act, User
+from backend.ingest.removal import remove_run
+from backend.ingest.run_uploads import uploads_of_runs
 from backend.noise.record import refresh_noise_of_runs
-from backend.runs.listing import RunRow, rows_of
 from backend.runs.models import Run
 from backend.runs.registry import lock_names
 from backend.runs.text_checks import check_texts
@@ -33,17 +29,6 @@ log = logging.getLogger(__name__)
 KEPT_IN_TRASH = timedelta(days=30)
 # Removed in one turn of the collector; the next turn goes on.
 MOST_AT_ONCE = 100
-MAX_LISTED = 200
-
-
-@dataclass(frozen=True, slots=True)
-class TrashedRun:
-    """A run in the trash: `gone_at` is when the collector deletes it for good."""
-
-    run: RunRow
-    trashed_at: datetime
-    trashed_by: User | None
-    gone_at: datetime
 
 
 def trash_run(run: Run, *, by: User | None) -> None:
@@ -89,41 +74,9 @@ def _move(runs: Sequence[Run], *, trashed_at: datetime | None, by: User | None) 
     record_each(act, workspace, moved)
 
 
-def find_trashed_run(run_id: UUID, workspace_ids: Sequence[UUID]) -> Run | None:
-    """The run with this id in the trash of one of these workspaces."""
-    rows = _trashed(Q(pk=run_id, workspace__in=workspace_ids))
-    return rows.select_related("workspace").first()
-
-
-def list_trash(workspace_ids: Sequence[UUID]) -> list[TrashedRun]:
-    """The runs in the trash of these workspaces, the latest first; at most 200."""
-    return describe_trashed(list(runs_in_trash(workspace_ids).order_by("-trashed_at")[:MAX_LISTED]))
-
-
-def runs_in_trash(workspace_ids: Sequence[UUID]) -> QuerySet[Run]:
-    """The runs in the trash of these workspaces, with what a list shows of each."""
-    rows = _trashed(Q(workspace__in=workspace_ids))
-    return rows.select_related("workspace", "server_host", "trashed_by")
-
-
-def describe_trashed(runs: Sequence[Run]) -> list[TrashedRun]:
-    """These runs of the trash as a list shows them, in their order."""
-    return [
-        TrashedRun(row, run.trashed_at, run.trashed_by, run.trashed_at + KEPT_IN_TRASH)
-        for run, row in zip(runs, rows_of(runs), strict=True)
-        if run.trashed_at is not None
-    ]
-
-
-def trashed_bytes(workspace: Workspace) -> int:
-    """What the runs in the trash of a workspace count in its quota."""
-    uploads = Upload.objects.filter(workspace=workspace, is_in_trash=True)
-    return bytes_of_uploads(list(uploads.values_list("pk", flat=True)))
-
-
 def remove_expired_runs() -> int:
     """Delete for good what has been in the trash for 30 days; how many runs."""
-    expired = _trashed(Q(trashed_at__lt=timezone.now() - KEPT_IN_TRASH)).order_by("trashed_at")
+    expired = trashed(Q(trashed_at__lt=timezone.now() - KEPT_IN_TRASH)).order_by("trashed_at")
     runs = list(expired.select_related("workspace")[:MOST_AT_ONCE])
     removed = sum(remove_trashed_run(run) for run in runs)
     if removed:
@@ -137,7 +90,7 @@ def remove_trashed_run(run: Run) -> bool:
     was read.
     """
     lock_names(run.workspace, exclusive=True)
-    is_trashed = _trashed(Q(pk=run.pk, trashed_at=run.trashed_at)).exists()
+    is_trashed = trashed(Q(pk=run.pk, trashed_at=run.trashed_at)).exists()
     if is_trashed:
         delete_run(run)
     return is_trashed
@@ -150,5 +103,6 @@ def delete_run(run: Run) -> None:
     record(Act.RUN_DELETED, run.workspace, subject=run.pk, subject_id=run.pk)
 
 
-def _trashed(condition: Q) -> QuerySet[Run]:
+def trashed(condition: Q) -> QuerySet[Run]:
+    """The runs in the trash for which this is true."""
     return Run.with_trash.filter(condition, trashed_at__isnull=False)

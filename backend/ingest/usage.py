@@ -14,7 +14,8 @@ from backend.accounts.invitations import usable_invitations
 from backend.accounts.models import Membership
 from backend.accounts.quotas import limits_of, service_limits
 from backend.ingest.models import State, Upload
-from backend.ingest.quota import TODAY, day_ends_at, sums_of
+from backend.ingest.quota import day_ends_at
+from backend.ingest.stored_sums import TODAY, sums_of
 
 # Of a limit: from here on people are warned.
 WARNING_SHARE = 0.8

@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -17,14 +16,14 @@ from django.db import transaction
 from backend import counters, log_context
 from backend.ingest import hints, queue
 from backend.ingest.batches import Batch, read_batch, record_batch
-from backend.ingest.budget import Budget
 from backend.ingest.claims import claim_due
 from backend.ingest.incoming import IncomingFile
 from backend.ingest.models import State
-from backend.ingest.outcomes import OutOfTime, settle
+from backend.ingest.outcomes import settle
 from backend.ingest.process import read_and_record
 from backend.ingest.receive import Receipt, Sender, receive
 from backend.ingest.sandbox import sandbox
+from backend.ingest.watching import watch
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +102,7 @@ def _work_on_all(claims: Sequence[queue.Claim], beside: queue.Lease | None = Non
 def _read_together(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> Batch | None:
     log.info("uploads_claimed", extra={"uploads": len(claims)})
     try:
-        return read_batch(claims, meanwhile=_watch(claims, beside))
+        return read_batch(claims, meanwhile=watch(claims, beside))
     except Exception:
         log.warning("not_read_together", extra={"uploads": len(claims)}, exc_info=True)
         return None
@@ -134,7 +133,7 @@ def _work_on(held: queue.Claim, beside: queue.Lease | None = None) -> bool:
             # In a new parser, what is measured is the memory that this upload needs.
             sandbox().close()
         try:
-            read_and_record(held, meanwhile=_watch([held], beside))
+            read_and_record(held, meanwhile=watch([held], beside))
         except Exception as fault:
             return settle(held, fault)
         _count_read(1, time.monotonic() - started)
@@ -146,32 +145,3 @@ def _count_read(uploads: int, seconds: float) -> None:
     counters.count("uploads_ended", State.PARSED, by=uploads)
     for _ in range(uploads):
         counters.observe("read_seconds", seconds)
-
-
-def _watch(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> Callable[[], None]:
-    """To be called while uploads are read: keeps the claims; raises ClaimLost and OutOfTime.
-
-    Raises ParserFailed itself where no parser can be started.
-    """
-    lease = queue.Lease(*claims)
-
-    def renew() -> None:
-        lease.renew()
-        if beside is not None:
-            with suppress(queue.ClaimLost):
-                beside.renew()
-
-    # The start of a parser is not the upload's time: the last upload may have ended the parser.
-    sandbox().prepare(renew)
-    # Small uploads that are read together have the time of one.
-    budget = Budget(is_slow=claims[0].is_slow)
-
-    def meanwhile() -> None:
-        renew()
-        if budget.is_spent:
-            raise OutOfTime
-        # The next upload waits for a new parser otherwise, which takes seconds on a busy machine.
-        if sandbox().is_at_work and budget.is_nearly_spent:
-            sandbox().start_spare()
-
-    return meanwhile

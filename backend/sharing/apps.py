@@ -6,8 +6,8 @@ class SharingConfig(AppConfig):
 
     def ready(self) -> None:
         from backend.accounts.opening_checks import OPENING_CHECKS
-        from backend.ingest.quota import COUNTED
         from backend.ingest.retention import HELD_RUNS
+        from backend.ingest.stored_sums import COUNTED
         from backend.runs.text_checks import TEXT_CHECKS
         from backend.sharing.cited_runs import cited_run_ids
         from backend.sharing.run_sharing import refuse_secrets_of_shared

@@ -22,7 +22,8 @@ from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import InvalidInput
-from backend.ingest.quota import add_later, check_quota
+from backend.ingest.quota import check_quota
+from backend.ingest.stored_sums import add_later
 from backend.runs.identity import canonical_json
 from backend.runs.transactions import repeat_if_overtaken, repeatable_read
 from backend.sharing.cited_runs import cite_runs, hold_raw_output

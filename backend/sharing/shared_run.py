@@ -13,7 +13,7 @@ from typing import Any
 
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
-from backend.ingest.evidence import rereadings_of, without_names
+from backend.ingest.rereadings import rereadings_of, without_names
 from backend.runs.corrections import FREE_TEXTS
 from backend.runs.run_states import count_not_read
 from backend.sharing.models import SharedRun

@@ -87,6 +87,12 @@ def test_architecture_names_every_folder_of_the_backend_and_of_analysis():
     assert {folder for folder in folders - {"backend/tests"} if f"`{folder}`" not in text} == set()
 
 
+def test_architecture_names_every_module_of_ingest():
+    text = ARCHITECTURE.read_text()
+    modules = {path.name for path in ROOT.glob("backend/ingest/*.py")} - {"__init__.py"}
+    assert {module for module in modules if f"`{module}`" not in text} == set()
+
+
 @pytest.mark.parametrize("document", WRAPPED, ids=lambda path: str(path.relative_to(ROOT)))
 def test_lines_of_a_document_are_short_enough_to_review(document):
     assert [line for line in prose_of(document) if len(line) > MAX_WIDTH] == []

@@ -14,7 +14,8 @@ CLIENTS = {
 ALLOWED = {
     ("config/site.py", "urllib.request"),
     ("config/backup_bucket.py", "boto3"),
-    ("ingest/storage/s3.py", "boto3"),
+    ("ingest/storage/s3_client.py", "boto3"),
+    ("ingest/storage/s3_sending.py", "boto3"),
     ("accounts/held_mail.py", "django.core.mail"),
     # Faults, where the operator asks for reports of them.
     ("config/error_reports.py", "sentry_sdk"),

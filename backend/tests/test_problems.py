@@ -9,7 +9,7 @@ import pytest
 import backend
 from backend.broker import Guard
 from backend.errors import Away, LoadsheetError, NotFound, Refused, TooMany
-from backend.ingest.slots import Busy
+from backend.ingest.fair_slots import Busy
 from backend.ingest.storage import StorageAway, StorageFull
 from backend.problems import ANSWERS, answer_to, seconds_to_wait
 

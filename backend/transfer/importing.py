@@ -26,8 +26,8 @@ from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.factors import HOST_FACTORS
 from backend.ingest.collector import LOCK_KEY, remove_unnamed_later
 from backend.ingest.models import SmallContent
-from backend.ingest.quota import recount
 from backend.ingest.storage import StorageAway, storage
+from backend.ingest.stored_sums import recount
 from backend.runs.bulk import copy_rows
 from backend.runs.totals import totals_at_the_end
 from backend.sharing.models import ResultSet

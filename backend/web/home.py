@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import access, recent_sign_in, tokens
 from backend.accounts.models import TokenKind, Workspace
-from backend.ingest.listing import ListedUpload, Which, upload_page
+from backend.ingest.listed_uploads import ListedUpload, Which
+from backend.ingest.listing import upload_page
 from backend.library.loading import SLUG as LIBRARY
 from backend.library.study import read_studies
 from backend.links import absolute, compare_link, link_to

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.errors import InvalidInput, LoadsheetError, TooMany
 from backend.ingest.cleaning import clean_name
-from backend.ingest.dry_run import DryFile, DryTrial
+from backend.ingest.dry_records import DryFile, DryTrial
 from backend.ingest.incoming import IncomingFile
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.repeats import EarlierUpload

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backend.analysis.pages.trial import Figure, FigureGroup
-from backend.ingest.provenance import Provenance, RawText, Read
+from backend.ingest.provenance_records import Provenance, RawText, Read
 from backend.links import artefact_link, link_to
 
 # So many places of a figure are listed, consecutive lines as one. The rest are counted.

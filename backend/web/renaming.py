@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from backend.accounts.models import Workspace
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
-from backend.ingest.editing import merge_names, undo_merged_names
+from backend.ingest.merging import merge_names, undo_merged_names
 from backend.links import link_to
 from backend.runs.models import FormerName, Merge
 from backend.runs.registry import MODELS

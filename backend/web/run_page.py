@@ -17,9 +17,10 @@ from backend.analysis.pages.reproduction import Reproduction
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
 from backend.fleet.progress import RunProgress, run_progress
-from backend.ingest.download import plan_file
-from backend.ingest.evidence import artefacts_of_trials, rereadings_of
+from backend.ingest.listed_artefacts import artefacts_of_trials
 from backend.ingest.models import Upload
+from backend.ingest.plan_file import plan_file
+from backend.ingest.rereadings import rereadings_of
 from backend.links import absolute, compare_link, link_to, links_by_id, session_link
 from backend.runs.models import Run, Series
 from backend.runs.run_states import count_not_read

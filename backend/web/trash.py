@@ -12,18 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from backend.errors import InvalidInput
 from backend.fleet.heartbeats import forget_progress
-from backend.ingest.trash import (
-    KEPT_IN_TRASH,
-    find_trashed_run,
-    list_trash,
-    remove_trashed_run,
-    restore_run,
-    trash_run,
-    trashed_bytes,
-)
-from backend.ingest.trash import (
-    delete_run as delete_for_good,
-)
+from backend.ingest.trash import KEPT_IN_TRASH, remove_trashed_run, restore_run, trash_run
+from backend.ingest.trash import delete_run as delete_for_good
+from backend.ingest.trash_listing import find_trashed_run, list_trash, trashed_bytes
 from backend.links import link_to, run_link
 from backend.runs.listing import rows_of
 from backend.runs.models import Cell, Run, Trial

@@ -14,8 +14,9 @@ from django.views.decorators.http import require_safe
 from backend.analysis.pages.resource_use import list_resource_figures
 from backend.analysis.pages.run import describe_hosts, describe_single_trial
 from backend.analysis.pages.trial import list_reading_notes, list_trial_figures
-from backend.ingest.evidence import artefacts_of_trial
-from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
+from backend.ingest.listed_artefacts import artefacts_of_trial
+from backend.ingest.provenance import ParserFailed, StorageAway, provenance_of
+from backend.ingest.provenance_records import Provenance
 from backend.links import compare_link, link_to, run_link, trial_link
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Trial, TrialTimeline

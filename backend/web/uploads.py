@@ -16,10 +16,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from backend.accounts import throttle
 from backend.accounts.models import User, Workspace
 from backend.errors import Away, LoadsheetError, Refused, TooMany
-from backend.ingest.dry_run import DryFile, dry_run
+from backend.ingest.dry_records import DryFile
+from backend.ingest.dry_run import dry_run
 from backend.ingest.envelope import Envelope, read_envelope
-from backend.ingest.evidence import artefacts_of_upload
-from backend.ingest.listing import ListedUpload, Which, upload_page
+from backend.ingest.listed_artefacts import artefacts_of_upload
+from backend.ingest.listed_uploads import ListedUpload, Which
+from backend.ingest.listing import upload_page
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.receive import Sender, receive
 from backend.ingest.repeats import EarlierUpload, find_earlier_uploads
@@ -28,12 +30,7 @@ from backend.problems import seconds_to_wait
 from backend.runs.names import MAX_NOTES
 from backend.web import visible
 from backend.web.home import curl_command
-from backend.web.previews import (
-    empty_files_text,
-    explain_refusal,
-    preview_context,
-    sent_files,
-)
+from backend.web.previews import empty_files_text, explain_refusal, preview_context, sent_files
 from backend.web.upload_details import BOXES, DETAILS, SHARED_DETAILS, read_details
 
 UPLOADS_PER_PAGE, MOST_OPEN = 50, 10

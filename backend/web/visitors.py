@@ -14,10 +14,11 @@ from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access, throttle
 from backend.errors import Away, LoadsheetError, Refused, TooMany
-from backend.ingest.dry_run import OF_STRANGERS, DryFile, dry_run
+from backend.ingest.dry_records import DryFile
+from backend.ingest.dry_run import OF_STRANGERS, dry_run
 from backend.ingest.envelope import Envelope
 from backend.ingest.parser_failures import ParserFailed
-from backend.ingest.slots import STRANGERS
+from backend.ingest.preview_slots import STRANGERS
 from backend.library.loading import SHOWCASE, result_set_id
 from backend.links import link_to
 from backend.problems import seconds_to_wait

@@ -54,7 +54,8 @@ def _is_within_limit(name: str, raw: bytes) -> bool:
 
 
 def _read(raw: bytes) -> tuple[Any, str]:
-    from backend.ingest.plain_json import JsonRefused, read_json
+    from backend.ingest.json_refusals import JsonRefused
+    from backend.ingest.plain_json import read_json
 
     try:
         return read_json(raw, limit_bytes=len(raw), subject="The envelope"), ""

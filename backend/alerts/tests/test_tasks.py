@@ -10,8 +10,8 @@ from backend.alerts.tasks import judge_and_send
 from backend.config.celery import app
 from backend.deliveries.models import Delivery
 from backend.deliveries.queue import Message, enqueue_for
-from backend.ingest import polling
-from backend.ingest.polling import Poller
+from backend.ingest import poller
+from backend.ingest.poller import Poller
 from backend.testing.rows import CellSpec, make_run
 
 
@@ -24,7 +24,7 @@ def test_every_task_of_beat_is_one_that_workers_have():
 @pytest.fixture
 def this_connection(monkeypatch):
     """The thread of a worker has a connection of its own, which the test has not."""
-    monkeypatch.setattr(polling, "close_old_connections", lambda: None)
+    monkeypatch.setattr(poller, "close_old_connections", lambda: None)
 
 
 def test_a_messenger_judges_and_sends(rule, channel, workspace, this_connection, monkeypatch):

@@ -21,7 +21,7 @@ from backend.accounts.models import Token
 from backend.api.limit_table import limits as table_of_limits
 from backend.api.observations import MAX_SAMPLES
 from backend.fleet.models import Agent
-from backend.ingest import archives, decompress, limits, plain_json
+from backend.ingest import archive_refusals, decompress, limits, plain_json, tar_members
 from backend.ingest.models import Upload
 from backend.ingest.parser_failures import CpuUsedUp, MemoryUsedUp
 from backend.ingest.sandbox import Sandbox
@@ -118,7 +118,7 @@ def zip_of_files(count):
 def tar_of_far_files(client):
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
-        for size in (archives.KEPT_TAR_BYTES, *[1] * (archives.MAX_FAR_FILES + 1)):
+        for size in (tar_members.KEPT_TAR_BYTES, *[1] * (tar_members.MAX_FAR_FILES + 1)):
             info = tarfile.TarInfo(f"{archive.offset}")
             info.size = size
             archive.addfile(info, io.BytesIO(bytes(size)))
@@ -169,7 +169,7 @@ BEYOND = {
     "search_memory_mib": file_sent(gzip.compress(b"x")),
     "unpacked_ratio": file_sent(gzip_of_zeros(65 << 20)),
     "compressed_members": file_sent(gzip.compress(b"") * (decompress.MAX_MEMBERS + 1)),
-    "archive_files": file_sent(zip_of_files(archives.MAX_FILES + 1)),
+    "archive_files": file_sent(zip_of_files(archive_refusals.MAX_FILES + 1)),
     "far_files": tar_of_far_files,
     "files": many_files,
     "part_bytes": part_sent(0, b"x" * (limits.MAX_PART_BYTES + 1)),

@@ -12,9 +12,18 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from backend.api import limit_table
-from backend.ingest import cleaning, decompress, limits, plain_json, slots
+from backend.ingest import (
+    cleaning,
+    decompress,
+    envelope_cleaning,
+    fair_slots,
+    limits,
+    plain_json,
+    slots,
+)
+from backend.ingest.json_refusals import JsonRefused
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.plain_json import JsonRefused, read_json
+from backend.ingest.plain_json import read_json
 from backend.ingest.storage import storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
 
@@ -99,11 +108,11 @@ def test_many_small_files_are_not_all_cleaned_in_the_web_process(monkeypatch):
 
 
 def test_only_a_small_envelope_is_cleaned_in_the_web_process(monkeypatch):
-    monkeypatch.setattr(cleaning, "cleaner", Refusing)
+    monkeypatch.setattr(envelope_cleaning, "cleaner", Refusing)
     plan = {"run": {"plan": '"sid":[' * 9}}
-    assert cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES)
+    assert envelope_cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES)
     with pytest.raises(AssertionError, match="asked"):
-        cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES + 1)
+        envelope_cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES + 1)
 
 
 def test_a_megabyte_of_open_lists_is_received(client):
@@ -123,7 +132,7 @@ def give_slots(monkeypatch, places):
 def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
     client, folder, monkeypatch, caplog, url
 ):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
     give_slots(monkeypatch, none_left)
@@ -141,7 +150,7 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
 
 @pytest.mark.parametrize("url", [UPLOADS, PREVIEW])
 def test_who_has_long_work_here_waits_for_it_and_others_do_not(client, tenant, monkeypatch, url):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     places = slots.Slots(running=2, waiting=1, of_owner=1)
     # Uploads are counted by workspace, previews by viewer.
     places._running.append(tenant.workspace.pk if url == UPLOADS else f"user:{tenant.user.pk}")
@@ -155,7 +164,7 @@ def test_who_has_long_work_here_waits_for_it_and_others_do_not(client, tenant, m
 
 
 def test_a_text_of_150_kilobytes_does_not_wait_behind_archives(client, monkeypatch):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
     for module in ("cleaner", "slots"):

@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Token
-from backend.ingest import incoming, slots
+from backend.ingest import fair_slots, incoming, slots
 from backend.ingest import receive as receiving
 from backend.ingest.models import Artefact, Part, Upload
 from backend.ingest.storage import open_artefact, storage
@@ -253,7 +253,7 @@ def test_an_artefact_of_many_names_is_put_together_once(sender, monkeypatch):
 
 def test_parts_are_put_together_by_turns(sender, monkeypatch):
     sender.put_all()
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
     monkeypatch.setattr(receiving, "LONG_WORK", none_left)

@@ -10,8 +10,8 @@ from django.test import Client
 
 from backend.accounts.models import Membership, Role, TokenKind, User
 from backend.accounts.tokens import AGENT_LIFETIME, issue
-from backend.ingest import dry_run, slots
-from backend.ingest.slots import PREVIEWS, PREVIEWS_OF_VIEWER, STRANGERS
+from backend.ingest import dry_run, fair_slots, preview_slots, slots
+from backend.ingest.preview_slots import PREVIEWS, PREVIEWS_OF_VIEWER, STRANGERS
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import WRK, make_file, make_tenant
 
@@ -53,7 +53,7 @@ def held(monkeypatch):
 
     monkeypatch.setattr(dry_run._Reader, "read", read)
     monkeypatch.setattr(PREVIEWS, "_patience_s", PATIENCE_S)
-    monkeypatch.setattr(slots, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", PATIENCE_S)
     yield held
     held.let_go()
 
@@ -108,8 +108,8 @@ def test_a_viewers_flood_gets_429_and_another_member_of_the_workspace_a_preview(
 
     problems = [future.result() for future in refused]
     assert {each.status_code for each in problems} == {429}
-    assert {each["Retry-After"] for each in problems} == {str(slots.RETRY_AFTER_S)}
-    assert {each.json()["detail"] for each in problems} == {slots.TooManyPreviews.sentence}
+    assert {each["Retry-After"] for each in problems} == {str(fair_slots.RETRY_AFTER_S)}
+    assert {each.json()["detail"] for each in problems} == {preview_slots.TooManyPreviews.sentence}
     assert answer.status_code == 200
     assert answered == [200] * PREVIEWS_OF_VIEWER
     assert (PREVIEWS._running, PREVIEWS._queue) == ([], [])
@@ -132,8 +132,8 @@ def test_a_user_has_one_share_with_all_tokens_workspaces_and_the_page(held):
         assert statuses([first, second]) == [200, 200]
 
     assert third.status_code == 429
-    assert third["Retry-After"] == str(slots.RETRY_AFTER_S)
-    assert slots.TooManyPreviews.sentence in third.content.decode()
+    assert third["Retry-After"] == str(fair_slots.RETRY_AFTER_S)
+    assert preview_slots.TooManyPreviews.sentence in third.content.decode()
 
 
 def test_where_two_viewers_have_long_previews_a_third_comes_after_one_file(held):
@@ -186,7 +186,7 @@ def test_a_flood_of_visitors_leaves_members_a_preview(held, settings):
 
 
 def test_long_work_of_uploads_does_not_hold_up_a_preview(monkeypatch):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
     for module in ("cleaner", "slots"):

@@ -8,16 +8,11 @@ StorageAway, on disk and on S3 alike.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
-from typing import BinaryIO
-
-from django.conf import settings
-
+from backend.ingest.storage.configured import bulk_storage, open_artefact, storage
 from backend.ingest.storage.files import FileStorage
-from backend.ingest.storage.interface import CHUNK_BYTES, Listed, Storage, Stored
+from backend.ingest.storage.interface import CHUNK_BYTES, Storage
 from backend.ingest.storage.outages import FULL, StorageAway, StorageFull
-from backend.ingest.storage.rows import rows_first
+from backend.ingest.storage.records import Listed, Stored
 from backend.ingest.storage.s3 import S3Storage
 
 __all__ = [
@@ -34,21 +29,3 @@ __all__ = [
     "open_artefact",
     "storage",
 ]
-
-
-@lru_cache(maxsize=1)
-def storage() -> Storage:
-    """The storage this installation is configured for."""
-    return rows_first(bulk_storage())
-
-
-def bulk_storage() -> Storage:
-    """The folder or the bucket alone, without the rows of small artefacts. Raises StorageAway."""
-    if settings.S3_BUCKET:
-        return S3Storage(settings.S3_BUCKET, settings.S3_ENDPOINT_URL)
-    return FileStorage(Path(settings.DATA_DIR) / "artefacts")
-
-
-def open_artefact(sha256: str) -> BinaryIO:
-    """The raw bytes of a stored artefact."""
-    return storage().open(sha256)

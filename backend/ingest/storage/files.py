@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
@@ -12,8 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from backend.ingest.storage.interface import IS_SHA256, Listed, Stored
+from backend.ingest.storage.folders import fsync_folder, locked
+from backend.ingest.storage.interface import IS_SHA256
 from backend.ingest.storage.outages import StorageAway, disk_outages
+from backend.ingest.storage.records import Listed, Stored
 
 # How the name of a file begins that is being written.
 UNFINISHED = "incoming-"
@@ -66,8 +67,8 @@ class FileStorage:
         """The inode of the new file; 0 where one of the same bytes was replaced."""
         if not place.parent.is_dir():
             place.parent.mkdir(exist_ok=True)
-            _fsync_folder(self.root)
-        with _locked(place.parent) as folder:
+            fsync_folder(self.root)
+        with locked(place.parent) as folder:
             inode = 0 if place.exists() else os.stat(temporary).st_ino
             os.replace(temporary, place)
             os.fsync(folder)
@@ -81,7 +82,7 @@ class FileStorage:
         with (
             disk_outages(),
             contextlib.suppress(FileNotFoundError),
-            _locked(place.parent),
+            locked(place.parent),
         ):
             if place.stat().st_ino == stored.inode:
                 place.unlink()
@@ -158,28 +159,8 @@ class FileStorage:
         return self.root / "parts" / name
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[int]:
-    """The folder's descriptor. No other process puts or takes back a file in it meanwhile."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def _listed(place: os.DirEntry[str]) -> Iterator[Listed]:
     # Gone since the folder was read: then it is not listed.
     with disk_outages(), contextlib.suppress(FileNotFoundError):
         status = place.stat()
         yield Listed(place.name, status.st_size, status.st_mtime)
-
-
-def _fsync_folder(folder: Path) -> None:
-    # A rename is durable only once its folder is.
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -5,33 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from backend.ingest.storage.records import Listed, Stored
+
 CHUNK_BYTES = 1 << 20
 IS_SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What was stored: SHA-256 in hex and the size in bytes.
-
-    `inode` is the file's where this made it; 0 where the bytes were there before.
-    """
-
-    sha256: str
-    size_bytes: int
-    inode: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Something in the storage: its name, size in bytes and when it was written (Unix time, s)."""
-
-    name: str
-    size_bytes: int
-    written_at_s: float
 
 
 class Storage(Protocol):

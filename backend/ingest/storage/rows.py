@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from backend.ingest.models import SmallContent
-from backend.ingest.storage.interface import Listed, Storage
+from backend.ingest.storage.interface import Storage
+from backend.ingest.storage.records import Listed
 from backend.runs.bulk import insert_rows
 
 LISTED_AT_ONCE = 2000

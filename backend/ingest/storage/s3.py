@@ -4,43 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import logging
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from backend.ingest.storage.interface import CHUNK_BYTES, IS_SHA256, Listed, Stored
-from backend.ingest.storage.outages import StorageAway, disk_outages
-
-log = logging.getLogger(__name__)
+from backend.ingest.storage.interface import CHUNK_BYTES, IS_SHA256
+from backend.ingest.storage.outages import disk_outages
+from backend.ingest.storage.records import Listed, Stored
+from backend.ingest.storage.s3_client import make_client, s3_outages
+from backend.ingest.storage.s3_sending import send, unfinished
 
 PARTS = "parts/"
-# What is larger is sent in parts of this size: S3 takes at most 5 GiB in one request, and a request
-# that failed is sent again by itself. One part is in memory at a time.
-PART_BYTES = 32 << 20
-# A store may not have it, or the bucket's policy may not allow it.
-_NO_LISTING = frozenset({"AccessDenied", "NotImplemented"})
 
 
 class S3Storage:
     """An S3-compatible bucket through boto3; the store checks the SHA-256 of what it got."""
 
     def __init__(self, bucket: str, endpoint: str) -> None:
-        import boto3  # slow to import, and only S3 installations need it
-        from botocore.config import Config
-
         self.bucket = bucket
-        self.client = boto3.client(
-            "s3",
-            endpoint_url=endpoint or None,
-            # A request must not wait long for a store that is away: it can be sent again.
-            config=Config(connect_timeout=3, read_timeout=30, retries={"total_max_attempts": 2}),
-        )
+        self.client = make_client(endpoint)
 
     def put(self, chunks: Iterable[bytes], meanwhile: Callable[[], None] = lambda: None) -> Stored:
-        with _s3_outages(), disk_outages():
+        with s3_outages(), disk_outages():
             return self._put(chunks, meanwhile=meanwhile)
 
     def take_back(self, stored: Stored) -> None:
@@ -48,7 +35,7 @@ class S3Storage:
         return
 
     def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
-        with _s3_outages(), disk_outages():
+        with s3_outages(), disk_outages():
             return self._put(chunks, key=_part_key(name))
 
     def _put(
@@ -65,28 +52,11 @@ class S3Storage:
                 size += len(chunk)
                 spooled.write(chunk)
             spooled.seek(0)
-            self._send(spooled, key or digest.hexdigest(), meanwhile)
+            send(self.client, self.bucket, key or digest.hexdigest(), spooled, meanwhile)
         return Stored(digest.hexdigest(), size)
 
-    def _send(self, source: BinaryIO, key: str, meanwhile: Callable[[], None]) -> None:
-        """Store what `source` has, in one request or in parts; a failed one leaves no object."""
-        from boto3.s3.transfer import TransferConfig
-
-        self.client.upload_fileobj(
-            source,
-            self.bucket,
-            key,
-            ExtraArgs={"ChecksumAlgorithm": "SHA256"},
-            Callback=lambda _sent_bytes: meanwhile(),
-            Config=TransferConfig(
-                multipart_threshold=PART_BYTES + 1,
-                multipart_chunksize=PART_BYTES,
-                use_threads=False,
-            ),
-        )
-
     def open(self, sha256: str) -> BinaryIO:
-        with _s3_outages():
+        with s3_outages():
             try:
                 body = self.client.get_object(Bucket=self.bucket, Key=sha256)["Body"]
             except self.client.exceptions.NoSuchKey:
@@ -97,7 +67,7 @@ class S3Storage:
         return self.open(_part_key(name))
 
     def has(self, sha256: str) -> bool:
-        with _s3_outages():
+        with s3_outages():
             try:
                 self.client.head_object(Bucket=self.bucket, Key=sha256)
             except self.client.exceptions.ClientError as error:
@@ -123,34 +93,18 @@ class S3Storage:
         self._remove(_part_key(name))
 
     def list_unfinished(self) -> Iterator[Listed]:
-        """Objects in parts that a killed process left unfinished; their sizes are not told.
-
-        Nothing where the store does not list them: it may remove them by a rule of the bucket.
-        """
-        with _s3_outages():
-            try:
-                yield from self._unfinished()
-            except self.client.exceptions.ClientError as error:
-                code = error.response["Error"]["Code"]
-                if code not in _NO_LISTING:
-                    raise
-                log.warning("unfinished_not_listed", extra={"reason": code})
-
-    def _unfinished(self) -> Iterator[Listed]:
-        pages = self.client.get_paginator("list_multipart_uploads")
-        for page in pages.paginate(Bucket=self.bucket):
-            for item in page.get("Uploads", []):
-                key, id_ = item["Key"], item["UploadId"]
+        with s3_outages():
+            for key, id_, begun_at_s in unfinished(self.client, self.bucket):
                 if IS_SHA256(key) or key.startswith(PARTS):
-                    yield Listed(f"{key} {id_}", 0, item["Initiated"].timestamp())
+                    yield Listed(f"{key} {id_}", 0, begun_at_s)
 
     def remove_unfinished(self, name: str) -> None:
         key, _, id_ = name.partition(" ")
-        with _s3_outages(), contextlib.suppress(self.client.exceptions.NoSuchUpload):
+        with s3_outages(), contextlib.suppress(self.client.exceptions.NoSuchUpload):
             self.client.abort_multipart_upload(Bucket=self.bucket, Key=key, UploadId=id_)
 
     def _keys(self, prefix: str) -> Iterator[Listed]:
-        with _s3_outages():
+        with s3_outages():
             pages = self.client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self.bucket, Prefix=prefix):
                 for item in page.get("Contents", []):
@@ -158,7 +112,7 @@ class S3Storage:
                     yield Listed(name, item["Size"], item["LastModified"].timestamp())
 
     def _remove(self, key: str) -> None:
-        with _s3_outages():
+        with s3_outages():
             self.client.delete_object(Bucket=self.bucket, Key=key)
 
     @contextlib.contextmanager
@@ -166,7 +120,7 @@ class S3Storage:
         # A folder and no open file: of an upload thousands may be held at once.
         with tempfile.TemporaryDirectory(prefix="artefact-") as folder:
             place = Path(folder) / sha256
-            with _s3_outages(), disk_outages(), place.open("wb") as local:
+            with s3_outages(), disk_outages(), place.open("wb") as local:
                 body = self.open(sha256)
                 while chunk := body.read(CHUNK_BYTES):
                     local.write(chunk)
@@ -175,13 +129,3 @@ class S3Storage:
 
 def _part_key(name: str) -> str:
     return PARTS + name
-
-
-@contextlib.contextmanager
-def _s3_outages() -> Iterator[None]:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        yield
-    except (BotoCoreError, ClientError) as error:
-        raise StorageAway(str(error)) from error

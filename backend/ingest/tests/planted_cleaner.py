@@ -5,7 +5,7 @@ import os
 import signal
 from pathlib import Path
 
-from backend.ingest import clean_child
+from backend.ingest import clean_child, file_cleaning
 
 
 class Planted:
@@ -27,5 +27,5 @@ class Planted:
         return asked
 
 
-clean_child.REDACTOR = Planted()
+file_cleaning.REDACTOR = Planted()
 clean_child.main()

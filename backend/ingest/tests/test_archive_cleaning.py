@@ -14,7 +14,7 @@ import zstandard
 from django.test import Client
 
 from backend.api.limit_table import limits
-from backend.ingest.archives import MAX_FILES
+from backend.ingest.archive_refusals import MAX_FILES
 from backend.ingest.cleaner import Cleaner
 from backend.ingest.cleaning import CannotClean, Cleaning
 from backend.ingest.decompress import FREE_BYTES

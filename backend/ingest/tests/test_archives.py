@@ -10,9 +10,11 @@ import pytest
 
 from backend.formats import FormatError, parse
 from backend.formats.tests.test_techempower import RAW
-from backend.ingest import archives
-from backend.ingest.archives import MAX_FAR_FILES, MAX_FILES, files_of
+from backend.ingest import tar_members
+from backend.ingest.archive_refusals import MAX_FILES
+from backend.ingest.archives import files_of
 from backend.ingest.decompress import FREE_BYTES, DecompressionRefused
+from backend.ingest.tar_members import MAX_FAR_FILES
 from backend.ingest.worker import process
 from backend.runs.models import Trial
 from backend.testing.uploads import WRK, make_tenant, make_upload
@@ -131,7 +133,7 @@ def test_many_files_of_a_tar_are_read_in_one_pass(monkeypatch):
 
 
 def test_few_files_of_a_tar_are_behind_what_is_kept_in_memory(monkeypatch):
-    monkeypatch.setattr(archives, "KEPT_TAR_BYTES", 1 << 20)
+    monkeypatch.setattr(tar_members, "KEPT_TAR_BYTES", 1 << 20)
     files = {"large": bytes(1 << 20)} | {f"f{number}": b"x" for number in range(MAX_FAR_FILES)}
     assert contents(tarred(files)) == files
     with pytest.raises(DecompressionRefused, match=r"behind its first 1 MiB.*a zip archive"):

@@ -6,7 +6,8 @@ import psutil
 import pytest
 
 from backend.ingest import sandbox
-from backend.ingest.cleaner import NICENESS, Cleaner, CleanerInterrupted
+from backend.ingest.cleaner import NICENESS, Cleaner
+from backend.ingest.cleaner_refusals import CleanerInterrupted
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
 
 pytestmark = pytest.mark.processes

@@ -9,7 +9,8 @@ import time
 import pytest
 
 from backend.ingest.child import SIGNALS_TO_STOP
-from backend.ingest.deaths import Death, death_of
+from backend.ingest.child_process import death_of
+from backend.ingest.deaths import Death
 from backend.ingest.sandbox import Sandbox
 from backend.signal_names import signal_name
 

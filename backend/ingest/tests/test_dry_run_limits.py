@@ -5,9 +5,9 @@ import itertools
 
 from backend.ingest.dry_run import OF_MEMBERS, TOO_LONG, dry_run
 from backend.ingest.envelope import Envelope
+from backend.ingest.fair_slots import Slots
 from backend.ingest.quick_sandbox import quick_sandbox
 from backend.ingest.sandbox import Sandbox
-from backend.ingest.slots import Slots
 from backend.testing.uploads import WRK, make_file
 
 

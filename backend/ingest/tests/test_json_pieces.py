@@ -19,7 +19,8 @@ from backend.ingest.json_pieces import (
     TooManyLevels,
     decode,
 )
-from backend.ingest.plain_json import JSON_COMMAS, JsonRefused, read_json
+from backend.ingest.json_refusals import JsonRefused
+from backend.ingest.plain_json import JSON_COMMAS, read_json
 from backend.runs.identity import canonical_json
 from backend.testing.reports import make_envelope
 from backend.testing.worst_bodies import BODIES, HONEST

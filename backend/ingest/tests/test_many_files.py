@@ -5,7 +5,7 @@ import uuid
 import pytest
 from django.db import transaction
 
-from backend.ingest import answers, claims, worker
+from backend.ingest import answers, claims, questions, worker
 from backend.ingest import receive as receiving
 from backend.ingest.hints import hint
 from backend.ingest.models import SmallContent, State, Upload
@@ -106,7 +106,7 @@ def test_a_message_has_so_many_bytes_also_where_trials_share_their_files(sender,
     upload = receive(sender, files(MANY_FILES), raw_envelope=make_envelope(MANY_FILES)).upload
     artefacts = list(upload.artefacts.all())
     whole = sum(artefact.size_bytes for artefact in artefacts)
-    monkeypatch.setattr(answers, "MESSAGE_BYTES", 2 * whole)
+    monkeypatch.setattr(questions, "MESSAGE_BYTES", 2 * whole)
     send, sizes = Sandbox._send, []
     monkeypatch.setattr(
         Sandbox, "_send", lambda *given: sizes.append(len(given[1])) or send(*given)

@@ -6,9 +6,10 @@ import pytest
 from django.db import OperationalError
 
 from backend.broker import Guard
-from backend.ingest import hints, polling
+from backend.ingest import hints, poller, polling
 from backend.ingest.models import State, Upload
-from backend.ingest.polling import Poller, read_due
+from backend.ingest.poller import Poller
+from backend.ingest.polling import read_due
 from backend.ingest.storage import storage
 from backend.ingest.worker import drain
 from backend.testing.running import environment, kill, start_worker
@@ -70,7 +71,7 @@ def test_a_database_that_is_away_does_not_end_the_polling(monkeypatch):
         raise OperationalError("connection refused")
 
     monkeypatch.setattr(polling, "drain", away)
-    monkeypatch.setattr(polling, "close_old_connections", lambda: None)
+    monkeypatch.setattr(poller, "close_old_connections", lambda: None)
     Poller(read_due, fault="queue_not_polled").poll()
 
 

@@ -14,7 +14,7 @@ from backend.ingest import queue
 from backend.ingest.claims import claim_due
 from backend.ingest.models import State, Upload
 from backend.ingest.receive import Sender, receive
-from backend.ingest.turns import HEAD_START_S
+from backend.ingest.turn_statement import HEAD_START_S
 from backend.testing.uploads import (
     WRK,
     claim_next,

@@ -16,9 +16,10 @@ from backend.accounts.models import Act, AuditEvent, Invitation, Membership, Rol
 from backend.accounts.quotas import MembersFull, limits_of, set_limits
 from backend.ingest import insert_small, quota
 from backend.ingest.models import StoredBytes, Upload
-from backend.ingest.quota import RoomChanged, sums_of
+from backend.ingest.quota import RoomChanged
 from backend.ingest.receive import receive
 from backend.ingest.removal import remove_run
+from backend.ingest.stored_sums import sums_of
 from backend.ingest.usage import near_limits, usage_of
 from backend.ingest.worker import process
 from backend.runs.models import Run

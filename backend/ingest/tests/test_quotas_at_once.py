@@ -27,8 +27,8 @@ from backend.fleet.models import Agent
 from backend.ingest import insert_small
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part, Upload
-from backend.ingest.quota import recount, sums_of
 from backend.ingest.storage import storage
+from backend.ingest.stored_sums import recount, sums_of
 from backend.ingest.tests.test_quotas import small_upload
 from backend.sharing import saved_views
 from backend.sharing.models import SavedView

@@ -13,10 +13,10 @@ from backend.accounts.models import Act, AuditEvent, Workspace
 from backend.ingest import retention
 from backend.ingest.models import State, Upload
 from backend.ingest.provenance import provenance_of
-from backend.ingest.quota import recount, stored_bytes
 from backend.ingest.reprocess import outdated, reprocess
 from backend.ingest.retention import RawOutputRemoved, count_due_output, remove_due_output
 from backend.ingest.storage import storage
+from backend.ingest.stored_sums import recount, stored_bytes
 from backend.ingest.tasks import collect
 from backend.ingest.tests.test_collector import files
 from backend.ingest.tests.test_verification import verified

@@ -14,8 +14,8 @@ from django.test import Client
 from backend.ingest import answers
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Artefact, Part, State, Upload
-from backend.ingest.quota import recount, stored_bytes
 from backend.ingest.storage import storage
+from backend.ingest.stored_sums import recount, stored_bytes
 from backend.ingest.worker import drain
 from backend.runs.models import Run, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial

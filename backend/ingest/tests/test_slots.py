@@ -6,8 +6,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from backend.ingest import slots
-from backend.ingest.slots import Busy, OwnerBusy, Slots, short_or_long
+from backend.ingest import fair_slots, slots
+from backend.ingest.fair_slots import Busy, OwnerBusy, Slots
+from backend.ingest.slots import short_or_long
 
 
 def in_threads(*works):
@@ -42,7 +43,7 @@ def hold(places, owner, stack):
 
 
 def test_an_owner_leaves_places_to_the_others(monkeypatch):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     places = Slots(running=3, waiting=0, of_owner=2)
     with ExitStack() as stack:
         assert [hold(places, "flood", stack) for _ in range(4)] == [True, True, False, False]
@@ -76,10 +77,10 @@ def test_an_owner_that_runs_waits_while_another_takes_the_free_slot():
 
 
 def test_what_is_nobodys_may_take_every_slot(monkeypatch):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     places = Slots(running=2, waiting=1, of_owner=1, running_of_owner=1)
     with ExitStack() as stack:
-        assert [hold(places, slots.NOBODYS, stack) for _ in range(3)] == [True, True, False]
+        assert [hold(places, fair_slots.NOBODYS, stack) for _ in range(3)] == [True, True, False]
 
 
 def test_who_waits_comes_next_though_another_owner_sends_on():
@@ -103,7 +104,7 @@ def test_who_waits_comes_next_though_another_owner_sends_on():
 
 
 def test_who_runs_work_gives_its_place_to_wait_to_who_runs_none(monkeypatch):
-    monkeypatch.setattr(slots, "PATIENCE_S", 5.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 5.0)
     places = Slots(running=2, waiting=1, of_owner=2, running_of_owner=1)
     results = []
 
@@ -144,7 +145,7 @@ def test_what_is_nobodys_does_not_give_way_for_what_is_nobodys_too(monkeypatch):
 
     waiting = threading.Thread(target=work, args=["first"])
     with ExitStack() as stack:
-        assert hold(places, slots.NOBODYS, stack)
+        assert hold(places, fair_slots.NOBODYS, stack)
         waiting.start()
         while not places._queue:
             time.sleep(0.001)
@@ -162,7 +163,7 @@ def test_a_thread_keeps_its_slot_and_counts_once():
 
 
 def test_short_work_takes_a_slot_of_long_work_where_its_own_are_taken(monkeypatch):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     monkeypatch.setattr(slots, "SHORT_WORK", Slots(running=1, waiting=0, of_owner=1))
     monkeypatch.setattr(slots, "LONG_WORK", Slots(running=1, waiting=0))
     results = []
@@ -181,7 +182,7 @@ def test_short_work_takes_a_slot_of_long_work_where_its_own_are_taken(monkeypatc
 
 
 def test_short_work_of_one_owner_takes_no_more_long_slots_than_its_long_work(monkeypatch):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     monkeypatch.setattr(slots, "SHORT_WORK", Slots(running=1, waiting=0))
     monkeypatch.setattr(slots, "LONG_WORK", Slots(running=2, waiting=0, running_of_owner=1))
     with ExitStack() as stack:
@@ -223,10 +224,10 @@ def test_between_two_steps_of_long_work_each_other_owner_goes_first():
 
 def test_who_has_begun_is_not_sent_away(monkeypatch):
     """The second request of an owner may run while the first one waits for its next step."""
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     places = Slots(running=1, waiting=1)
     places._running.append("mine")
-    begun = slots._Ticket("mine", has_begun=True)
+    begun = fair_slots._Ticket("mine", has_begun=True)
     places._queue.append(begun)
     with pytest.raises(Busy), places.take("other"):
         pass

@@ -12,8 +12,8 @@ from backend.accounts.models import Membership, Role, Token
 from backend.ingest import collector, worker
 from backend.ingest.insert_small import SmallUpload, insert_small
 from backend.ingest.models import Artefact, SmallContent, State, Upload
-from backend.ingest.quota import stored_bytes
 from backend.ingest.storage import open_artefact, storage
+from backend.ingest.stored_sums import stored_bytes
 from backend.ingest.verification import verify
 from backend.testing.uploads import WRK, make_tenant, make_upload
 

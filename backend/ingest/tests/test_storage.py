@@ -13,8 +13,7 @@ from botocore.exceptions import ClientError
 from moto.server import ThreadedMotoServer
 
 from backend.ingest import preview as previewing
-from backend.ingest.storage import FileStorage, S3Storage, StorageAway
-from backend.ingest.storage import s3 as s3_storage
+from backend.ingest.storage import FileStorage, S3Storage, StorageAway, s3_sending
 from backend.testing.s3_server import BUCKET, MISSING, S3Server, find_program
 
 TEXT = b"Requests/sec: 6000\n" * 1000
@@ -142,7 +141,7 @@ MIB = 1 << 20
 
 @pytest.fixture(params=["s3", "real_s3"])
 def bucket(request, monkeypatch):
-    monkeypatch.setattr(s3_storage, "PART_BYTES", 5 * MIB)  # the smallest that S3 takes
+    monkeypatch.setattr(s3_sending, "PART_BYTES", 5 * MIB)  # the smallest that S3 takes
     return request.getfixturevalue(request.param)
 
 

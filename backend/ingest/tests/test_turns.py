@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.ingest import answers, budget, queue, worker
+from backend.ingest import answers, budget, outcomes, queue, watching, worker
 from backend.ingest.models import State, Upload
 from backend.ingest.sandbox import LocalArtefact, Sandbox, sandbox
 from backend.runs import record
@@ -145,7 +145,7 @@ def test_a_parser_that_will_be_stopped_has_a_spare(
     monkeypatch.setattr(Sandbox, "cpu_s", lambda _: 0.0)
     clock, started = stopped_clock(monkeypatch), []
     monkeypatch.setattr(Sandbox, "start_spare", lambda _: started.append(1))
-    meanwhile = worker._watch([queue.claim_one(make_upload(other).pk)], None)
+    meanwhile = watching.watch([queue.claim_one(make_upload(other).pk)], None)
     clock.monotonic_s, clock.cpu_s = seconds
     monkeypatch.setattr(sandbox(), "is_at_work", is_read)
     meanwhile()
@@ -195,8 +195,8 @@ def test_a_parser_that_is_left_behind_answers_no_later_question(other, settings)
         files = [LocalArtefact("0.txt", path)]
         box = sandbox()
         child = box._running_child()
-        box._wait = lambda *_: (_ for _ in ()).throw(worker.OutOfTime)
-        with pytest.raises(worker.OutOfTime):
+        box._wait = lambda *_: (_ for _ in ()).throw(outcomes.OutOfTime)
+        with pytest.raises(outcomes.OutOfTime):
             box.read(files, tool="")
         del box._wait
         assert child.poll() is not None

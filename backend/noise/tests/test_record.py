@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.formats.model import ParsedTrial, ReadTrial
-from backend.ingest import editing
-from backend.ingest.editing import edit_run, merge_names, undo_edit, undo_merged_names
+from backend.ingest import merging
+from backend.ingest.editing import edit_run, undo_edit
+from backend.ingest.merging import merge_names, undo_merged_names
 from backend.ingest.removal import remove_run
 from backend.ingest.worker import process
 from backend.noise.models import HostNoise, SelfComparison
@@ -178,7 +179,7 @@ def test_merging_and_undoing_it_look_at_no_runs_of_other_names(lab, kind, monkey
         looked_at.append(set(run_ids))
         refresh_noise_of_runs(run_ids)
 
-    monkeypatch.setattr(editing, "refresh_noise_of_runs", watched)
+    monkeypatch.setattr(merging, "refresh_noise_of_runs", watched)
     merged = merge_names(lab, kind, "a", "b", None)
     assert noise_of().comparisons == 3
     undo_merged_names(merged, by=None)

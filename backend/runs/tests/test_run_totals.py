@@ -12,7 +12,8 @@ from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import Count, Max, Q
 
-from backend.ingest.editing import edit_run, merge_names
+from backend.ingest.editing import edit_run
+from backend.ingest.merging import merge_names
 from backend.ingest.models import Upload
 from backend.ingest.worker import process
 from backend.runs.models import Cell, FormerName, Run, Trial

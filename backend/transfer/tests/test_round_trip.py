@@ -16,8 +16,8 @@ from backend.accounts.models import Act, AuditEvent, Membership, Token, User, Wo
 from backend.accounts.scopes import Scope
 from backend.accounts.token_making import TokenRequest, make_token
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.quota import recount, stored_bytes
 from backend.ingest.storage import storage
+from backend.ingest.stored_sums import recount, stored_bytes
 from backend.ingest.verification import verify
 from backend.runs.models import Cell, Run, Trial
 from backend.sharing.models import ResultSet

@@ -10,11 +10,11 @@ import pytest
 from django.test import Client
 
 from backend.formats.tests.test_techempower import RAW
-from backend.ingest.cleaner import CleanerInterrupted
+from backend.ingest.cleaner_refusals import CleanerInterrupted
 from backend.ingest.dry_run import OF_MEMBERS
+from backend.ingest.fair_slots import Busy
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parser_failures import ParserFailed
-from backend.ingest.slots import Busy
 from backend.ingest.storage import StorageAway
 from backend.ingest.worker import process
 from backend.runs.models import Run, Server, Trial

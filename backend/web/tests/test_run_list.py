@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_summary import summarise_run
-from backend.ingest.editing import edit_run, merge_names
+from backend.ingest.editing import edit_run
 from backend.ingest.listing import upload_page
+from backend.ingest.merging import merge_names
 from backend.ingest.models import State, Upload
 from backend.ingest.worker import process
 from backend.runs import listing

@@ -14,18 +14,13 @@ from backend.analysis.loading import series_cache
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest import trash
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.quota import stored_bytes
 from backend.ingest.receive import UploadTrashed
 from backend.ingest.removal import remove_run
 from backend.ingest.reprocess import reprocess
 from backend.ingest.storage import storage
-from backend.ingest.trash import (
-    KEPT_IN_TRASH,
-    remove_expired_runs,
-    restore_run,
-    trash_run,
-    trashed_bytes,
-)
+from backend.ingest.stored_sums import stored_bytes
+from backend.ingest.trash import KEPT_IN_TRASH, remove_expired_runs, restore_run, trash_run
+from backend.ingest.trash_listing import trashed_bytes
 from backend.ingest.worker import process
 from backend.noise.models import HostNoise
 from backend.runs.listing import rows_of

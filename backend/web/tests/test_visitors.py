@@ -20,10 +20,10 @@ from django.utils import timezone
 
 from backend.accounts.models import Token, User
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
-from backend.ingest import sandbox, slots
+from backend.ingest import fair_slots, sandbox
 from backend.ingest.dry_run import OF_STRANGERS
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.slots import STRANGERS
+from backend.ingest.preview_slots import STRANGERS
 from backend.library.loading import SHOWCASE, result_set_id
 from backend.runs.models import Run, Trial
 from backend.sharing.edits import withdraw
@@ -257,7 +257,7 @@ def test_an_address_may_try_so_often_and_is_told_when_to_come_back(stranger, set
 
 
 def test_one_visitor_at_a_time_is_served_by_a_process(stranger, monkeypatch):
-    monkeypatch.setattr(slots, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.01)
     with STRANGERS.take():
         # A thread that holds the slot keeps it; another request comes in a thread of its own.
         STRANGERS._own.is_taken = False

@@ -14,7 +14,8 @@ from backend.analysis.loading.viewer_slots import (
     comparison_slot,
 )
 from backend.config.web_server import THREADS
-from backend.ingest.slots import LONG_WORK, PREVIEWS, SHORT_WORK, STRANGERS
+from backend.ingest.preview_slots import PREVIEWS, STRANGERS
+from backend.ingest.slots import LONG_WORK, SHORT_WORK
 
 MINE, OTHER = "mine", "other"
 

@@ -1,35 +1,30 @@
 """`manage.py collect`: remove expired trash, and stored bytes that nothing names."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from backend.ingest.collector import Collected, TooManyUnnamed, collect
-from backend.ingest.retention import DueOutput, list_due_output, remove_due_output
+from backend.ingest.collector import TooManyUnnamed, collect
+from backend.ingest.retention import due_output, remove_due_output
 from backend.ingest.storage import StorageAway
 from backend.ingest.trash import remove_expired_runs
 
 
 class Command(BaseCommand):
     help = (
-        "Delete runs that were in the trash for 30 days. Remove raw output that is older than its "
-        "workspace keeps it. Remove stored bytes older than "
-        "COLLECT_AFTER_S that no row names: of refused uploads, deleted runs and killed processes; "
-        "and parts whose upload never came."
+        "Delete runs that were in the trash for 30 days, raw output past the days of its workspace,"
+        " stored bytes older than COLLECT_AFTER_S that no row names, and parts without an upload."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--dry-run", action="store_true", help="only list what would be removed"
-        )
+        parser.add_argument("--dry-run", action="store_true", help="list what would be removed")
         parser.add_argument(
             "--force", action="store_true", help="even if most artefacts have no row"
         )
 
     def handle(self, *, dry_run: bool, force: bool, **_: Any) -> None:
-        due = list_due_output()
+        due = due_output()
         if not dry_run:
             remove_expired_runs()
             remove_due_output()
@@ -38,10 +33,5 @@ class Command(BaseCommand):
         except (TooManyUnnamed, StorageAway) as reason:
             raise CommandError(str(reason)) from None
         self.stdout.write("would be removed:" if dry_run else "removed:")
-        for each in [_figures_of(due), *figures]:
+        for each in [due, *figures]:
             self.stdout.write(f"{each.count:>10}  {each.kind:<26} {each.size_bytes:>16} bytes")
-
-
-def _figures_of(due: Sequence[DueOutput]) -> Collected:
-    files, size_bytes = sum(each.files for each in due), sum(each.size_bytes for each in due)
-    return Collected("raw files past their days", files, size_bytes)

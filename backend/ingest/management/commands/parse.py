@@ -13,10 +13,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
-from backend.formats.model import Entry, latency_of
 from backend.ingest.archives import files_of
+from backend.ingest.corpus_json import as_corpus_json
 from backend.ingest.decompress import DecompressionRefused
-from backend.stats import Histogram
 
 
 class Command(BaseCommand):
@@ -42,7 +41,7 @@ class Command(BaseCommand):
         """Print one object; the refusals, a line each, if there are some."""
         name = ", ".join(str(file) for file in group)
         try:
-            entries = [_shown(entry) for entry in parse(_read(group), tool=tool)]
+            entries = [as_corpus_json(entry) for entry in parse(_read(group), tool=tool)]
         except (FormatError, DecompressionRefused, OSError) as error:
             entries = [{"error": str(error)}]
         body = entries[0] if len(entries) == 1 else {"runs": entries}
@@ -61,23 +60,3 @@ def _read(group: Sequence[Path]) -> list[RawArtefact]:
 
 def _opener_of(file: Path) -> Callable[[], BinaryIO]:
     return lambda: file.open("rb")
-
-
-def _shown(entry: Entry) -> dict[str, Any]:
-    if isinstance(entry, FormatError):
-        return {"error": str(entry)}
-    shown = entry.as_dict()
-    if entry.histogram is not None and entry.histogram.count:
-        shown["computed_us"] = _figures(entry.histogram)
-    return shown
-
-
-def _figures(histogram: Histogram) -> dict[str, Any]:
-    latency = latency_of(histogram)
-    return {
-        "count": histogram.count,
-        "mean": latency.mean_us,
-        "min": latency.min_us,
-        "max": latency.max_us,
-        "percentiles": latency.percentiles,
-    }

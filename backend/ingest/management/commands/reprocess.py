@@ -11,11 +11,11 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from backend.formats import PARSER_VERSION
-from backend.ingest.models import Rereading, Upload
+from backend.ingest.models import Upload
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
+from backend.ingest.rereading_lines import lines_about
 from backend.ingest.retention import RawOutputRemoved
 
-MAX_SHOWN = 20
 NO_RAW_OUTPUT = "without raw output"
 OUTCOMES = ("changed", "unchanged", "refused", "stopped", "left to the workers", NO_RAW_OUTPUT)
 
@@ -53,7 +53,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"{head}: not read, the figures stay: {removed}")
                 continue
             outcomes[rereading.outcome] += 1
-            self._print(head, rereading)
+            self.stdout.write("\n".join(lines_about(head, rereading)))
         counts = ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in OUTCOMES)
         self.stdout.write(f"{len(ids)} uploads: {counts}")
         if outcomes["refused"] or outcomes["stopped"]:
@@ -62,21 +62,3 @@ class Command(BaseCommand):
     def _ids(self, *, everything: bool) -> list[UUID]:
         rows = Upload.objects.order_by("received_at") if everything else outdated()
         return list(rows.values_list("pk", flat=True))
-
-    def _print(self, head: str, rereading: Rereading) -> None:
-        if reason := rereading.refused or rereading.stopped:
-            self.stdout.write(f"{head}: {rereading.outcome}, the old figures stay: {reason}")
-            return
-        self.stdout.write(f"{head}: {len(rereading.changes)} figures changed")
-        for change in rereading.changes[:MAX_SHOWN]:
-            self.stdout.write(
-                f"    trial {change['ordinal']} {change['figure']}: "
-                f"{_short(change['before'])} → {_short(change['after'])}"
-            )
-        if len(rereading.changes) > MAX_SHOWN:
-            self.stdout.write(f"    … and {len(rereading.changes) - MAX_SHOWN} more")
-
-
-def _short(value: Any) -> str:
-    text = "unknown" if value is None else str(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"

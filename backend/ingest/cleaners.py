@@ -1,0 +1,51 @@
+"""The children that take secrets out of files: one for each thread that needs one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from uuid import UUID
+
+from backend.ingest.cleaner import Cleaner
+from backend.ingest.fair_slots import NOBODYS
+from backend.ingest.preview_slots import PREVIEWS
+from backend.ingest.slots import LONG_WORK, short_or_long
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Whose file is searched, and whether it is so small that this cannot take long."""
+
+    workspace_id: UUID | None = None
+    is_short: bool = False
+
+
+# By whether they do short work.
+_idle: dict[bool, list[Cleaner]] = {True: [], False: []}
+_lock = threading.Lock()
+
+
+def _slot(work: Work) -> AbstractContextManager[None]:
+    """The turn of this thread; a preview has had its own."""
+    if PREVIEWS.are_held:
+        return nullcontext()
+    owner = work.workspace_id or NOBODYS
+    return short_or_long(owner) if work.is_short else LONG_WORK.take(owner)
+
+
+@contextmanager
+def cleaner(work: Work = Work()) -> Iterator[Cleaner]:
+    """A child for the thread that asks, while it has a turn. Raises Busy and OwnerBusy."""
+    with _slot(work):
+        idle = _idle[work.is_short]
+        with _lock:
+            taken = idle.pop() if idle else None
+        if taken is None or not taken.is_ours:
+            taken = Cleaner(is_short=work.is_short)
+        try:
+            yield taken
+        finally:
+            with _lock:
+                idle.append(taken)

@@ -1,0 +1,179 @@
+"""Slots that threads wait for, shared fairly among those whose work it is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from backend.errors import Away, TooMany
+
+PATIENCE_S = 10.0
+RETRY_AFTER_S = 10
+# The owner of work that no limit of an owner is for.
+NOBODYS = object()
+
+
+class Busy(Away):
+    """All slots are taken. Nothing was stored; the same request works later."""
+
+    def __init__(self) -> None:
+        super().__init__("The service is busy with other files.")
+
+
+class OwnerBusy(TooMany):
+    """The owner has all the places that one may have. Nothing was stored."""
+
+    sentence = "Other files of yours are being searched here."
+
+    def __init__(self) -> None:
+        super().__init__(self.sentence, wait_s=RETRY_AFTER_S)
+
+
+@dataclass(slots=True, eq=False)
+class _Ticket:
+    """One request in the queue of those that want a slot."""
+
+    owner: Hashable
+    has_given_way: bool = False
+    # It ran before, and goes on: nobody sends it away.
+    has_begun: bool = False
+
+
+class Slots:
+    """Slots that the threads of this process share; who came first goes first.
+
+    An owner, such as a workspace, runs in at most `running_of_owner` of them, and holds at most
+    `of_owner` of the places that run and wait, where these are given. So another owner finds a
+    place, however much the first one sends. Work that is `NOBODYS` has no such limit. Where all
+    places to wait are taken, an owner that runs work gives one up to an owner that runs none.
+    """
+
+    def __init__(
+        self,
+        *,
+        running: int,
+        waiting: int,
+        of_owner: int | None = None,
+        running_of_owner: int | None = None,
+        patience_s: float | None = None,
+        refusal: type[OwnerBusy] = OwnerBusy,
+    ) -> None:
+        self._most_running, self._most_waiting = running, waiting
+        self._of_owner, self._running_of_owner = of_owner, running_of_owner
+        self._patience_s, self._refusal = patience_s, refusal
+        # The most threads that run or wait.
+        self.places = running + waiting
+        self._changed = threading.Condition()
+        self._running: list[Hashable] = []
+        self._queue: list[_Ticket] = []
+        self._own = threading.local()
+
+    @property
+    def are_held(self) -> bool:
+        """Whether this thread has a slot."""
+        return getattr(self._own, "is_taken", False)
+
+    @contextmanager
+    def take(self, owner: Hashable = NOBODYS) -> Iterator[None]:
+        """A slot until the block ends. A thread that holds one keeps it.
+
+        Raises OwnerBusy where this owner has too many, else Busy.
+        """
+        if self.are_held:
+            yield
+            return
+        with self._changed:
+            self._enter(_Ticket(owner))
+        self._own.is_taken, self._own.owner = True, owner
+        try:
+            yield
+        finally:
+            self._own.is_taken = False
+            with self._changed:
+                self._running.remove(owner)
+                self._changed.notify_all()
+
+    def let_others_go_first(self) -> float:
+        """Between two steps of the work of this thread: each other owner that waits comes before
+        the next step. Returns when this thread has a slot again, which it keeps where nobody waits:
+        the seconds until then.
+        """
+        owner = self._own.owner
+        ticket = _Ticket(owner, has_begun=True)
+        with self._changed:
+            others = [other for other in self._queue if other.owner != owner]
+            if not others:
+                return 0.0
+            began_s = time.monotonic()
+            # All that waits of this owner goes behind the others.
+            own = [other for other in self._queue if other.owner == owner]
+            self._queue[:] = [*others, ticket, *own]
+            self._running.remove(owner)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._next() is ticket)
+            self._queue.remove(ticket)
+            self._running.append(owner)
+            self._changed.notify_all()
+            return time.monotonic() - began_s
+
+    def _enter(self, ticket: _Ticket) -> None:
+        if self._is_beyond(self._of_owner, ticket, [*self._running, *self._waiting_owners()]):
+            raise self._refusal
+        self._queue.append(ticket)
+        try:
+            if self._next() is not ticket:
+                self._wait(ticket)
+            self._running.append(ticket.owner)
+        finally:
+            self._queue.remove(ticket)
+            self._changed.notify_all()
+
+    def _wait(self, ticket: _Ticket) -> None:
+        if len(self._queue) > self._most_waiting:
+            self._make_room_for(ticket)
+        patience_s = PATIENCE_S if self._patience_s is None else self._patience_s
+        self._changed.wait_for(lambda: ticket.has_given_way or self._next() is ticket, patience_s)
+        if ticket.has_given_way or self._next() is not ticket:
+            raise Busy
+
+    def _make_room_for(self, ticket: _Ticket) -> None:
+        """Send away one whose owner runs work already. Raises Busy where none waits."""
+        if self._runs_work(ticket):
+            raise Busy
+        for other in self._queue:
+            is_free = not (other is ticket or other.has_given_way or other.has_begun)
+            if is_free and self._runs_work(other):
+                other.has_given_way = True
+                self._changed.notify_all()
+                return
+        raise Busy
+
+    def _runs_work(self, ticket: _Ticket) -> bool:
+        return ticket.owner is not NOBODYS and ticket.owner in self._running
+
+    def _next(self) -> _Ticket | None:
+        """The first in the queue who may run now."""
+        if len(self._running) >= self._most_running:
+            return None
+        return next(
+            (
+                ticket
+                for ticket in self._queue
+                if not ticket.has_given_way
+                and not self._is_beyond(self._running_of_owner, ticket, self._running)
+            ),
+            None,
+        )
+
+    def _waiting_owners(self) -> list[Hashable]:
+        return [ticket.owner for ticket in self._queue]
+
+    @staticmethod
+    def _is_beyond(most: int | None, ticket: _Ticket, owners: Sequence[Hashable]) -> bool:
+        """Whether one more of the ticket's owner would be too many."""
+        return (
+            most is not None and ticket.owner is not NOBODYS and owners.count(ticket.owner) >= most
+        )

@@ -1,0 +1,52 @@
+"""The statement that writes an upload with its artefacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from django.db import connection
+from django.db.models import Field, Model
+
+from backend.ingest.collector import LOCK_KEY
+from backend.ingest.models import Artefact, Upload
+from backend.ingest.quota import room_condition
+from backend.ingest.stored_sums import add_statement
+
+
+@cache
+def insert_statement(*, is_alone: bool) -> str:
+    """SQL; `is_alone`: as for `room_condition`."""
+    uploads, artefacts = fields_of(Upload), fields_of(Artefact)
+    arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in artefacts)
+    # The upload that comes second inserts no row, and so no artefacts. Rows are written under the
+    # shared lock of the collector, which ends with the transaction.
+    return f"""
+        WITH upload AS (
+            INSERT INTO {_table(Upload)} ({_names(uploads)})
+            SELECT {", ".join(["%s"] * len(uploads))}
+            WHERE {room_condition("%s", "%s", is_alone=is_alone)}
+            ON CONFLICT (id) DO NOTHING RETURNING id
+        ), stored AS (
+            {add_statement("%s", "%s", "%s", "FROM upload", uploads=1)}
+        )
+        INSERT INTO {_table(Artefact)} ({_names(artefacts)})
+        SELECT artefact.* FROM unnest({arrays}) AS artefact
+        WHERE EXISTS (SELECT FROM upload)
+          AND (SELECT pg_advisory_xact_lock_shared({LOCK_KEY})) IS NOT NULL
+        """  # noqa: S608  names of our own models
+
+
+@cache
+def fields_of(model: type[Model]) -> tuple[Field[Any, Any], ...]:
+    """The columns that the statement names, in their order."""
+    return tuple(model._meta.concrete_fields)
+
+
+def _table(model: type[Model]) -> str:
+    return connection.ops.quote_name(model._meta.db_table)
+
+
+def _names(fields: Iterable[Field[Any, Any]]) -> str:
+    return ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)

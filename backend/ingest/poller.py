@@ -1,0 +1,49 @@
+"""A thread that looks for work by itself."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import Error, close_old_connections
+
+log = logging.getLogger(__name__)
+
+
+class Poller:
+    """A thread that does what is due every `POLL_INTERVAL_S` seconds, give or take a half.
+
+    `work` does it until the function that it gets says to stop. `fault` is what is logged where
+    it could not.
+    """
+
+    def __init__(self, work: Callable[[Callable[[], bool]], None], *, fault: str) -> None:
+        self._work = work
+        self._fault = fault
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="poller", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, patience_s: float | None = None) -> None:
+        """Returns when the work at hand has ended, or after `patience_s`."""
+        self._stopping.set()
+        self._thread.join(patience_s)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(settings.POLL_INTERVAL_S * random.uniform(0.5, 1.5)):  # noqa: S311
+            self.poll()
+
+    def poll(self) -> None:
+        """Do what is due; an outage of the database is logged."""
+        close_old_connections()
+        try:
+            self._work(self._stopping.is_set)
+        except Error as error:
+            log.warning(self._fault, extra={"reason": str(error)})
+        except Exception:  # the thread must outlive it
+            log.exception(self._fault)
