@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from loadsheet_agent.commands.arguments import make_parser
 from loadsheet_agent.errors import AgentError
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.terminal import printable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(text: str, code: Exit, *, as_json: bool) -> int:
-    sys.stderr.write(f"loadsheet: {text}\n")
+    sys.stderr.write(f"loadsheet: {printable(text)}\n")
     if as_json:
         answer = {"exit_code": int(code), "error": text}
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")

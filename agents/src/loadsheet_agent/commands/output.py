@@ -7,17 +7,23 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from loadsheet_agent.terminal import printable
+
 
 def say(text: str) -> None:
     """A line for the person at the terminal; never part of a result."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(printable(text) + "\n")
     sys.stderr.flush()
 
 
 def put(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    _write(printable(text))
 
 
 def put_json(value: Mapping[str, Any]) -> None:
-    put(json.dumps(value, ensure_ascii=False))
+    _write(json.dumps(value, ensure_ascii=False))
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

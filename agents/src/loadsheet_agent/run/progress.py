@@ -12,6 +12,7 @@ from loadsheet_agent.plan.expansion import count_starts
 from loadsheet_agent.plan.server_spec import ServerSpec
 from loadsheet_agent.plan.steps import MEASURE, Step
 from loadsheet_agent.run.timings import Timings
+from loadsheet_agent.terminal import printable
 from loadsheet_agent.tools import Glance
 
 
@@ -245,7 +246,7 @@ class PlainProgress:
         outcome = f"{took:.1f} s" + (f" · {figures}" if figures else "")
         outcome = outcome if error is None else f"FAILED: {error}"
         line = f"{count} {describe(step)} · {outcome} · {self.clock.left()}"
-        sys.stderr.write(line + "\n")
+        sys.stderr.write(printable(line) + "\n")
         sys.stderr.flush()
 
 
@@ -272,7 +273,7 @@ class LiveProgress:
         count = f"{self.clock.finished + 1}/{self.clock.count}"
         self._bar.update(
             self._task,
-            description=describe(step),
+            description=printable(describe(step)),
             count=count,
             total=self.clock.total(),
         )
@@ -292,7 +293,7 @@ class LiveProgress:
         self._bar.update(self._task, last=glance_text(glance))
         self._draw()
         if error is not None:
-            self._bar.console.print(f"[red]✗[/red] {describe(step)}:", error, highlight=False)
+            self._bar.console.print(_failed_line(f" {describe(step)}: {error}"), highlight=False)
 
     def _draw(self) -> None:
         self._bar.update(
@@ -301,6 +302,13 @@ class LiveProgress:
             left=self.clock.left(),
             refresh=True,
         )
+
+
+def _failed_line(text: str) -> Any:
+    """Brackets in the text are no markup, which could be wrong and raise."""
+    from rich.text import Text
+
+    return Text.assemble(("✗", "red"), printable(text))
 
 
 def _rich_bar() -> Any:
