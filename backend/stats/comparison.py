@@ -73,6 +73,7 @@ class Comparison(Struct, frozen=True, gc=False):
     `run_sd`: the standard deviation between runs that was added, because the sides do not share
     their runs and have fewer than three; None where nothing was added. `is_assumed`: no history
     gave it. `has_two_modes`: the trials of a side fall into two groups; its centre is between them.
+    `trials`: how many each side has, where trials and not runs show the noise.
     """
 
     value: float
@@ -85,6 +86,7 @@ class Comparison(Struct, frozen=True, gc=False):
     is_assumed: bool = False
     precision: Precision | None = None
     has_two_modes: bool = False
+    trials: tuple[int, int] | None = None
 
     def inverse(self) -> Comparison:
         """The same two series, the other way round."""
@@ -277,6 +279,7 @@ class Page:
             is_assumed=contrast.run_sd is not None and self.floor.run_sd is None,
             precision=precision,
             has_two_modes=first.has_two_modes or second.has_two_modes,
+            trials=None if of_runs else (first.n, second.n),
         )
 
 

@@ -28,6 +28,7 @@ class Ratio:
     `significant`: the interval excludes 1×. `relevant`: the value is beyond the threshold. `scope`:
     which runs the interval covers, as words. `advice`: what would decide an open ratio, as words.
     `more`: how many more trials, or runs, of each side the advice names; 0 where it names none.
+    `lack`: what so few trials do not show, as words; None where their number is not the cause.
     """
 
     value: float | None
@@ -40,6 +41,7 @@ class Ratio:
     scope: str | None = None
     advice: str | None = None
     more: int = 0
+    lack: str | None = None
 
     def inverse(self) -> Ratio:
         """base ÷ other; unknown where a bound is 0."""

@@ -7,8 +7,9 @@ from math import log1p
 
 from backend.analysis.compare.replication import run_share_text
 from backend.stats.comparison import Comparison, Precision
+from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
-from backend.stats.thresholds import LEAST_RUNS
+from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS
 
 # Nobody measures so many more: less noise helps sooner.
 MANY_TRIALS = 100
@@ -52,6 +53,21 @@ def advise(comparison: Comparison, *, relevant: float) -> Remedy | None:
         return Remedy(limit or _text(needed, is_noisy=True), MOST_UNITS)
     is_noisy = _noise(comparison.precision) > NOISY * log1p(relevant)
     return Remedy(_text(needed, is_noisy=is_noisy), needed.more)
+
+
+def lack_of_trials(comparison: Comparison) -> str | None:
+    """What three trials do not show of a difference of uncertain size.
+
+    None for more trials, and where the host or the rounding of the tool hides the size.
+    """
+    trials, precision = comparison.trials, comparison.precision
+    if comparison.verdict != "size_uncertain" or trials is None or precision is None:
+        return None
+    if min(trials) > LEAST_TRIALS or _limit_text(precision) is not None:
+        return None
+    hidden = "how steady it is" if comparison.why == IF_BASELINE_IS_STEADY else "by how much"
+    where = "a side" if max(trials) == LEAST_TRIALS else "on one side"
+    return f"three trials {where} do not show {hidden}"
 
 
 def _noise(precision: Precision) -> float:

@@ -144,7 +144,7 @@ def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Rea
     between = f"difference between {a} and {b}"
     if ratio.verdict == "size_uncertain":
         text, remedy = "may be too small to matter", "Measure more trials to learn its size."
-        if ratio.why == IF_BASELINE_IS_STEADY:
+        if ratio.why.startswith(IF_BASELINE_IS_STEADY):
             text = "is sure only if the baseline is as steady as the others"
             remedy = "Measure more trials to learn how steady it is."
         remedy = as_sentence(ratio.advice or remedy)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import floor, log10
 
+from backend.analysis.compare.advice import as_sentence
 from backend.analysis.compare.beside import Beside
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.ranking import Contest, Ranking, Row
@@ -202,9 +203,10 @@ def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Head
     if ratio.verdict == "size_uncertain":
         side = "ahead of" if pair.is_ahead else "behind"
         but = f"but perhaps by less than {threshold}"
-        if ratio.why == IF_BASELINE_IS_STEADY:
+        if ratio.why.startswith(IF_BASELINE_IS_STEADY):
             but = f"if {b} is as steady as the others"
-        return Headline(f"{a} is {side} {b} {where}, {but}", text)
+        headline = Headline(f"{a} is {side} {b} {where}, {but}", text)
+        return headline.followed(as_sentence(ratio.lack)[:-1]) if ratio.lack else headline
     lack = "Too few trials" if ratio.low is None else "Too noisy"
     margin = "; ".join(filter(None, (text, pair.why)))
     hidden = Headline(f"{lack} to rank {a} and {b} {place}", margin, is_open=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p
 
-from backend.analysis.compare.advice import PART_THE_MODES, Remedy, advise
+from backend.analysis.compare.advice import PART_THE_MODES, Remedy, advise, lack_of_trials
 from backend.analysis.compare.replication import scope_text
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
@@ -126,7 +126,8 @@ class Yardstick:
         The advice is apart from the reason: a page of many open ratios gives one advice.
         """
         value = exp(comparison.value)
-        remedy, why = None, comparison.why
+        lack = lack_of_trials(comparison)
+        remedy, why = None, ": ".join(filter(None, (comparison.why, lack)))
         if comparison.low is None:
             remedy, why = Remedy(comparison.why), TOO_FEW_TRIALS
         elif comparison.verdict == "inconclusive":
@@ -144,6 +145,7 @@ class Yardstick:
             scope=scope_text(comparison),
             advice=None if remedy is None else remedy.text,
             more=0 if remedy is None else remedy.more,
+            lack=lack,
         )
 
 

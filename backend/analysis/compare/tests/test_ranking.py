@@ -167,13 +167,37 @@ def test_a_difference_beyond_noise_may_be_below_the_threshold(lab):
     figures = ask(lab)
     row = by_name(figures)["b"]
     assert row["ratio"]["verdict"] == "size_uncertain"
-    assert row["ratio"]["why"] == "beyond noise, size uncertain"
+    lack = "three trials a side do not show by how much"
+    assert row["ratio"]["why"] == f"beyond noise, size uncertain: {lack}"
     assert 1 < row["ratio"]["low"] < 1.02 < row["ratio"]["high"]
     assert row["significant"] is True
     assert figures["finding"].startswith(
         "b 23.0 is ahead of a 23.0 at 64 connections, in this run, but perhaps by less than the "
         "threshold of 2 %: 1.02× [1.0"
     )
+    assert figures["finding"].endswith("]. Three trials a side do not show by how much")
+
+
+@pytest.mark.parametrize(
+    ("counts", "lack"),
+    [
+        ((3, 4), ": three trials on one side do not show by how much"),
+        ((4, 3), ": three trials on one side do not show by how much"),
+        ((4, 4), ""),
+    ],
+)
+def test_what_few_trials_do_not_show_is_said_of_three_only(lab, counts, lack):
+    shares = (1.0, 1.006, 0.994, 1.0)
+    rates = [
+        [rate * share for share in shares[:count]]
+        for rate, count in zip((1000, 1020), counts, strict=True)
+    ]
+    make_run(
+        lab, *(CellSpec(name, rates=tuple(each)) for name, each in zip("ab", rates, strict=True))
+    )
+    figures = ask(lab)
+    assert by_name(figures)["b"]["ratio"]["why"] == f"beyond noise, size uncertain{lack}"
+    assert ("three trials" in figures["finding"].lower()) == bool(lack)
 
 
 @pytest.mark.parametrize(("spread", "is_sized"), [(10, True), (30, False)])
@@ -192,9 +216,13 @@ def test_a_lead_that_needs_a_steady_baseline_says_so(lab, spread, is_sized):
     assert ratio["low"] > 1.02
     assert ratio["verdict"] == ("improved" if is_sized else "size_uncertain")
     why = "beyond noise and threshold if the baseline is as steady as the others"
+    why += ": three trials a side do not show how steady it is"
     assert (ratio["why"] == why) != is_sized
     conditional = "b 23.0 is ahead of a 23.0 at 64 connections, in this run, if a 23.0 is as steady"
     assert figures["finding"].startswith(conditional) != is_sized
+    assert (
+        figures["finding"].endswith("Three trials a side do not show how steady it is") != is_sized
+    )
     doubt = "is sure only if the baseline is as steady as the others"
     assert (doubt in str(figures)) != is_sized
 

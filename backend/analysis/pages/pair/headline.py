@@ -103,7 +103,8 @@ def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) ->
         return f"{a} and {b} are level {where}: {text}, within the threshold of {limit}"
     if ratio.verdict == "size_uncertain":
         clear = ahead_text(METRIC, b, a, ratio, where)
-        return f"{clear}, but the difference may be below the threshold of {limit}"
+        lack = f"; {ratio.lack}" if ratio.lack else ""
+        return f"{clear}, but the difference may be below the threshold of {limit}{lack}"
     lack = "too few trials" if ratio.low is None else "too noisy"
     why = ratio.advice or why_open(ratio)
     return f"{lack} to say whether {b} differs from {a} {at} ({text}){f': {why}' if why else ''}"

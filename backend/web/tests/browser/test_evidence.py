@@ -140,3 +140,4 @@ def test_a_lead_that_needs_a_steady_baseline_says_so_in_sentence_row_and_trust(
     assert "in this run, if alpha 1.0 is as steady as the others" in text
     assert "beyond noise and threshold if the baseline is as steady as the others" in text
     assert "is sure only if the baseline is as steady as the others" in text
+    assert text.lower().count("three trials a side do not show how steady it is") == 2
