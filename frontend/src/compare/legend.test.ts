@@ -65,6 +65,14 @@ describe("legend", () => {
     expect(before[1]?.getAttribute("aria-pressed")).toBe("false");
   });
 
+  it("names the lines in colour first, and keeps their places when a press changes it", () => {
+    const names = (): readonly (string | undefined)[] => items().map((item) => item.dataset.series);
+    showLegend(document.body, figures(), choice([], ["b"]), actions());
+    expect(names()).toEqual(["b", "a"]);
+    showLegend(document.body, figures(), all, actions());
+    expect(names()).toEqual(["b", "a"]);
+  });
+
   it("offers to show all series while some are hidden", () => {
     const { press, showAll } = actions();
     showLegend(document.body, figures(), all, { press, showAll });

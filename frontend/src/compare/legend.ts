@@ -1,6 +1,6 @@
 // The legend is HTML: real buttons, reachable by keyboard, with their state announced.
 import type { Figures } from "../api/figures";
-import { seriesStyles } from "../charts/style/series_style";
+import { type SeriesStyle, seriesStyles } from "../charts/style/series_style";
 import { button } from "../site/dom";
 import { nameElement } from "../site/names";
 import { shortNames } from "../text/names";
@@ -17,7 +17,10 @@ export interface LegendActions {
   readonly showAll: () => void;
 }
 
-/** Fills the legend, or presses its buttons anew where the lines are the same: they keep the focus. */
+/**
+ * Fills the legend, or presses its buttons anew where the lines are the same: they keep the focus
+ * and their places.
+ */
 export function showLegend(
   place: HTMLElement,
   figures: Figures,
@@ -25,14 +28,24 @@ export function showLegend(
   actions: LegendActions,
 ): void {
   const key = JSON.stringify(seriesStyles(figures));
-  if (place.dataset.lines !== key) place.replaceChildren(...legend(figures, actions));
+  if (place.dataset.lines !== key) {
+    place.replaceChildren(...legend(figures, actions, choice.highlighted));
+  }
   place.dataset.lines = key;
   updateLegend(place, figures, choice);
 }
 
-/** One button for each line of the legend, and one that shows all series again. */
-export function legend(figures: Figures, { press, showAll }: LegendActions): HTMLElement[] {
-  const styles = seriesStyles(figures);
+/**
+ * One button for each line of the legend, and one that shows all series again. The lines in colour
+ * come first: a phone has no names at their ends.
+ */
+export function legend(
+  figures: Figures,
+  { press, showAll }: LegendActions,
+  highlighted: ReadonlySet<string> = new Set(),
+): HTMLElement[] {
+  const isGrey = ({ ids }: SeriesStyle): number => Number(!ids.some((id) => highlighted.has(id)));
+  const styles = [...seriesStyles(figures)].sort((a, b) => isGrey(a) - isGrey(b));
   const names = shortNames(
     styles.map(({ label }) => label),
     LONGEST,
