@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts.models import Workspace
@@ -86,9 +87,13 @@ def _label(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> s
 def _delete(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> str:
     trash_runs(runs, by=visible.viewer(request))
     forget_progress([run.pk for run in runs], workspace.pk)
-    it = "it" if len(runs) == 1 else "them"
-    days, count = KEPT_IN_TRASH.days, count_text(len(runs), "run")
-    return f"{count} moved to the trash. You can restore {it} for {days} days."
+    return format_html(
+        '{} moved to the trash. You can <a href="{}">restore {}</a> for {} days.',
+        count_text(len(runs), "run"),
+        link_to("trash-page", workspace.slug),
+        "it" if len(runs) == 1 else "them",
+        KEPT_IN_TRASH.days,
+    )
 
 
 _CHANGES = {"label": _label, "delete": _delete}

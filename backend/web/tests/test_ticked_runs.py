@@ -87,7 +87,8 @@ def test_the_deletion_of_one_run_speaks_of_one_run(owner, runs):
     assert "Moves the run to the trash, where you can restore it for 30 days." in question
     send(owner, runs[:1], action="delete", is_confirmed="1")
     page = html_of(owner.get("/w/own-lab/runs"))
-    assert "1 run moved to the trash. You can restore it for 30 days." in page
+    restore = '<a href="/w/own-lab/trash">restore it</a>'
+    assert f"1 run moved to the trash. You can {restore} for 30 days." in page
 
 
 def test_deleting_many_runs_takes_as_many_statements_as_deleting_few(owner, scene):
