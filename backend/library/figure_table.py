@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from backend.library.study import Study
 from backend.library.today import Row, rows_of
 
 NO_FIGURE = "no figure"
+_COLUMNS: Mapping[str, Callable[[Row], str]] = {
+    "As published": lambda row: row.then.text if row.then else "",
+    "Old version today": lambda row: row.old.text if row.old else "",
+    "Current version today": lambda row: row.current.text if row.current else "",
+}
 
 
 class FigureTable(NamedTuple):
@@ -21,15 +26,13 @@ class FigureTable(NamedTuple):
 def figure_table(rows: Sequence[Row]) -> FigureTable:
     """The figures of these rows, without the columns that have none."""
     columns = {
-        "As published": [row.then for row in rows],
-        "Old version today": [row.old for row in rows],
-        "Current version today": [row.current for row in rows],
+        head: [text_of(row) for row in rows]
+        for head, text_of in _COLUMNS.items()
+        if any(text_of(row) for row in rows)
     }
-    shown = {head: figures for head, figures in columns.items() if any(figures)}
-    texts = [[figure.text if figure else "" for figure in column] for column in shown.values()]
     names = ([row.server for row in rows], [row.workload for row in rows])
-    cells = zip(*names, *texts, strict=True)
-    return FigureTable(["Server", "Workload", *shown], [list(row) for row in cells])
+    cells = zip(*names, *columns.values(), strict=True)
+    return FigureTable(["Server", "Workload", *columns], [list(row) for row in cells])
 
 
 def today_table(study: Study) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from backend.library.order import Sentence, highest_sentences, order_sentences
 from backend.library.study import Study
-from backend.library.today import Row, Today, read_today, rows_of
+from backend.library.today import Figure, Row, Today, read_today, rows_of
 from backend.runs.checks.machines import MANY_OTHERS_SHARE
 from backend.stats.thresholds import percent
 
@@ -43,18 +43,29 @@ def versions_texts(study: Study) -> list[str]:
 
     Such as "Old and current: Tornado 0.2 and 6.6.1." and "Current alone: nginx 1.22.1."
     """
-    versions: dict[str, tuple[set[str], set[str]]] = {}
-    for row in rows_of(study):
-        halves = versions.setdefault(row.server_name, (set(), set()))
-        for half, figure in zip(halves, (row.old, row.current), strict=True):
-            half.update([figure.version or "of unknown version"] if figure else [])
     groups: dict[str, list[str]] = {"Old and current": [], "Old alone": [], "Current alone": []}
-    for name, (old, current) in sorted(versions.items(), key=lambda item: item[0].lower()):
-        if old or current:
-            group = "Current alone" if not old else "Old and current" if current else "Old alone"
-            text = " and ".join(" or ".join(sorted(half)) for half in (old, current) if half)
-            groups[group].append(f"{name} {text}")
+    for name, (old, current) in _versions_by_server(rows_of(study)):
+        group = "Current alone" if not old else "Old and current" if current else "Old alone"
+        groups[group].append(f"{name} {' and '.join(filter(None, (old, current)))}")
     return [f"{group}: {', '.join(texts)}." for group, texts in groups.items() if texts]
+
+
+def _versions_by_server(rows: Sequence[Row]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """By name, the servers measured today with their old and their current version.
+
+    Empty for a half that has no figure. "23.0.0 or 27.0.1": settings of one server need not share a
+    version.
+    """
+    for name in sorted({row.server_name for row in rows}, key=str.lower):
+        own = [row for row in rows if row.server_name == name]
+        old, current = _versions(row.old for row in own), _versions(row.current for row in own)
+        if old or current:
+            yield name, (old, current)
+
+
+def _versions(figures: Iterable[Figure | None]) -> str:
+    names = {figure.version or "of unknown version" for figure in figures if figure}
+    return " or ".join(sorted(names))
 
 
 def noise_text(study: Study) -> str:
