@@ -14,7 +14,7 @@ from django.db.models import Count, Q, QuerySet
 
 from backend.runs.among import among
 from backend.runs.cursors import Page
-from backend.runs.models import Cell, Run, Trial
+from backend.runs.models import Cell, Run, Series, Trial
 from backend.runs.naming import run_name, trial_count_text
 from backend.runs.read_router import reading_connection
 from backend.runs.run_order import EVERY_CELL, RunOrder, best_throughput_of
@@ -126,12 +126,20 @@ def _first_rows(
         selected = list(order.applied(among_first, "")[:most])
         if len(selected) == most or len(first) < 2 * most:
             return selected
-    if order.sort == "throughput" and (cells := search.cells()):
+    cells = search.cells()
+    if order.sort == "throughput" and cells and _leaves_series_out(search, workspace_ids):
         runs = search.without_cells().applied(rows, searched)
         own = Q(series__workspace__in=workspace_ids, run__in=runs)
         best = order.best_of_runs(Cell.objects.filter(cells, own), after)
         return _with_sort_values(shown, dict(best[:most]))
     return list(order.applied(search.applied(shown, searched), after)[:most])
+
+
+def _leaves_series_out(search: RunSearch, workspace_ids: list[UUID]) -> bool:
+    """Whether runs may have load points that the search leaves out, so that their best throughput
+    is not the one that counts. Most workspaces use one load tool."""
+    rows = Series.objects.filter(workspace__in=workspace_ids)
+    return rows.exclude(search.series()).exists()
 
 
 def _with_sort_values(shown: QuerySet[Run], values: Mapping[UUID, float]) -> list[Run]:

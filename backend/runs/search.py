@@ -106,15 +106,12 @@ class RunSearch:
 
     def cells(self) -> Q:
         """Which load points are of the chosen server, workload and tool; empty: all."""
-        wanted = Q()
-        for column, value in (
-            ("series__server__name", self.server),
-            ("series__workload__name", self.workload),
-            ("series__tool", self.tool),
-        ):
-            if value:
-                wanted &= Q(**{column: value})
-        return wanted
+        return self.series("series__")
+
+    def series(self, prefix: str = "") -> Q:
+        """As `cells`, of series. `prefix`: of the columns."""
+        chosen = {"server__name": self.server, "workload__name": self.workload, "tool": self.tool}
+        return Q(**{f"{prefix}{column}": value for column, value in chosen.items() if value})
 
     def without_cells(self) -> Self:
         """The same search, of any server, workload and tool."""

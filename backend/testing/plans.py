@@ -11,13 +11,14 @@ from django.test.utils import CaptureQueriesContext
 Plan = Mapping[str, Any]
 
 
-def first_plan(ask: Callable[[], object]) -> Plan:
-    """The plan of the first statement that `ask` makes."""
+def first_plan(ask: Callable[[], object], *, of: str = "") -> Plan:
+    """The plan of the first statement that `ask` makes and that names the table `of`."""
     with CaptureQueriesContext(connection) as statements:
         ask()
+    statement = next(each["sql"] for each in statements if of in each["sql"])
     with connection.cursor() as cursor:
         # Without Django's cursor, which would take the text for one with parameters.
-        cursor.cursor.execute(f"EXPLAIN (FORMAT JSON) {statements.captured_queries[0]['sql']}")
+        cursor.cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}")
         plan: Plan = cursor.cursor.fetchone()[0][0]["Plan"]
     return plan
 

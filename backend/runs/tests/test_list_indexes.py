@@ -82,7 +82,8 @@ def test_few_runs_of_a_state_are_found_by_an_index(lab, state):
 
 def test_the_throughput_of_a_server_is_read_once_for_all_runs(lab):
     """Not by a statement within the statement, which looks at the load points of each run."""
+    make_run(lab, CellSpec("another"))
     search, order = RunSearch(server="actix"), RunOrder("throughput")
-    plan = first_plan(lambda: run_page([lab.pk], search=search, order=order))
+    plan = first_plan(lambda: run_page([lab.pk], search=search, order=order), of="runs_cell")
     assert len(list(scans_of("runs_cell", plan))) == 1
     assert "SubPlan" not in str(plan)

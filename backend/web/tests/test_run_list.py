@@ -177,6 +177,15 @@ def test_the_throughput_of_a_server_orders_each_page(workspace, direction):
     assert len({run.id for run in listed}) == len(expected)
 
 
+def test_where_all_load_points_are_of_one_tool_the_order_is_that_of_the_runs(workspace, runs):
+    order, search = RunOrder("throughput"), RunSearch(tool="wrk")
+    with CaptureQueriesContext(connection) as captured:
+        page = run_page([workspace.pk], search=search, order=order)
+    assert page == run_page([workspace.pk], order=order)
+    assert len(page.rows) == len(runs)
+    assert not any("MAX(" in query["sql"] and "LIMIT" in query["sql"] for query in captured)
+
+
 def test_the_throughput_of_a_server_is_ordered_among_what_else_is_asked(workspace):
     for rate, build in ((30.0, "a"), (50.0, "b"), (40.0, "a")):
         run = make_run(workspace, CellSpec("slow", rates=(rate,)))
