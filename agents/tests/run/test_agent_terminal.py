@@ -29,7 +29,8 @@ def test_what_is_said_moves_no_cursor(capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize("kind", [LiveProgress, PlainProgress])
 def test_progress_shows_an_error_as_it_is(kind: type, capsys: pytest.CaptureFixture[str]):
     server = 'name = "[/red]"\nurl = "http://127.0.0.1:{port}"\nstart = ["x"]\n'
-    text = f'[load]\nconnections = [1]\nrequests = 5\n[[servers]]\n{server}[[workloads]]\nname = "w"\n'
+    load = "[load]\nconnections = [1]\nrequests = 5\n"
+    text = f'{load}[[servers]]\n{server}[[workloads]]\nname = "w"\n'
     plan = parse_plan(text, name="plan", directory=Path.cwd(), environ={})
     (step, *_) = steps = expand(plan)
     progress: Progress = kind(steps, Timings(plan))

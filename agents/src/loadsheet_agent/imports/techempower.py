@@ -228,10 +228,7 @@ def _compared(
 ) -> Iterator[str]:
     place = f"{framework[:LONGEST]}, {test[:LONGEST]}"
     if len(levels) != len(outputs):
-        yield (
-            f"{place}: {SUMMARY} has {len(levels)} results, "
-            f"the raw file has {len(outputs)}."
-        )
+        yield (f"{place}: {SUMMARY} has {len(levels)} results, the raw file has {len(outputs)}.")
         return
     for level, output in zip(levels, outputs):
         total = level.get("totalRequests")
