@@ -45,6 +45,7 @@ def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dic
     _give_labels(summary, trials)
     listed = list_load_points(summary, listing.load_point_page)
     corrections = view["corrections"]
+    checks = _checks(run.pk, trials)
     return {
         "run": _shown(view),
         "trials": listing.trials,
@@ -63,7 +64,8 @@ def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dic
         "names_workloads": len({row["workload"] for row in summary}) > 1,
         "charts": small_charts(summary),
         "tabs": TABS,
-        "check_groups": _check_groups(_checks(run.pk, trials)),
+        "check_groups": _check_groups(checks),
+        "check_count": len(checks),
         "again": describe_reproduction(run, (trial["tool"] for trial in trials)),
     }
 

@@ -35,6 +35,15 @@ def test_every_part_is_on_the_page_and_has_a_link(page):
     assert not re.search(r'<section[^>]*class="tab-panel"[^>]* hidden', html)
 
 
+def test_the_tab_of_checks_counts_those_that_fired(page, owner, scene):
+    count = len(set(re.findall(r'id="check-([a-z0-9-]+)"', html_of(page))))
+    assert count
+    assert f">({count})</span>" in html_of(page)
+    Trial.objects.filter(run=scene.run).update(checks=[])
+    Cell.objects.filter(run=scene.run).update(checks=[])
+    assert 'data-fresh="check-count"></span>' in html_of(owner.get(f"/r/{scene.run.pk}"))
+
+
 def test_the_summary_has_a_row_for_each_server_and_load(page):
     rows = [(row["server"], row["connections"], row["counted"]) for row in rows_of(page)]
     assert rows == [

@@ -143,6 +143,13 @@ def test_a_phone_shows_the_throughput_of_each_trial(visit, run):
     assert box["x"] + box["width"] <= 390
 
 
+def test_a_phone_has_every_tab_in_sight_beside_the_count_of_checks(visit, run):
+    page = visit(f"/r/{run.pk}", width=390)
+    expect(page.get_by_role("tab", name="Checks")).to_have_text(re.compile(r"Checks\s+\(\d+\)"))
+    tabs = page.locator("[data-tabs] > .tab-list")
+    assert tabs.evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
 def test_a_version_is_corrected_and_the_correction_undone(visit, run):
     page = visit(f"/r/{run.pk}")
     page.locator("summary", has_text="Manage").click()
