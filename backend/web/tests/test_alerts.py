@@ -130,7 +130,7 @@ def test_an_admin_adds_a_channel_sees_its_secret_and_tests_it(owner, scene):
 
 def test_each_kind_of_channel_says_which_address_it_takes(owner, scene):
     html = html_of(owner.get(f"{W}/channels"))
-    assert "Webhook and Slack: an https:// address. E-mail: the address of a member" in html
+    assert "an https:// address. E-mail: the confirmed address of a member" in html
 
 
 def test_a_member_adds_no_channel(member):
