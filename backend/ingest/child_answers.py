@@ -40,3 +40,8 @@ def as_entry(entry: Entry) -> dict[str, Any]:
 def trial_of(entry: Mapping[str, Any]) -> ReadTrial:
     """The trial of an entry that has one."""
     return msgspec.convert(entry["trial"], ReadTrial)
+
+
+# Threads that looked up its fields at the same time would end the process (see envelope.py).
+for _kind in (ReadTrial, ArchiveFacts):
+    msgspec.json.Decoder(_kind)

@@ -17,9 +17,9 @@ import msgspec
 import orjson
 
 from backend.formats import PARSER_VERSION, FormatError, parse, techempower_summary
-from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
+from backend.formats.archive_facts import NO_FACTS
 from backend.formats.httparena import machine
-from backend.formats.model import Entry, ParsedTrial, RawArtefact, ReadTrial
+from backend.formats.model import Entry, ParsedTrial, RawArtefact
 from backend.formats.provenance import MAX_BYTES, NotTraced, trace
 from backend.formats.text import read_up_to
 from backend.ingest.archives import files_of
@@ -103,11 +103,6 @@ def _opener_of(item: Mapping[str, str]) -> Callable[[], BinaryIO]:
         return lambda: io.BytesIO(content)
     path = Path(item["path"])
     return lambda: path.open("rb")
-
-
-# Threads that looked up its fields at the same time would end the process (see envelope.py).
-for _kind in (ReadTrial, ArchiveFacts):
-    msgspec.json.Decoder(_kind)
 
 
 if __name__ == "__main__":

@@ -123,8 +123,8 @@ def test_a_megabyte_of_open_lists_is_received(client):
 
 def give_slots(monkeypatch, places):
     """Previews and long work of uploads take these slots."""
-    monkeypatch.setattr("backend.ingest.cleaner.LONG_WORK", places)
-    for module in ("cleaner", "dry_run", "quick_sandbox"):
+    monkeypatch.setattr("backend.ingest.cleaners.LONG_WORK", places)
+    for module in ("cleaners", "dry_run", "quick_sandbox"):
         monkeypatch.setattr(f"backend.ingest.{module}.PREVIEWS", places)
 
 
@@ -167,7 +167,7 @@ def test_a_text_of_150_kilobytes_does_not_wait_behind_archives(client, monkeypat
     monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
-    for module in ("cleaner", "slots"):
+    for module in ("cleaners", "slots"):
         monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
     text = WRK + "# padding\n" * 15_000
     assert len(text) > limits.INLINE_FILE_BYTES

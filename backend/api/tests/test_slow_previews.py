@@ -189,7 +189,7 @@ def test_long_work_of_uploads_does_not_hold_up_a_preview(monkeypatch):
     monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
-    for module in ("cleaner", "slots"):
+    for module in ("cleaners", "slots"):
         monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
         monkeypatch.setattr("backend.ingest.slots.SHORT_WORK", none_left)
     tenant = make_tenant()

@@ -124,7 +124,7 @@ def test_many_files_of_a_tar_are_read_in_one_pass(monkeypatch):
     data = tarred({f"file-{number}": b"%d" % number for number in range(MAX_FILES)})
     passes, real = [], tarfile.open
     monkeypatch.setattr(
-        "backend.ingest.archives.tarfile.open",
+        "backend.ingest.tar_members.tarfile.open",
         lambda **options: passes.append(1) or real(**options),
     )
     for file in unpack(data)[::-1]:

@@ -6,7 +6,7 @@ import sys
 import pytest
 from django.forms.models import model_to_dict
 
-from backend.ingest import batches, queue, worker
+from backend.ingest import batches, queue, watching, worker
 from backend.ingest.claims import claim_due
 from backend.ingest.envelope import read_envelope
 from backend.ingest.models import State, Upload
@@ -83,7 +83,7 @@ def test_an_unreadable_upload_fails_alone(tenant):
 def planted(monkeypatch):
     """A parser that misbehaves as the text asks."""
     box = Sandbox(PLANTED)
-    for module in (batches, worker):
+    for module in (batches, watching, worker):
         monkeypatch.setattr(module, "sandbox", lambda: box)
     yield box
     box.close()

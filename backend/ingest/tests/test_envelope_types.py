@@ -20,10 +20,10 @@ assert envelope.read_host({"name": "a", "cores": 2}, "client")
 """
 TRIAL = """
 from backend.formats import model
-from backend.ingest import parse_child
+from backend.ingest import child_answers
 del model.Latency
 parsed = {"tool": "wrk", "loop": None, "elapsed_s": 1.0}
-parse_child.trial_of({"trial": {"parsed": parsed}})
+child_answers.trial_of({"trial": {"parsed": parsed}})
 """
 DJANGO = "import django; django.setup()\n"
 

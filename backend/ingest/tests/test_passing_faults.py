@@ -12,7 +12,7 @@ from django.conf import settings as live
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from backend.ingest import answers, queue, worker
+from backend.ingest import answers, queue, watching, worker
 from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.models import State, Upload
 from backend.ingest.sandbox import Sandbox
@@ -219,7 +219,7 @@ def database_away_from(monkeypatch):
 def test_a_parser_that_dies_before_it_reads_is_no_attempt(upload, monkeypatch):
     """As where a library of the installation is broken."""
     broken = Sandbox([sys.executable, "-c", "raise SystemExit(3)"])
-    monkeypatch.setattr(worker, "sandbox", lambda: broken)
+    monkeypatch.setattr(watching, "sandbox", lambda: broken)
     assert processed(upload).state == State.RECEIVED
     assert (upload.attempts, upload.faults) == (0, 1)
     assert "The parser ended with status 3, before it read this upload." in upload.reason

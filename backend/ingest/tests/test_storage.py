@@ -6,6 +6,7 @@ import hashlib
 import io
 import time
 import uuid
+from types import SimpleNamespace
 
 import boto3
 import pytest
@@ -201,11 +202,14 @@ def test_parts_of_a_killed_process_are_listed_and_can_be_removed(bucket):
 def test_a_bucket_that_may_not_be_asked_for_unfinished_objects_is_collected_all_the_same(
     s3, monkeypatch
 ):
-    denied = ClientError({"Error": {"Code": "AccessDenied"}}, "ListMultipartUploads")
-    monkeypatch.setattr(s3, "_unfinished", lambda: raised(denied))
+    def refuse(code):
+        error = ClientError({"Error": {"Code": code}}, "ListMultipartUploads")
+        pages = SimpleNamespace(paginate=lambda **_: raised(error))
+        monkeypatch.setattr(s3.client, "get_paginator", lambda _: pages)
+
+    refuse("AccessDenied")
     assert list(s3.list_unfinished()) == []
-    broken = ClientError({"Error": {"Code": "InternalError"}}, "ListMultipartUploads")
-    monkeypatch.setattr(s3, "_unfinished", lambda: raised(broken))
+    refuse("InternalError")
     with pytest.raises(StorageAway):
         list(s3.list_unfinished())
 

@@ -113,7 +113,8 @@ class Journey:
 def _own_sandbox(monkeypatch):
     """For the worker, which this process plays beside a web server that shows previews."""
     own = Sandbox()
-    monkeypatch.setattr("backend.ingest.answers.sandbox", lambda: own)
+    for module in ("answers", "questions"):
+        monkeypatch.setattr(f"backend.ingest.{module}.sandbox", lambda: own)
     yield
     own.close()
 
