@@ -20,7 +20,13 @@ from backend.analysis.grouping.sweep import (
     unmeasured,
 )
 from backend.analysis.query.metrics import Metric
-from backend.analysis.query.units import figure_text, load_number, load_text, time_text
+from backend.analysis.query.units import (
+    figure_text,
+    interval_text,
+    load_number,
+    load_text,
+    time_text,
+)
 from backend.stats.limit import Bounded, Highest, highest_under
 from backend.stats.thresholds import LEAST_TRIALS
 
@@ -161,12 +167,12 @@ def _shown(point: Point) -> str:
 
 
 def limited_text(measure: Measure) -> str:
-    """`9.99 ms [9.97 ms, 10 ms]`: a p99 with its interval."""
+    """`9.99 ms [9.97, 10]`: a p99 with its interval."""
     if measure.value is None:
         return "unknown"
     if measure.low is None or measure.high is None:
         return time_text(measure.value)
-    return f"{time_text(measure.value)} [{time_text(measure.low)}, {time_text(measure.high)}]"
+    return interval_text(time_text(measure.value), measure.low, measure.high, "us")
 
 
 def capacity_headline(

@@ -14,7 +14,7 @@ from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, more_series
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
-from backend.analysis.query.units import at_place, figure_text, time_text
+from backend.analysis.query.units import at_place, figure_text, interval_text, time_text
 from backend.stats import Ratio
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.thresholds import percent
@@ -261,7 +261,7 @@ def _value(row: Row, metric: str) -> str:
         return f"{text} (no interval)"
     if is_below and measure.high <= step:
         return text
-    return f"{text} [{figure_text(measure.low, unit)}, {figure_text(measure.high, unit)}]"
+    return interval_text(text, measure.low, measure.high, unit)
 
 
 def _errors(ranking: Ranking, place: str) -> str:

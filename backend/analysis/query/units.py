@@ -17,6 +17,17 @@ def figure_text(value: float, unit: str) -> str:
     return _TEXTS[unit](value)
 
 
+def interval_text(text: str, low: float, high: float, unit: str) -> str:
+    """`1,000 requests/s [975, 1,020]`, `1 ms [980 µs, 1.1 ms]`: a figure as text, and its interval.
+
+    The bounds name their unit only where it is another than that of the figure.
+    """
+    bounds = [figure_text(bound, unit).rpartition(" ") for bound in (low, high)]
+    is_named = {name for *_, name in bounds} != {text.rpartition(" ")[2]}
+    texts = ["".join(bound) if is_named else bound[0] for bound in bounds]
+    return f"{text} [{', '.join(texts)}]"
+
+
 def short_figure_text(value: float, unit: str) -> str:
     """`12,300 req/s`: as `figure_text`, where room is short."""
     return f"{_three_digits(value)} req/s" if unit == "req/s" else figure_text(value, unit)

@@ -167,8 +167,8 @@ def test_the_capacity_is_the_highest_measured_load_under_the_limit():
         "throughput": pytest.approx(12_000 * geometric_mean(NEAR[:3])),
         "low": 64,
         "high": 64,
-        "why": "p99 8 ms [7.96 ms, 8.04 ms]; next load 256 connections: p99 30 ms [29.9 ms, "
-        "30.1 ms]; nothing was measured between 64 and 256 connections",
+        "why": "p99 8 ms [7.96, 8.04]; next load 256 connections: p99 30 ms [29.9, "
+        "30.1]; nothing was measured between 64 and 256 connections",
     }
     assert capacity_headline([row], **WITHIN) == (
         "With p99 under 10 ms: nginx serves 12,000 requests/s at 64 connections"

@@ -3,7 +3,7 @@
 import pytest
 
 from backend.analysis.query.natural_order import ordered
-from backend.analysis.query.units import at_load, at_place, figure_text
+from backend.analysis.query.units import at_load, at_place, figure_text, interval_text
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,19 @@ from backend.analysis.query.units import at_load, at_place, figure_text
 def test_sizes_are_in_the_unit_that_suits_them(size, text):
     assert figure_text(size, "bytes") == text
     assert figure_text(size, "bytes/s") == f"{text}/s"
+
+
+@pytest.mark.parametrize(
+    ("figure", "unit", "text"),
+    [
+        (("1,000 requests/s", 975, 1025), "req/s", "1,000 requests/s [975, 1,020]"),
+        (("1 ms", 980, 1100), "us", "1 ms [980 µs, 1.1 ms]"),
+        (("< 1 ms", 500, 1500), "us", "< 1 ms [500 µs, 1.5 ms]"),
+        (("1.3 %", 0.011, 0.015), "ratio", "1.3 % [1.1, 1.5]"),
+    ],
+)
+def test_an_interval_names_its_unit_only_where_it_is_another(figure, unit, text):
+    assert interval_text(*figure, unit) == text
 
 
 @pytest.mark.parametrize(
