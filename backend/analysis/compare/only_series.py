@@ -15,8 +15,10 @@ def is_only_series(gathered: Gathered, ranking: Ranking) -> bool:
 def describe_only_series(gathered: Gathered, ranking: Ranking, headline: Headline) -> Headline:
     """The figure, with what to measure next to it as the margin."""
     series = ranking.rows[0].entrant.point.cells[0].series
-    alike = ", ".join(filter(None, (series.workload.name, series.tool)))
+    workload = f"the workload {series.workload.name}" if series.workload.name else ""
+    alike = " and ".join(filter(None, (workload, series.tool)))
     where = place_text(ranking, gathered.grouping.x)
-    advice = f"To compare, measure another server or version with {alike} {where}, in one run"
+    also = f"with {alike} {where}" if alike else where
+    advice = f"To compare, measure another server or version in the same run, {also}"
     margin = advice if headline.margin is None else f"{headline.margin}. {advice}"
     return Headline(headline.sentence, margin)

@@ -141,8 +141,8 @@ def test_one_series_is_described_with_what_to_add(lab):
     told = figures["answer"]
     assert re.match(r"a 23.0 serves 1,000 requests/s \[.*\] at 64 connections$", told["sentence"])
     assert told["sentence"] == figures["finding"]
-    with_what = "with hello, wrk at 64 connections, in one run"
-    assert told["margin"] == f"To compare, measure another server or version {with_what}"
+    how = "in the same run, with the workload hello and wrk at 64 connections"
+    assert told["margin"] == f"To compare, measure another server or version {how}"
 
 
 @pytest.mark.parametrize("axis", ["version", "date"])
