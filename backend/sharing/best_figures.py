@@ -162,5 +162,9 @@ def _trials_text(best: Sequence[_Figure]) -> str:
 
 
 def _unranked_text(figures: Figures) -> str:
-    reason = next(iter(figures.outcome.reasons), "").partition(CHOICE)[0]
+    """`Not ranked: workload differs: a, b`; the panel stands in the list of reasons."""
+    reason = next(iter(figures.outcome.reasons), "")
+    for panel in figures.panels or ():
+        reason = reason.removeprefix(f"{panel.value}: ")
+    reason = reason.partition(CHOICE)[0]
     return f"Not ranked: {reason}" if reason else "Not ranked"

@@ -262,7 +262,10 @@ def summarise_leaders(gathered: Gathered, panels: Sequence[Panel]) -> str:
 def _listed(gathered: Gathered, texts: Sequence[str], total: int) -> str:
     more = total - len(texts)
     tail = f"; and {more} more" if more else ""
-    return f"By {FIELDS[gathered.grouping.facet or ''].label.lower()}: {'; '.join(texts)}{tail}"
+    facet = gathered.grouping.facet or ""
+    # Labels name what they divide by themselves.
+    head = "" if facet == "label" else f"By {FIELDS[facet].label.lower()}: "
+    return f"{head}{'; '.join(texts)}{tail}"
 
 
 def combine(judgements: Sequence[Judgement]) -> Comparability:

@@ -164,7 +164,7 @@ def test_nothing_is_ranked_where_each_point_is_one_trial(study):
 
 
 def test_copied_figures_are_marked_on_every_trial():
-    one_processor = ("app-servers-rest-2016", "As published, 2016: one processor")
+    one_processor = ("app-servers-rest-2016", "As published, 2016 (one processor)")
     for study, part in (("landshark-2010", "tables"), one_processor):
         assert all("published-figures" in ids for ids in fired_on(study, part))
     detail = detail_of("landshark-2010", "tables", "published-figures")

@@ -103,8 +103,8 @@ def test_without_a_known_figure_nothing_is_told():
     assert described(series("a", point(8, 100)), metrics=[]) is None
 
 
-def answer_of(**fields):
-    reasons = [f"{DIFFERS}; choose one workload"]
+def answer_of(reason=DIFFERS, **fields):
+    reasons = [f"{reason}; choose one workload"]
     outcome = {"status": "not_comparable", "differing": ["workload"], "reasons": reasons}
     whole = {"metrics": [METRIC], "series": [series("nginx", point(8, 100))], "outcome": outcome}
     return best_as_answer(make_figures(**whole, **fields))
@@ -141,5 +141,7 @@ def test_panels_are_answered_by_the_best_figures_where_none_of_them_is_ranked(ra
         }
         for name in ("then", "now")
     ]
-    shown = answer_of(finding="By label: then: not ranked; now: not ranked", panels=panels)
-    assert ("Highest throughput: nginx" in shown.get("finding", "")) != ranked
+    finding = "then: not ranked; now: not ranked"
+    shown = answer_of(f"then: {DIFFERS}", finding=finding, panels=panels).get("finding", "")
+    assert ("Highest throughput: nginx" in shown) != ranked
+    assert shown.endswith(f"Not ranked: {DIFFERS}") != ranked

@@ -163,8 +163,10 @@ def test_panels_by_load_date_and_label_hold_what_they_say(lab):
         run = make_run(lab, *cells)
         run.labels = {"build": build, "os": "linux"}
         run.save(update_fields=["labels"])
-    panels = ask(lab, "facet=label")["panels"]
+    answer = ask(lab, "facet=label")
+    panels = answer["panels"]
     assert [panel["value"] for panel in panels] == ["build:7", "build:8"]
+    assert answer["finding"].startswith("build:7: ")
     rates = [panel["ranking"]["rows"][0]["value"] for panel in panels]
     assert rates == pytest.approx([100.0, 200.0])
     by_load = ask(lab, "facet=connections&x=label")
