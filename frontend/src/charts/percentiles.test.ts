@@ -88,6 +88,21 @@ describe("the percentile chart", () => {
     expect([50, 90, 99, 99.9].map((one) => valueAt(curve, one))).toEqual([1, 2, 2, null]);
   });
 
+  it("keeps one unit in its table, which a long tail does not choose", () => {
+    const data = sample({ series: 1 });
+    const series = data.series[0]?.id ?? "";
+    const points = [
+      [50, 2_000],
+      [90, 9_000],
+      [99, 3_170_000],
+    ] as const;
+    const table = percentileTable({
+      ...data,
+      curves: { at: 64, series: [{ series, count: 900, points }] },
+    } as Figures);
+    expect(table?.columns.map((one) => one.unit.header)).toEqual(["", "ms", "ms", "ms"]);
+  });
+
   it("names no load where panels are ranked at loads of their own", () => {
     const data = { ...sample(), curves: { at: null, series: sample().curves?.series ?? [] } };
     expect(percentilesTitle(data)).toBe("Latency percentiles");

@@ -173,12 +173,13 @@ export function curveWeights(figures: Figures): ReadonlyMap<string, number> {
 export function percentileTable(figures: Figures): ViewTable | null {
   const curves = shownCurves(figures);
   if (curves.length === 0) return null;
-  const unit = unitFor(
-    "time",
-    curves.map((curve) => valueAt(curve, 99) ?? valueAt(curve, 50)),
-  );
   const percents = PERCENTILE_TICKS.filter((percent) =>
     curves.some((curve) => valueAt(curve, percent) !== null),
+  );
+  // One unit for all columns. By the p90, long tails do not turn medians into 0.00200 s.
+  const unit = unitFor(
+    "time",
+    curves.map((curve) => valueAt(curve, 90) ?? valueAt(curve, 50)),
   );
   return {
     caption: `${percentilesTitle(figures)}, from merged histograms`,
