@@ -82,6 +82,11 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
         """The gravest of what was wrong."""
         return self.wrong[:FIRST_FAULTS]
 
+    @property
+    def further_faults(self) -> tuple[str, ...]:
+        """What else was wrong."""
+        return self.wrong[FIRST_FAULTS:]
+
 
 @cache
 def read_studies() -> tuple[Study, ...]:

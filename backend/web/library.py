@@ -34,7 +34,7 @@ def library(request: HttpRequest) -> HttpResponse:
                 "study": study,
                 "url": paths.get(study.name, ""),
                 "faults": study.first_faults,
-                "more_faults": len(study.wrong) - len(study.first_faults),
+                "more_faults": len(study.further_faults),
                 "today": today_answers(study, runs),
                 "table": figure_table(rows_of(study)),
                 "today_url": paths.get(today_name(study.name), ""),

@@ -139,7 +139,7 @@ def test_the_page_of_a_study_answers_before_its_figures():
         answers = page[: page.index('id="chart"')]
         assert study.won in answers
         assert study.saturation in answers
-        assert all(fault in answers for fault in study.first_faults)
+        assert all(fault in answers for fault in study.wrong)
         assert all(text in answers for text in today_texts(study))
         leads_to_today = f'href="{loaded.paths[today_name(study.name)]}">Then and today' in answers
         assert leads_to_today == (name == study.name)
