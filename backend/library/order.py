@@ -12,9 +12,9 @@ from backend.library.today import Figure, Row
 # More servers than these are counted, not named.
 MOST_NAMED = 3
 # How two versions of a server compare, at the head of a sentence.
-FASTER = "Faster in the current version"
-SLOWER = "Slower in the current version"
-OVERLAPPING = "Trials of the old and the current version overlap"
+FASTER = "Faster in the current version than in the old"
+SLOWER = "Slower in the current version than in the old"
+OVERLAPPING = "Too close to say which version is faster"
 
 
 class Candidate(NamedTuple):
@@ -42,10 +42,14 @@ class Candidate(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A sentence, and the figure that it begins with where that leads a workload."""
+    """A sentence, and the figure that it begins with where that leads a workload.
+
+    `is_method`: it says how the figures were measured, and not what they are.
+    """
 
     text: str
     leader: Candidate | None = None
+    is_method: bool = False
 
 
 class Twins(NamedTuple):
@@ -79,7 +83,7 @@ def order_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
             yield from map(Sentence, _thriftiest(certain))
     yield from map(Sentence, _versions(rows))
     yield from map(Sentence, _doubts([each for candidates in workloads for each in candidates]))
-    yield from map(Sentence, _rule([each for candidates in ranked for each in candidates]))
+    yield from _rule([each for candidates in ranked for each in candidates])
 
 
 def highest_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
@@ -167,12 +171,17 @@ def _versions(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _twins(rows: Sequence[Row]) -> Iterator[Twins]:
-    """The pairs of versions that can be ranked. Two that keep the offered rate cannot."""
+    """The pairs of versions that can be ranked. Two that keep the offered rate cannot.
+
+    The workload is named where there are several.
+    """
+    is_only_workload = len({row.workload for row in rows}) == 1
     for row in rows:
         if row.twins is None or any(figure.doubt for figure in row.twins):
             continue
         if not all(figure.keeps_rate for figure in row.twins):
-            yield Twins(f"{_server(row)}, {row.workload}", *row.twins)
+            workload = "" if is_only_workload else f", {row.workload}"
+            yield Twins(f"{_server(row)}{workload}", *row.twins)
 
 
 def _doubts(candidates: Sequence[Candidate]) -> Iterator[str]:
@@ -186,14 +195,15 @@ def _doubts(candidates: Sequence[Candidate]) -> Iterator[str]:
         yield f"Not ranked: {'; '.join(doubts)}."
 
 
-def _rule(ranked: Sequence[Candidate]) -> Iterator[str]:
+def _rule(ranked: Sequence[Candidate]) -> Iterator[Sentence]:
     """Of how many trials the figures are, and when a server is called faster."""
     counts = {len(each.figure.rates) for each in ranked if not each.figure.keeps_rate}
     if counts:
-        yield (
+        yield Sentence(
             f"Each of these figures is the geometric mean of {_span(counts)} trials. A server or "
             "version is called faster than another where each of its trials is faster than each "
-            "trial of the other."
+            "trial of the other.",
+            is_method=True,
         )
 
 

@@ -33,9 +33,13 @@ def today_sentences(study: Study) -> list[Sentence]:
         return []
     noise = _noise_text(today)
     figures = highest_sentences(today.rows) if noise else order_sentences(today.rows)
-    after = [*_not_measured(today.rows), _machine_text(today), _trials_text(today)]
-    sentences = [Sentence(noise), *figures, *map(Sentence, after)]
-    return [sentence for sentence in sentences if sentence.text]
+    missing = map(Sentence, _not_measured(today.rows))
+    method = [
+        Sentence(text, is_method=True) for text in (_machine_text(today), _trials_text(today))
+    ]
+    sentences = [Sentence(noise), *figures, *missing, *method]
+    told = [sentence for sentence in sentences if sentence.text]
+    return sorted(told, key=lambda sentence: sentence.is_method)
 
 
 def versions_texts(study: Study) -> list[str]:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from backend.analysis.query.field import number_text
 from backend.library.envelopes import TODAY
 from backend.library.loading import SLUG
-from backend.library.order import Candidate
+from backend.library.order import Candidate, Sentence
 from backend.library.study import Study
 from backend.library.summary import today_sentences
 from backend.links import compare_link
@@ -25,15 +25,20 @@ class Answer(NamedTuple):
     text: str
     workload: str = ""
     url: str = ""
+    is_method: bool = False
 
 
 def today_answers(study: Study, runs: Mapping[str, UUID]) -> list[Answer]:
     """What the same test says today. `runs`: of `today_runs`."""
     run = runs.get(study.name)
-    return [
-        Answer(text, leader.workload, _ranking_url(run, leader)) if run and leader else Answer(text)
-        for text, leader in today_sentences(study)
-    ]
+    return [_answer(sentence, run) for sentence in today_sentences(study)]
+
+
+def _answer(sentence: Sentence, run: UUID | None) -> Answer:
+    text, leader, is_method = sentence
+    if run is None or leader is None:
+        return Answer(text, is_method=is_method)
+    return Answer(text, leader.workload, _ranking_url(run, leader), is_method)
 
 
 def today_runs(request: HttpRequest) -> dict[str, UUID]:

@@ -15,7 +15,7 @@ from backend.library.study import read_studies
 from backend.library.summary import today_sentences
 
 pytestmark = pytest.mark.django_db
-LINK = re.compile(r'href="/w/library/compare\?([^"]*)">Ranking')
+LINK = re.compile(r'href="/w/library/compare\?([^"]*)">Compare')
 
 
 @pytest.mark.parametrize("study", read_studies(), ids=lambda study: study.name)

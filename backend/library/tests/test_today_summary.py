@@ -195,15 +195,21 @@ def test_versions_differ_where_no_trial_overlaps(monkeypatch):
     old = figure(10, 11, 12)
     rows = [
         Row("up, sync", "w", None, None, None, (old, figure(20, 22, 24))),
-        Row("down", "w", None, None, None, (old, figure(5, 5.5, 6))),
+        Row("down", "v", None, None, None, (old, figure(5, 5.5, 6))),
         Row("open", "w", None, None, None, (figure(10, 20, 30), figure(20, 22, 24))),
         Row("once", "w", None, None, None, (old, figure(99))),
     ]
     text = summarised(monkeypatch, rows)
-    assert "Faster in the current version: up (sync), w 2.00×." in text
-    assert "Slower in the current version: down, w 0.500×." in text
-    assert "Trials of the old and the current version overlap: open, w." in text
+    assert "Faster in the current version than in the old: up (sync), w 2.00×." in text
+    assert "Slower in the current version than in the old: down, v 0.500×." in text
+    assert "Too close to say which version is faster: open, w." in text
     assert "once" not in text
+
+
+def test_versions_are_told_without_the_workload_where_there_is_one(monkeypatch):
+    pair = figure(10, 11, 12), figure(20, 22, 24)
+    text = summarised(monkeypatch, [Row("a", "hello", None, None, None, pair)])
+    assert "Faster in the current version than in the old: a 2.00×." in text
 
 
 def test_versions_that_keep_the_offered_rate_are_in_no_order(monkeypatch):

@@ -119,6 +119,14 @@ def test_a_study_shows_what_the_same_test_says_today():
                 assert figure is None or figure.text in page
 
 
+def test_how_it_was_measured_is_told_after_what_it_says():
+    page = page_at("/library/")
+    for section in page.split("What the same test says today")[1:]:
+        figures, method = section.split("<summary>How it was measured today</summary>", 1)
+        assert "Measured on" not in figures
+        assert "<li>Measured on" in method[: method.index("</details>")]
+
+
 def test_a_loaded_library_leads_to_the_figures_of_today_with_their_evidence():
     loaded = load_library([study for study in read_studies() if study.name.startswith("scaling")])
     path = loaded.paths[today_name("scaling-twisted-2013")]
