@@ -207,8 +207,10 @@ def test_a_load_is_not_read_as_part_of_a_version(owner, scene):
 
 
 def test_a_made_token_is_shown_once_and_works(owner):
+    assert 'action="/w/own-lab/first-token#curl"' in owner.get("/w/own-lab/").content.decode()
     page = owner.post("/w/own-lab/first-token").content.decode()
-    assert "ls_agent_" in page
+    shown = page[page.index('id="curl"') :]
+    assert "ls_agent_" in shown[: shown.index("</code>")]
     assert "ls_agent_" not in owner.get("/").content.decode()
     assert Token.objects.filter(name="made on the page").count() == 1
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import caches
 from playwright.sync_api import expect
 
-from backend.accounts.models import Token, TokenKind
+from backend.accounts.models import Token, TokenKind, Workspace
 from backend.runs.models import Host, Run
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
@@ -137,6 +137,14 @@ def test_the_menu_fits_a_laptop(visit, width):
     assert max(ends) <= width
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert box(page, ".workspace")["width"] > 30
+
+
+@pytest.mark.parametrize("width", [1440, 1920])
+def test_the_menu_has_room_for_the_name_of_a_workspace(visit, lab, width):
+    Workspace.objects.filter(pk=lab.workspace.pk).update(name="Payments team")
+    name = visit("/w/lab/runs", {"width": width, "height": 720}).locator("a.workspace")
+    expect(name).to_have_text("Payments team")
+    assert name.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
 def test_the_chart_is_reached_by_three_keys(visit):
