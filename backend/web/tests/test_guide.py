@@ -17,8 +17,10 @@ def test_every_document_is_a_page_whose_links_lead_somewhere(client, name):
     answer = client.get(f"/docs/{name}")
     assert answer.status_code == 200
     text = answer.content.decode()
-    for link in re.findall(r'href="(/docs/[^"#]+)', text):
-        assert client.get(link).status_code == 200, link
+    for path, place in re.findall(r'href="(/docs/[^"#]+)?(?:#([^"]+))?"', text):
+        target = client.get(path) if path else answer
+        assert target.status_code == 200, path
+        assert not place or f'id="{place}"' in target.content.decode(), (path, place)
     assert not re.findall(r'href="[^"]*\.md[#"]', text)
     # A link that leads nowhere looks like one all the same.
     assert "<a rel=" not in text
