@@ -87,6 +87,24 @@ def test_a_long_ranking_is_as_high_as_the_chart_and_shows_where_it_is_cut(visit)
     assert box(page, "[data-slot=chart] canvas")["height"] == PLOT
 
 
+def test_a_small_ratio_is_whole_in_the_ranking(visit, lab):
+    Run.objects.all().delete()
+    rates = {"a fast server": (10_000.0, 10_310.0, 9_720.0), "slow": (850.0, 880.0, 821.0)}
+    cells = [CellSpec(server=name, rates=each) for name, each in rates.items()]
+    make_run(lab.workspace, *cells, host=MACHINE)
+    page = visit("/w/lab/compare")
+    for viewport in (WIDE, NARROW):
+        page.set_viewport_size(viewport)
+        ratio = page.locator(".rank .ratio", has_text=re.compile(r"^0\.0\d{3}× \[0\.0\d{3}, 0\."))
+        assert ratio.evaluate("e => e.scrollWidth <= e.clientWidth")
+        beside = ".name" if viewport == WIDE else ".plot"
+        before = box(page, f".rank:has-text('slow') {beside}")
+        inside = ratio.bounding_box()
+        assert before["x"] + before["width"] <= inside["x"]
+        ranking = box(page, ".ranking")
+        assert inside["x"] + inside["width"] <= ranking["x"] + ranking["width"]
+
+
 def test_the_chart_is_on_the_first_screen(visit):
     """Of a small laptop and of a phone, where the answer stands above it."""
     page = visit("/w/lab/compare", {"width": 1280, "height": 720})
