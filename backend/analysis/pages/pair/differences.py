@@ -12,10 +12,11 @@ from backend.analysis.compare.reasons import factor_text, value_text
 from backend.analysis.pages.pair.answer import PairDifference, Topic
 from backend.analysis.pages.pair.sides import Side
 from backend.analysis.query.factors import FACTORS, TESTED, Factor
-from backend.analysis.query.field import Rule, run_labels_text, text_of
+from backend.analysis.query.field import Rule, run_labels_text
 from backend.analysis.query.fields import RUN_PARTS
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell
+from backend.analysis.query.units import load_number
 from backend.runs.host_facts import facts_of
 from backend.runs.models import Run, Trial
 
@@ -107,7 +108,7 @@ def _compare_loads(a: Side, b: Side) -> Iterator[PairDifference]:
 
 
 def _load_points(side: Side) -> str | None:
-    texts = _listed(text_of(x) for x in side.gathered.places if x is not None)
+    texts = _listed(load_number(float(x)) for x in side.gathered.places if x is not None)
     return None if texts is None else f"{texts} {_LOAD_UNITS[side.gathered.grouping.x]}"
 
 

@@ -263,10 +263,10 @@ def test_another_host_is_a_difference_with_its_meaning(workspace):
 
 def test_loads_that_are_not_shared_have_no_ratio(workspace):
     a = make_run(workspace, CellSpec(connections=8))
-    b = make_run(workspace, CellSpec(connections=64))
+    b = make_run(workspace, CellSpec(connections=1600))
     pair = pair_of(a, b)
     assert "no load point of both has a figure to compare" in pair.finding.lower()
-    assert differences(pair)["load points"] == ("8 connections", "64 connections")
+    assert differences(pair)["load points"] == ("8 connections", "1,600 connections")
 
 
 def test_dates_and_labels_of_runs_are_no_condition(workspace):
