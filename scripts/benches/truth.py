@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from simulation.aims import unargued
+from simulation.aims import summary, unargued
 from simulation.tables import TABLES
 
 from backend import __version__
@@ -61,7 +61,7 @@ def _joined(rows: list[list[str]]) -> list[str]:
 def print_tables(results: dict[str, Any]) -> None:
     """Put each table between its markers, `<!-- truth NAME -->` and `<!-- end -->`."""
     text = PAGE.read_text()
-    for name, table in results["tables"].items():
+    for name, table in {"aims": summary(results["tables"]), **results["tables"]}.items():
         body = as_markdown(table)
         pattern = rf"(<!-- truth {name} -->\n).*?(<!-- end -->)"
         text = re.sub(

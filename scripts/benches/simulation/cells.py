@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from math import expm1, log, sqrt
 
 import numpy as np
@@ -10,67 +9,48 @@ import numpy as np
 from backend.stats.changes import find_changes
 from backend.stats.comparison import against_baseline
 from backend.stats.knee import Load, find_knee
-from backend.stats.replicates import Sample, estimate
+from backend.stats.replicates import estimate
 from backend.stats.sample_size import trials_needed, two_stage_size
 from backend.stats.student import t_quantile
-from simulation.draws import Floats, one_run, several_runs
+from simulation.draws import Draw, Floats, Runs, one_run, values_of
 from simulation.usual_tests import is_told_by_ranks, is_told_by_welch
 
-DECIDED = ("improved", "regressed", "unchanged")
+SIZED = ("improved", "regressed")
+DECIDED = (*SIZED, "unchanged")
 
 
-def interval_cell(
-    rng: np.random.Generator, repeats: int, *, draw: Callable[..., tuple[Sample, float]]
-) -> list[str]:
+def interval_cell(rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs) -> list[str]:
     """Coverage and half-width; coverage of Student's t over all trials as if independent."""
     held = plain = 0
     widths = []
     for _ in range(repeats):
-        sample, truth = draw(rng)
-        centre = estimate(sample)
+        samples, (truth,) = draw(rng, np.zeros(1), runs)
+        centre = estimate(samples[0])
         assert centre.low is not None
         assert centre.high is not None
         held += centre.low <= truth <= centre.high
         widths.append(expm1(centre.high - centre.value))
-        values = np.array([trial.value for trial in sample.observations])
+        (values,) = values_of(samples)
         error = values.std(ddof=1) / sqrt(len(values))
         plain += abs(values.mean() - truth) <= t_quantile(0.975, len(values) - 1) * error
     return [percent(held, repeats), f"± {100 * np.median(widths):.1f}", percent(plain, repeats)]
 
 
 def pair_cell(
-    rng: np.random.Generator, repeats: int, *, draw: Callable[..., tuple[Floats, Floats]]
+    rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs, difference: float
 ) -> list[str]:
     """Told apart, improved or regressed, size uncertain; told by Welch and by Mann-Whitney."""
     differ = sized = unsized = welch = ranks = 0
     for _ in range(repeats):
-        base, other = draw(rng)
-        (comparison,) = against_baseline(one_run(base), [one_run(other)])
-        differ += comparison.significant
-        sized += comparison.verdict in ("improved", "regressed")
-        unsized += comparison.verdict == "size_uncertain"
-        welch += is_told_by_welch(base, other)
-        ranks += is_told_by_ranks(base, other)
-    return [percent(figure, repeats) for figure in (differ, sized, unsized, welch, ranks)]
-
-
-def run_pair_cell(
-    rng: np.random.Generator, repeats: int, *, runs: Sequence[int], difference: float, kind: str
-) -> list[str]:
-    """Two servers over runs with effects of 3 %; Welch's t takes all trials as independent."""
-    differ = welch = 0
-    for _ in range(repeats):
-        effects = rng.normal(0, 0.03, (2, len(runs)))
-        if kind == "shared":
-            effects[1] = effects[0]
-        base = several_runs(rng, runs, 0.0, effects[0], "a")
-        name = "b" if kind == "different" else "a"
-        other = several_runs(rng, runs, log(1 + difference), effects[1], name)
+        (base, other), _ = draw(rng, np.array([0.0, log(1 + difference)]), runs)
         (comparison,) = against_baseline(base, [other])
         differ += comparison.significant
-        values = [np.array([trial.value for trial in each.observations]) for each in (base, other)]
-        welch += is_told_by_welch(values[0], values[1])
-    return [percent(differ, repeats), percent(welch, repeats)]
+        sized += comparison.verdict in SIZED
+        unsized += comparison.verdict == "size_uncertain"
+        values = values_of([base, other])
+        welch += is_told_by_welch(*values)
+        ranks += is_told_by_ranks(*values)
+    return [percent(figure, repeats) for figure in (differ, sized, unsized, welch, ranks)]
 
 
 def advice_cell(

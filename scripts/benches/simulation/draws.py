@@ -1,16 +1,26 @@
-"""Trials with a known truth. All values are logarithms; levels are 0 unless said otherwise."""
+"""Trials with a known truth. All values are logarithms.
+
+Each function draws the trials of a page: `levels` has the true level of each series, `runs` how
+many trials each run has. It gives the samples, and what their intervals claim to cover.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import exp, log
+from collections.abc import Callable, Sequence
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backend.stats.replicates import Observation, Sample
+from backend.stats.thresholds import LEAST_RUNS
 
 Floats = NDArray[np.float64]
+Runs = Sequence[int]
+Drawn = tuple[list[Sample], Floats]
+Draw = Callable[[np.random.Generator, Floats, Runs], Drawn]
+# The coefficients of variation of the trials of each of so many series.
+Noise = Callable[[np.random.Generator, int], Floats]
 
 
 def one_run(values: Floats, *, run: object = "run", step: float = 0.0) -> Sample:
@@ -18,59 +28,79 @@ def one_run(values: Floats, *, run: object = "run", step: float = 0.0) -> Sample
     return Sample(tuple(trials), step)
 
 
-def several_runs(
-    rng: np.random.Generator, runs: Sequence[int], level: float, effects: Floats, name: str
-) -> Sample:
-    """Runs of so many trials each, with a coefficient of variation of 3 % inside a run."""
-    return Sample(
-        tuple(
-            Observation(level + effect + float(rng.normal(0, 0.03)), (name, place), trial)
-            for place, (count, effect) in enumerate(zip(runs, effects.tolist(), strict=True))
-            for trial in range(count)
-        )
-    )
+def values_of(samples: Sequence[Sample]) -> Floats:
+    """The trials of each sample as if they were independent; one line for each sample."""
+    return np.array([[trial.value for trial in sample.observations] for sample in samples])
 
 
-def disturbed(rng: np.random.Generator, noise: float, count: int, level: float = 0.0) -> Floats:
+def alike(noise: float) -> Noise:
+    return lambda _rng, series: np.full(series, noise)
+
+
+def all_but(place: int, noise: float) -> Noise:
+    """Noise of 2 %, but for the series at a place."""
+    return lambda _rng, series: np.where(np.arange(series) == place, noise, 0.02)
+
+
+def from_1_to_10(rng: np.random.Generator, series: int) -> Floats:
+    return np.exp(rng.uniform(log(0.01), log(0.1), series))
+
+
+def draw_independent(
+    rng: np.random.Generator, levels: Floats, runs: Runs, *, noise: Noise
+) -> Drawn:
+    return [one_run(each) for each in _trials(rng, levels, runs, noise)], levels
+
+
+def draw_disturbed(rng: np.random.Generator, levels: Floats, runs: Runs) -> Drawn:
     """One trial in ten lost 10, 20 or 50 %."""
-    losses = np.log(1 - rng.choice([0.1, 0.2, 0.5], count))
-    return rng.normal(level, noise, count) + np.where(rng.random(count) < 0.1, losses, 0)
+    values = _trials(rng, levels, runs, alike(0.03))
+    losses = np.log(1 - rng.choice([0.1, 0.2, 0.5], values.shape))
+    values += np.where(rng.random(values.shape) < 0.1, losses, 0)
+    return [one_run(each) for each in values], levels
 
 
-def draw_run(rng: np.random.Generator, *, noise: float, count: int) -> tuple[Sample, float]:
-    return one_run(rng.normal(0, noise, count)), 0.0
+def draw_in_rounds(rng: np.random.Generator, levels: Floats, runs: Runs) -> Drawn:
+    """Every round moves all series by the same, with a standard deviation of 5 %.
+
+    Of one series, nothing shows that its rounds moved: the interval covers the level without them.
+    """
+    values = _trials(rng, levels, runs, alike(0.01)) + rng.normal(0, 0.05, sum(runs))
+    return [one_run(each) for each in values], levels
 
 
-def draw_disturbed(rng: np.random.Generator, *, noise: float, count: int) -> tuple[Sample, float]:
-    return one_run(disturbed(rng, noise, count)), 0.0
-
-
-def draw_runs(rng: np.random.Generator, *, runs: Sequence[int]) -> tuple[Sample, float]:
-    return several_runs(rng, runs, 0.0, rng.normal(0, 0.03, len(runs)), "a"), 0.0
-
-
-def draw_in_run(rng: np.random.Generator, *, count: int) -> tuple[Sample, float]:
-    """The truth is the level of that one run, as the interval says."""
-    effect = rng.normal(0, 0.03)
-    return one_run(rng.normal(effect, 0.03, count)), float(effect)
-
-
-def draw_rounded(rng: np.random.Generator, *, noise: float, count: int) -> tuple[Sample, float]:
+def draw_rounded(rng: np.random.Generator, levels: Floats, runs: Runs, *, noise: Noise) -> Drawn:
     """Latencies around 10 ms, printed in whole milliseconds."""
-    level = float(10 * exp(rng.uniform(-0.1, 0.1)))
-    printed = np.maximum(np.round(level * np.exp(rng.normal(0, noise, count))), 1)
-    return one_run(np.log(printed), step=log((printed.mean() + 0.5) / printed.mean())), log(level)
+    levels = levels + log(10) + rng.uniform(-0.1, 0.1)
+    printed = np.maximum(np.round(np.exp(_trials(rng, levels, runs, noise))), 1)
+    means = printed.mean(1)
+    steps = np.log((means + 0.5) / means).tolist()
+    samples = [one_run(np.log(each), step=step) for each, step in zip(printed, steps, strict=True)]
+    return samples, levels
 
 
-def draw_pair(
-    rng: np.random.Generator, *, noise: float, count: int, difference: float, shared: float = 0.0
-) -> tuple[Floats, Floats]:
-    rounds = rng.normal(0, shared, count)
-    level = log(1 + difference)
-    return rounds + rng.normal(0, noise, count), rounds + rng.normal(level, noise, count)
+def draw_runs(rng: np.random.Generator, levels: Floats, runs: Runs, *, kind: str) -> Drawn:
+    """Runs that differ by 3 %, with a noise of 3 % inside a run.
+
+    `kind`: "different" runs of each series, "own" effects of each series in the same runs, or
+    "shared" effects. An interval claims to cover the level of any run from three runs on, and the
+    level of these runs below.
+    """
+    effects = rng.normal(0, 0.03, (len(levels), len(runs)))
+    if kind == "shared":
+        effects[:] = effects[0]
+    samples = []
+    for series, (level, own) in enumerate(zip(levels, effects, strict=True)):
+        name = series if kind == "different" else "run"
+        trials = [
+            Observation(value, (name, run), place)
+            for run, (count, effect) in enumerate(zip(runs, own, strict=True))
+            for place, value in enumerate(rng.normal(level + effect, 0.03, count).tolist())
+        ]
+        samples.append(Sample(tuple(trials)))
+    return samples, levels if len(runs) >= LEAST_RUNS else levels + effects.mean(1)
 
 
-def draw_disturbed_pair(
-    rng: np.random.Generator, *, noise: float, count: int, difference: float
-) -> tuple[Floats, Floats]:
-    return disturbed(rng, noise, count), disturbed(rng, noise, count, log(1 + difference))
+def _trials(rng: np.random.Generator, levels: Floats, runs: Runs, noise: Noise) -> Floats:
+    noises = noise(rng, len(levels))
+    return levels[:, None] + rng.normal(size=(len(levels), sum(runs))) * noises[:, None]

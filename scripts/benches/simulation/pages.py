@@ -2,87 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from itertools import combinations
-from math import log
+from math import ceil, log
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backend.stats.comparison import Page
-from simulation.draws import Floats, one_run
-from simulation.usual_tests import is_told_by_welch, pairs_by_games_howell, rows_by_dunnett
+from simulation.cells import SIZED, percent
+from simulation.draws import Draw, Floats, Runs, values_of
+from simulation.usual_tests import Pair, is_told_by_welch, pairs_by_games_howell, rows_by_dunnett
 
-ALIKE, FEW_SERIES = "CV 3 %", "CV 2 %, baseline 20 %"
-
-
-def _noisy(place: int, noise: float) -> Callable[[np.random.Generator, int], Floats]:
-    return lambda _rng, series: np.where(np.arange(series) == place, noise, 0.02)
+Flags = NDArray[np.bool_]
 
 
-# The coefficients of variation of the trials of each series; the first is the baseline.
-NOISES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
-    ALIKE: lambda _rng, series: np.full(series, 0.03),
-    "CV 1 to 10 %": lambda rng, series: np.exp(rng.uniform(log(0.01), log(0.1), series)),
-    "CV 2 %, baseline 6 %": _noisy(0, 0.06),
-    "CV 2 %, baseline 10 %": _noisy(0, 0.10),
-    "CV 2 %, another 10 %": _noisy(1, 0.10),
-    FEW_SERIES: _noisy(0, 0.20),
-}
+# Of the pages of 40 series, which have 780 pairs each, pairs are judged on every fourth.
+PAIRS_ON_EACH = {40: 4}
 
 
-def page_cell(
-    rng: np.random.Generator,
-    repeats: int,
-    *,
-    series: int,
-    count: int,
-    difference: float,
-    noise: str,
+def equals_cell(
+    rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs, series: int
 ) -> list[str]:
-    """Rows against a baseline, then all pairs: ours and the usual test's.
-
-    Equal servers (`difference` 0): pages with a false one. Else half of the servers are faster than
-    the baseline: the share of true differences that are told. `noise`: one of NOISES.
-    """
-    faster = np.arange(series) >= series / 2
-    sums = np.zeros(6)
-    for _ in range(repeats):
-        noises = NOISES[noise](rng, series)
-        levels = np.where(faster, log(1 + difference), 0.0)
-        values = levels[:, None] + rng.normal(size=(series, count)) * noises[:, None]
-        sums += _page_figures(values, faster, difference > 0)
-    sums /= repeats
-    return [f"{100 * share:.1f}" for share in sums]
-
-
-def _page_figures(values: Floats, faster: NDArray[np.bool_], has_difference: bool) -> Floats:
-    of_rows, of_pairs = _told_rows(values), _told_pairs(values)
-    if not has_difference:
-        return np.array([verdicts.any() for verdicts in (*of_rows, *of_pairs)], dtype=float)
-    first, second = np.triu_indices(len(values), 1)
-    differ = faster[first] != faster[second]
-    means = [verdicts[faster[1:]].mean() for verdicts in of_rows]
-    return np.array([*means, *(verdicts[differ].mean() for verdicts in of_pairs)])
-
-
-def _told_rows(values: Floats) -> list[NDArray[np.bool_]]:
-    """Which rows are told, and sized, by ours; which by Dunnett, and by Welch alone."""
-    rows = Page([one_run(each) for each in values]).against(0, range(1, len(values)))
+    """Pages of equal servers with a false row, and with a false pair: ours and the usual tests'."""
+    of_rows, of_pairs = np.zeros(5), np.zeros(2)
+    pairs, every = list(combinations(range(series), 2)), PAIRS_ON_EACH.get(series, 1)
+    for turn in range(repeats):
+        samples, _ = draw(rng, np.zeros(series), runs)
+        values, page = values_of(samples), Page(samples)
+        by_welch = [is_told_by_welch(values[0], each) for each in values[1:]]
+        of_rows += [np.any(each) for each in (*_told_rows(page, values), by_welch)]
+        if turn % every == 0:
+            of_pairs += [any(each) for each in _told_pairs(page, values, pairs)]
     return [
-        np.array([row.significant for row in rows]),
-        np.array([row.verdict in ("improved", "regressed") for row in rows]),
-        rows_by_dunnett(values.mean(1), values.var(1, ddof=1), values.shape[1]),
-        np.array([is_told_by_welch(values[0], each) for each in values[1:]]),
+        *(percent(figure, repeats) for figure in of_rows),
+        *(percent(figure, ceil(repeats / every)) for figure in of_pairs),
     ]
 
 
-def _told_pairs(values: Floats) -> list[NDArray[np.bool_]]:
-    """Which pairs are told by ours, and by Games and Howell."""
-    ours = Page([one_run(each) for each in values]).all_pairs()
-    usual = pairs_by_games_howell(values.mean(1), values.var(1, ddof=1), values.shape[1])
-    pairs = list(combinations(range(len(values)), 2))
+def differences_cell(
+    rng: np.random.Generator,
+    repeats: int,
+    *,
+    draw: Draw,
+    runs: Runs,
+    series: int,
+    difference: float,
+) -> list[str]:
+    """The share of true differences that is told: half of the servers are faster than the rest."""
+    faster = np.arange(series) >= series / 2
+    pairs = [pair for pair in combinations(range(series), 2) if faster[pair[0]] < faster[pair[1]]]
+    of_rows, of_pairs = np.zeros(4), np.zeros(2)
+    every = PAIRS_ON_EACH.get(series, 1)
+    for turn in range(repeats):
+        samples, _ = draw(rng, np.where(faster, log(1 + difference), 0.0), runs)
+        values, page = values_of(samples), Page(samples)
+        of_rows += [each[faster[1:]].mean() for each in _told_rows(page, values)]
+        if turn % every == 0:
+            of_pairs += [fmean(each) for each in _told_pairs(page, values, pairs)]
     return [
-        np.array([ours.told_apart(*pair) for pair in pairs]),
-        np.array([usual[pair] for pair in pairs]),
+        *(percent(figure, repeats) for figure in of_rows),
+        *(percent(figure, ceil(repeats / every)) for figure in of_pairs),
+    ]
+
+
+def _told_rows(page: Page, values: Floats) -> list[Flags]:
+    """Which rows are told, sized, and of uncertain size by ours; which are told by Dunnett."""
+    rows = page.against(0, range(1, len(values)))
+    return [
+        np.array([row.significant for row in rows]),
+        np.array([row.verdict in SIZED for row in rows]),
+        np.array([row.verdict == "size_uncertain" for row in rows]),
+        rows_by_dunnett(values.mean(1), values.var(1, ddof=1), values.shape[1]),
+    ]
+
+
+def _told_pairs(page: Page, values: Floats, pairs: Sequence[Pair]) -> list[list[bool]]:
+    """Which pairs are told by ours, and by Games and Howell."""
+    ours = page.all_pairs()
+    return [
+        [ours.told_apart(*pair) for pair in pairs],
+        pairs_by_games_howell(values.mean(1), values.var(1, ddof=1), values.shape[1], pairs),
     ]

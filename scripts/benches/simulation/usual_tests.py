@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import combinations
-from math import sqrt
+from math import ceil, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -15,32 +15,45 @@ from backend.stats.student import t_quantile
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
+# What the rounding of numbers leaves of a variance or a difference.
+_NOTHING = 1e-14
 
 
 def is_told_by_welch(base: Floats, other: Floats) -> bool:
     parts = base.var(ddof=1) / len(base), other.var(ddof=1) / len(other)
-    return _exceeds(other.mean() - base.mean(), parts, (len(base), len(other)))
+    counts = len(base), len(other)
+    difference = other.mean() - base.mean()
+    return _exceeds(difference, parts, counts, lambda freedom: t_quantile(0.975, freedom))
 
 
-def _exceeds(difference: float, parts: tuple[float, float], counts: tuple[int, int]) -> bool:
-    quantile = t_quantile(0.975, round(_welch_freedom(parts, counts), 2))
-    return abs(difference) > quantile * sqrt(sum(parts))
+def _exceeds(
+    difference: float,
+    parts: tuple[float, float],
+    counts: tuple[int, int],
+    quantile: Callable[[float], float],
+) -> bool:
+    """Whether a difference is beyond noise, with Welch's degrees of freedom.
 
-
-def _welch_freedom(parts: tuple[float, float], counts: tuple[int, int]) -> float:
+    Trials that are all printed alike have no noise: each difference is beyond it.
+    """
+    variance = sum(parts)
+    if variance < _NOTHING:
+        return abs(difference) > _NOTHING
     squares = sum(part**2 / (count - 1) for part, count in zip(parts, counts, strict=True))
-    return float(sum(parts) ** 2 / squares)
+    return abs(difference) > quantile(float(variance**2 / squares)) * sqrt(variance)
 
 
 def is_told_by_ranks(base: Floats, other: Floats) -> bool:
-    """Mann-Whitney's U: exact up to 10 trials, above by its normal limit."""
+    """Mann-Whitney's U: exact up to 10 trials, above by its normal limit; ties count as half."""
     count = len(base)
-    above = int((other[:, None] > base[None, :]).sum())
+    above = (other[:, None] > base).sum() + (other[:, None] == base).sum() / 2
     smaller = min(above, count * count - above)
     if count <= 10:
-        return 2 * _rank_tail(count, smaller) <= 0.05
-    spread = sqrt(count * count * (2 * count + 1) / 12)
-    return abs(above - count * count / 2) / spread > NormalDist().inv_cdf(0.975)
+        return 2 * _rank_tail(count, ceil(smaller)) <= 0.05
+    _, ties = np.unique(np.concatenate([base, other]), return_counts=True)
+    lost = (ties**3 - ties).sum() / (2 * count * (2 * count - 1))
+    spread = sqrt(count * count / 12 * (2 * count + 1 - lost))
+    return count * count / 2 - smaller > NormalDist().inv_cdf(0.975) * spread
 
 
 @lru_cache
@@ -62,11 +75,16 @@ def rows_by_dunnett(means: Floats, variances: Floats, count: int) -> Floats:
     return np.abs(means[1:] - means[0]) > quantile * sqrt(2 * variances.mean() / count)
 
 
-def pairs_by_games_howell(means: Floats, variances: Floats, count: int) -> dict[Pair, bool]:
-    differs = {}
-    for first, second in combinations(range(len(means)), 2):
-        parts = variances[first] / count, variances[second] / count
-        freedom = _welch_freedom(parts, (count, count))
-        quantile = quantile_of_all_pairs(len(means), freedom, 0.95)
-        differs[first, second] = abs(means[second] - means[first]) > quantile * sqrt(sum(parts))
-    return differs
+def pairs_by_games_howell(
+    means: Floats, variances: Floats, count: int, pairs: Sequence[Pair]
+) -> list[bool]:
+    series = len(means)
+    return [
+        _exceeds(
+            means[second] - means[first],
+            (variances[first] / count, variances[second] / count),
+            (count, count),
+            lambda freedom: quantile_of_all_pairs(series, freedom, 0.95),
+        )
+        for first, second in pairs
+    ]

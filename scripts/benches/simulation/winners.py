@@ -7,14 +7,14 @@ import numpy as np
 from backend.stats.best import is_surely_behind
 from backend.stats.comparison import AllPairs, Page, rank_sets
 from simulation.cells import percent
-from simulation.draws import Floats, one_run
-from simulation.pages import ALIKE, NOISES
+from simulation.draws import Floats, alike, one_run
+from simulation.grid import ALIKE, UNLIKE
 
 # The coefficients of variation of the trials of each series; the first is the best.
 NOISE_OF_PAGES = {
-    ALIKE: NOISES[ALIKE],
-    "CV 1 to 10 %": NOISES["CV 1 to 10 %"],
-    "CV 2 %, the best 10 %": NOISES["CV 2 %, baseline 10 %"],
+    ALIKE: alike(0.03),
+    "CV 1 to 10 %": UNLIKE["CV 1 to 10 %"],
+    "CV 2 %, the best 10 %": UNLIKE["CV 2 %, baseline 10 %"],
 }
 # The level of the best of the page, and of the second, over all others.
 LEVELS: dict[str, tuple[float, float]] = {

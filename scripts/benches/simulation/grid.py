@@ -1,0 +1,83 @@
+"""Which trials the tables show: each kind with each number of trials and each true difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from simulation import draws
+from simulation.draws import Draw, Runs
+
+COUNTS: Sequence[Runs] = ((3,), (5,), (10,), (30,))
+RUNS: Sequence[Runs] = ((3,), (5,), (5, 5), (5, 5, 5), (3, 2, 5, 20))
+DIFFERENCES = (0.02, 0.05, 0.10, 0.30)
+TRUE = (0.0, *DIFFERENCES)
+# The numbers of series on a page.
+SERIES = (8, 16, 40)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Trials of one kind. `sizes`: of how many trials the runs are."""
+
+    label: str
+    draw: Draw
+    sizes: Sequence[Runs] = COUNTS
+
+
+ALIKE, FEW_SERIES = "CV 3 %", "CV 2 %, baseline 20 %"
+SHARED, DISTURBED = "rounds share 5 %, CV 1 %", "10 % disturbed, CV 3 %"
+ROUNDED = "10 ms in whole ms"
+DIFFERENT_RUNS, OWN_RUNS = "different runs", "the same runs, effects of each server"
+# Runs in which the trials of a server are not independent of each other.
+UNLIKE_RUNS = (DIFFERENT_RUNS, OWN_RUNS)
+
+
+def _with_noise(label: str, noise: draws.Noise) -> Kind:
+    return Kind(label, partial(draws.draw_independent, noise=noise))
+
+
+def _rounded(noise: float) -> Kind:
+    label = f"{ROUNDED}, CV {noise * 100:g} %"
+    return Kind(label, partial(draws.draw_rounded, noise=draws.alike(noise)))
+
+
+KINDS = (
+    *(_with_noise(f"CV {noise * 100:g} %", draws.alike(noise)) for noise in (0.02, 0.03, 0.10)),
+    Kind(SHARED, draws.draw_in_rounds),
+    Kind(DISTURBED, draws.draw_disturbed),
+    _rounded(0.03),
+)
+FINE, NOISY = _rounded(0.005), _rounded(0.10)
+UNEVEN = Kind(
+    f"{ROUNDED}, CV 0.5 and 10 %",
+    partial(draws.draw_rounded, noise=lambda _rng, _series: np.array([0.005, 0.10])),
+)
+# Runs that differ by 3 %; all kinds above have one run.
+KINDS_OF_RUNS = tuple(
+    Kind(label, partial(draws.draw_runs, kind=kind), RUNS)
+    for kind, label in (
+        ("different", DIFFERENT_RUNS),
+        ("own", OWN_RUNS),
+        ("shared", "the same runs, shared effects"),
+    )
+)
+UNLIKE = {
+    "CV 1 to 10 %": draws.from_1_to_10,
+    "CV 2 %, baseline 6 %": draws.all_but(0, 0.06),
+    "CV 2 %, baseline 10 %": draws.all_but(0, 0.10),
+    "CV 2 %, another 10 %": draws.all_but(1, 0.10),
+}
+KINDS_OF_UNLIKE_NOISE = tuple(_with_noise(*each) for each in UNLIKE.items())
+FEW = _with_noise(FEW_SERIES, draws.all_but(0, 0.20))
+
+
+def in_words(runs: Runs) -> str:
+    return " + ".join(map(str, runs))
+
+
+def of_kind(label: str) -> Kind:
+    return next(kind for kind in KINDS if kind.label == label)
