@@ -19,14 +19,7 @@ from msgspec.structs import replace
 from backend.stats.contrast import Contrast, Quantile, next_run
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.ratio import IF_BASELINE_IS_STEADY, Better, Verdict, inverse_verdict
-from backend.stats.replicates import (
-    CONFIDENCE,
-    Centre,
-    Sample,
-    Scope,
-    Units,
-    centre_of,
-)
+from backend.stats.replicates import CONFIDENCE, Centre, Sample, Scope, Units, centre_of
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION, missing_text
 

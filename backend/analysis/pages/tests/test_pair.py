@@ -226,6 +226,16 @@ def test_several_pairs_are_counted_by_their_verdicts(workspace):
     assert "1 slower (node 23.0 0.5" in finding
 
 
+def test_two_versions_of_one_run_say_what_three_trials_do_not_show(workspace):
+    cells = [CellSpec("caddy", version=str(rate), rates=rates(rate)) for rate in (1000, 1020)]
+    make_run(workspace, *cells)
+    old, new = Server.objects.order_by("version")
+    assert pair_of(old, new).finding.endswith(
+        "at 64 connections, in this run, but the difference may be below the threshold of 2 %; "
+        "three trials a side do not show by how much"
+    )
+
+
 def test_two_versions_of_a_server_over_all_their_runs(workspace):
     for version, rate in (("1.0", 1000), ("1.1", 2000)):
         for _ in range(3):
