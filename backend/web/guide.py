@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -74,9 +75,14 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tokens = markdown.parse(path.read_text())
     title = path.stem
+    sections: Counter[str] = Counter()
     for token, content in pairwise(tokens):
         if token.type == "heading_open":
-            token.attrSet("id", slugify(content.content))
+            section = slugify(content.content)
+            # A heading that comes again has a number, as where the repository is read.
+            count = sections[section]
+            token.attrSet("id", f"{section}-{count}" if count else section)
+            sections[section] += 1
             title = content.content if token.tag == "h1" else title
     html = markdown.renderer.render(tokens, markdown.options, {})
     cleaned = nh3.clean(
