@@ -4,8 +4,6 @@ Nothing of value is lost with Redis: it carries hints for workers, counts of req
 that can be computed again. So a request never fails because of it, and never waits for it twice.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ counting costs a request nothing. What the cache loses begins at 0 again, which 
 understands. What a process counted in its last seconds may be lost with it.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from bisect import bisect_left

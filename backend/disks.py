@@ -4,8 +4,6 @@ The limit lies well before a full disk: what is left is for the database, which 
 write. A database on another machine has disks that are not seen from here.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterator

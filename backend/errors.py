@@ -21,8 +21,6 @@ The message is one or more sentences for a person: what happened, what was got, 
 `backend.problems` says how each class is answered over HTTP.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -4,8 +4,6 @@ It stands below the packages, so that analysis, ingest and sharing can put links
 without importing a page. Paths themselves stand in the `urls.py` files, templates use `{% url %}`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any

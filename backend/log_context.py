@@ -1,7 +1,5 @@
 """What a line of the log belongs to: a request, a workspace, a task. Ids only, never names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """What every middleware of Loadsheet is built on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase

@@ -6,8 +6,6 @@ again, so that a migration that was stopped can be run again: a column or an ind
 left alone, and rows are filled anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -3,8 +3,6 @@
 An exception has the answer of its class, else that of its nearest base in `backend.errors`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from backend.accounts.invitations import InvitationRefused

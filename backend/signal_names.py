@@ -1,7 +1,5 @@
 """The name of the signal that ended a process."""
 
-from __future__ import annotations
-
 import signal
 
 

@@ -1,7 +1,5 @@
 """Whole numbers that strangers write."""
 
-from __future__ import annotations
-
 # Python refuses to read thousands of digits, and leading zeros pass a check of the first digits.
 MAX_DIGITS = 9
 

@@ -9,8 +9,6 @@ The envelope is kept whole but for the names of this machine: its host name, and
 which the agent and its servers lie.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -1,7 +1,5 @@
 """What scripts/test does once everything is installed: services, pytest, vitest, one total."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The one place that says who may see and change what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """What Loadsheet decides for django-allauth: who may make an account, how secrets are stored."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Where a request comes from, and the networks that a token is accepted from."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterable, Mapping
 

@@ -4,8 +4,6 @@ Whoever changes something calls `record` in the same transaction. Who acts is no
 functions: the request says it once, with `acting`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

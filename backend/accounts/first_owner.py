@@ -1,7 +1,5 @@
 """The link by which the first account of a new service is made."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.core import signing

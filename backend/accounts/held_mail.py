@@ -1,7 +1,5 @@
 """Mail without a mail server: messages are kept for the operator of the service to read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Mailing an invitation."""
 
-from __future__ import annotations
-
 import logging
 
 from django.conf import settings

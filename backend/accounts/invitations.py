@@ -1,7 +1,5 @@
 """Inviting a person to a workspace by a link that works once."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import UUID
 

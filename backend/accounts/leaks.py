@@ -1,7 +1,5 @@
 """Ending tokens that were published, as secret scanners report them."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The addresses that a workspace mails to."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.db.models import F, QuerySet
 

@@ -5,8 +5,6 @@ scope admin acts as an admin, and gives only roles whose scopes it has itself. A
 has an owner.
 """
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.db import transaction

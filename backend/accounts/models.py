@@ -1,7 +1,5 @@
 """Who may do what: users, workspaces, memberships and tokens."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.contrib.auth.models import AbstractUser

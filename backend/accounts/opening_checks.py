@@ -3,8 +3,6 @@
 Layers above add to OPENING_CHECKS what they know of the workspace, such as texts with secrets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from backend.accounts.models import Workspace

@@ -1,7 +1,5 @@
 """Signing in with a password: the same work whether the account exists or not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.auth_backends import AuthenticationBackend

@@ -1,7 +1,5 @@
 """How much a workspace may have: the limits of the service, or what its operator set for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from uuid import UUID

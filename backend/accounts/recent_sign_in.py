@@ -3,8 +3,6 @@
 Asked before acts by which somebody who took over a session would stay, or would do lasting harm.
 """
 
-from __future__ import annotations
-
 import time
 
 from allauth.account import app_settings

@@ -1,7 +1,5 @@
 """What a token may do, and which scopes each role may give to a token."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from backend.accounts.models import Role

@@ -4,8 +4,6 @@ The pepper that signs today or a former one keyed the HMAC. A token cannot be si
 its clear text, so its use does that (docs/operations.md, "Replacing the pepper").
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import models

@@ -1,7 +1,5 @@
 """Celery tasks: mails that no request waits for."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from celery import shared_task

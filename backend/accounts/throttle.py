@@ -4,8 +4,6 @@ Counting must never cost an upload: with the cache away uploads are let through.
 counted in this process, so that an outage is no open door.
 """
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 import math

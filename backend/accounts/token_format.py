@@ -5,8 +5,6 @@ secret scanners find leaked ones. Only an HMAC with a pepper is ever stored. The
 the former ones only verify, so that a pepper can be replaced without ending tokens.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

@@ -1,7 +1,5 @@
 """Making a token on request: which scopes, networks and lifetime its maker may give to it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta

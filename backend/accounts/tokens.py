@@ -1,7 +1,5 @@
 """Making, finding and redeeming tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta

@@ -5,8 +5,6 @@ the block begins. What is left of a block when its second is over is lost: so a 
 at most one block early, and never late.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import dataclass

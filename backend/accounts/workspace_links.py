@@ -4,8 +4,6 @@ A browser that opened the link remembers the link's id in its session; each requ
 whether the link still works.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Creating, renaming and finding workspaces."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.exceptions import ValidationError

@@ -1,7 +1,5 @@
 """Messages about alerts and runs, put into the queue of deliveries."""
 
-from __future__ import annotations
-
 from backend.alerts.models import Alert, AlertChange, AlertState
 from backend.alerts.wording import STATE_TEXTS, describe_alert, range_text
 from backend.deliveries.models import Topic

@@ -4,8 +4,6 @@ A run is judged once, by every rule that selects it. A bad sighting is told to n
 second run shows it too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """How alerts come, are confirmed, recover and are answered by members."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Listing alerts page by page, the newest first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from uuid import UUID
 

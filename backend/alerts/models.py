@@ -1,7 +1,5 @@
 """Rules, the alerts that they raise, and who said what of an alert when."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.db import models

@@ -4,8 +4,6 @@ So no run is missed. Every process that stores runs loads this module: it knows 
 what judges.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

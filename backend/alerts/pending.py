@@ -3,8 +3,6 @@
 A claim moves `due_at` ahead, so a run whose worker died is judged again later.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 import time

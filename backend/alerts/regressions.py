@@ -6,8 +6,6 @@ All intervals of one run hold together at 95 %, and differences between runs cou
 that the history of the host shows.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass

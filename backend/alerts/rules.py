@@ -1,7 +1,5 @@
 """Creating, changing and deleting rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any

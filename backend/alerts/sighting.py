@@ -1,7 +1,5 @@
 """What a rule sees of one subject in one run, before anything is concluded from it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

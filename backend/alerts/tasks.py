@@ -1,7 +1,5 @@
 """Celery tasks, and the thread of each worker process that judges runs and sends messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

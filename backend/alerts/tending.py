@@ -1,7 +1,5 @@
 """What beat asks for: agents that fell silent, and what may be forgotten."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.db.models.functions import Now

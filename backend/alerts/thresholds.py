@@ -1,7 +1,5 @@
 """Rules with a threshold: error rates of a run, noise of its hosts, silence of agents."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import datetime, timedelta
 from math import expm1

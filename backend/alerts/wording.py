@@ -1,7 +1,5 @@
 """An alert in words and as JSON: its range of runs and commits, and the links to look further."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from backend.alerts.models import Alert, AlertState, RuleKind

@@ -1,7 +1,5 @@
 """The part of the figures that a reader sees first: the answer, and whether to trust it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal
 

@@ -4,8 +4,6 @@ The OpenAPI document and the types of the browser are made from these records. T
 order of the JSON. Null is unknown. A field with a default may be absent in an older snapshot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Reading figures that were written as JSON: of snapshots and of answers."""
 
-from __future__ import annotations
-
 import msgspec
 import orjson
 

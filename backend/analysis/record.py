@@ -1,7 +1,5 @@
 """What every record of the figures is built on."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import msgspec

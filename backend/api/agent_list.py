@@ -1,7 +1,5 @@
 """GET /api/v1/agents: the machines that run benchmarks, and what they are doing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework import serializers

@@ -1,7 +1,5 @@
 """GET /api/v1/me, POST /api/v1/heartbeat and GET /api/v1/runs/<id>/progress."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

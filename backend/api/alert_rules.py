@@ -1,7 +1,5 @@
 """GET and POST /api/v1/alert-rules, PATCH and DELETE /api/v1/alert-rules/<id>."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """GET /api/v1/alerts, GET and PATCH /api/v1/alerts/<id>."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Renaming servers, hosts and workloads, and dismissing findings of a run."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

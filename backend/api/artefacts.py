@@ -1,7 +1,5 @@
 """GET /api/v1/artefacts/<id>/raw: the raw output behind a trial, for programs."""
 
-from __future__ import annotations
-
 import logging
 from uuid import UUID
 

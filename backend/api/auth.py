@@ -1,7 +1,5 @@
 """Who asks: a token in the Authorization header, or a browser's session."""
 
-from __future__ import annotations
-
 from typing import cast
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Channels under /api/v1/channels, with the log of what was sent to each."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """GET /api/v1/compare and /api/v1/compare.csv: the figures of one comparison."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpResponse

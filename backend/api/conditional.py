@@ -1,7 +1,5 @@
 """ETag and If-None-Match for every JSON answer of the API."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 

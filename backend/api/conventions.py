@@ -4,8 +4,6 @@ Conditional reads and changes, keys of creations, rates and their errors work fo
 a kind, so they are described here and not at each view.
 """
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Any
 

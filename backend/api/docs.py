@@ -1,7 +1,5 @@
 """The OpenAPI document, and the same as a page to read."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

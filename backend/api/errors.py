@@ -5,8 +5,6 @@ packages below. `not_found` and the others answer requests that never reached a 
 write the response themselves, so an error looks the same whatever format the request asked for.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Examples of the OpenAPI document: real answers, recorded by a test (API_EXAMPLES=record)."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from pathlib import Path

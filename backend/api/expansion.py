@@ -1,7 +1,5 @@
 """`expand=figures`: heavy parts of an answer, which it has only where they are asked for."""
 
-from __future__ import annotations
-
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 

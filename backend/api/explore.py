@@ -1,7 +1,5 @@
 """GET /api/v1/explore: the public directory."""
 
-from __future__ import annotations
-
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request

@@ -1,7 +1,5 @@
 """Archives of a workspace: asking for one, following it, downloading and deleting it."""
 
-from __future__ import annotations
-
 import logging
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """GET /api/v1/facets: what can be chosen in a comparison, with counts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

@@ -1,7 +1,5 @@
 """Tokens for feed readers under /api/v1/feed-tokens. Each member has tokens of their own."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from rest_framework import serializers, status

@@ -1,7 +1,5 @@
 """GET /api/v1/gate: whether a candidate keeps the requirements of a build."""
 
-from __future__ import annotations
-
 from drf_spectacular.utils import OpenApiParameter
 from msgspec import to_builtins
 from rest_framework.request import Request

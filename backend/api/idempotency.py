@@ -1,7 +1,5 @@
 """`Idempotency-Key` on requests that create: sent again, they get the first answer again."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Invitations to a workspace under /api/v1/invitations."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from rest_framework import serializers, status

@@ -3,8 +3,6 @@
 Each value stands where it is kept; a row says what it bounds, and the status of the answer to more.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from django.conf import settings

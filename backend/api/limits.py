@@ -1,7 +1,5 @@
 """GET /api/v1/limits: the table of limits, and how full the workspaces are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework import serializers

@@ -1,7 +1,5 @@
 """Members of a workspace under /api/v1/members: listing, changing roles, removing and leaving."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from rest_framework import serializers

@@ -1,7 +1,5 @@
 """GET and POST /api/v1/merges, DELETE /api/v1/merges/<id>."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from rest_framework import serializers

@@ -1,7 +1,5 @@
 """Keys of creations, so that a request that is sent again creates nothing twice."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.utils import timezone
 

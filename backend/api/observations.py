@@ -1,7 +1,5 @@
 """POST /api/v1/runs/<id>/observations: what was seen on the server host of a run."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Lists in pages that stay whole while rows come and go, and how all of them are answered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar

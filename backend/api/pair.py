@@ -1,7 +1,5 @@
 """GET /api/v1/compare/pair: two runs, or two versions of a server, side by side."""
 
-from __future__ import annotations
-
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from msgspec import to_builtins

@@ -3,8 +3,6 @@
 And the answer to a value that is not allowed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """JSON that requests carry, read within the limits of `ingest.limits`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import IO, Any
 

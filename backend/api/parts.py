@@ -4,8 +4,6 @@ An agent sends what is missing, asks again after a cut, and at last names the ar
 upload itself.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """GET /api/v1/trials: the trials behind a point of a comparison."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """`If-Match` on changes: a change is made only to what its sender has read."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping

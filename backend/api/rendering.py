@@ -1,7 +1,5 @@
 """Answers as JSON, written by orjson where that gives the same bytes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain

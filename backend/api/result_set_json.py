@@ -1,7 +1,5 @@
 """The JSON of result sets: what requests carry and what is answered."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from rest_framework import serializers

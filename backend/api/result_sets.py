@@ -1,7 +1,5 @@
 """Result sets: saving a comparison under a link, live or frozen, and changing it later."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any

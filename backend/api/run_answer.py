@@ -1,7 +1,5 @@
 """A run, and a trial, as the API answers it."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The JSON of one run, of its trials and of its corrections."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework import serializers

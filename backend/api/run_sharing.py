@@ -1,7 +1,5 @@
 """Who may read one run: /api/v1/runs/<id>/sharing, and the run behind its link."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from rest_framework import serializers

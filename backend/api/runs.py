@@ -1,7 +1,5 @@
 """GET /api/v1/runs, /api/v1/runs/<id> and /api/v1/trials/<id>."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from datetime import date, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Saved views: comparisons that a workspace keeps under a name."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from rest_framework import serializers, status

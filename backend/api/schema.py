@@ -3,8 +3,6 @@
 Apart from `errors` and `auth`, which DRF's settings load before DRF's views are there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from http import HTTPStatus

@@ -4,8 +4,6 @@ A session of a browser has no scopes; its user's role decides. An operation with
 refused to every token, as one with NO_TOKEN, and a test asks for an entry for each.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework.permissions import BasePermission

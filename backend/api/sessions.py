@@ -1,7 +1,5 @@
 """POST /api/v1/sessions: agents of a session wait for each other before each trial."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

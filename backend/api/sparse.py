@@ -1,7 +1,5 @@
 """`fields=id,name`: only these members of the entries of an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How long an answer of the API took here, in its own header: a browser's tools show it."""
 
-from __future__ import annotations
-
 import time
 
 from django.http import HttpRequest, HttpResponseBase

@@ -1,7 +1,5 @@
 """Tokens of a workspace: listing, making and revoking them, and reports of published ones."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

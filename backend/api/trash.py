@@ -1,7 +1,5 @@
 """GET /api/v1/trash, and POST /api/v1/runs/<id>/restore."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from rest_framework import serializers

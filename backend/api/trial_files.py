@@ -1,7 +1,5 @@
 """GET /api/v1/trials.csv and /api/v1/trials.parquet: every trial, in parts of whole runs."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """GET /api/v1/trials/<id> and /api/v1/trials/<id>/timeline."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

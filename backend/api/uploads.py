@@ -1,7 +1,5 @@
 """GET and POST /api/v1/uploads, GET /api/v1/uploads/<id>; parts of an upload are in `parts`."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """GET /api/v1/workspaces/<slug>/usage: how much of its limits a workspace uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework import serializers

@@ -1,7 +1,5 @@
 """The workspaces that one may read, making one, and the link of an unlisted one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery

@@ -1,7 +1,5 @@
 """The settings of a workspace: reading and changing them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """The workspace of a request: where it keeps what it sends, or what it manages."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 from uuid import UUID
 

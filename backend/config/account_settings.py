@@ -1,7 +1,5 @@
 """Settings of passwords and proofs of who somebody is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from backend.config import environment as env

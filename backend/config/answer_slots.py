@@ -1,7 +1,5 @@
 """Gives back what a large answer took, once it is written."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.response import Response
 

@@ -1,7 +1,5 @@
 """The settings of the API: nothing in them depends on the environment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 REST_FRAMEWORK: dict[str, Any] = {

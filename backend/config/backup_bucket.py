@@ -4,8 +4,6 @@ So a copy survives the machine. Files of backups never change once they have the
 the same name and size is the same file.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ The database goes first and the artefacts second: an artefact is stored before i
 folder has the bytes of every row. A backup that did not end is called `….partial`, and is none.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Requests that are refused by their first lines, before anything of the body is read."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote_to_bytes
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase

@@ -4,8 +4,6 @@ The list is asked by range, as at haveibeenpwned.com: it gets the first five dig
 answers the rest of each one that it knows. So it learns neither the password nor its hash.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import ssl

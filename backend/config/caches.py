@@ -1,7 +1,5 @@
 """Django's description of the caches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """A process that is started again whenever it ends."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@ Beat sends tasks by their names, so it loads neither the tasks nor the apps of D
 half of its memory.
 """
 
-from __future__ import annotations
-
 import logging.config
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """The commands the service is made of: scripts/start, the Dockerfile and compose use these."""
 
-from __future__ import annotations
-
 # Quiet: on a full disk its banner cannot be written to the log, and would end it.
 CELERY = ("celery", "--quiet", "-A")
 _READERS = ("--concurrency=2", "--loglevel=INFO")

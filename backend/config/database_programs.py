@@ -1,7 +1,5 @@
 """PostgreSQL's own programs, and connections to its databases, for backups and restoring."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

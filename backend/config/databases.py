@@ -1,7 +1,5 @@
 """DATABASES of the settings: the primary, and a replica for comparisons where there is one."""
 
-from __future__ import annotations
-
 from backend.config import environment as env
 
 TIMEOUTS = "-c statement_timeout=30s -c lock_timeout=5s -c idle_in_transaction_session_timeout=60s"

@@ -5,8 +5,6 @@
 A file never changes. Those that are older than every backup go: each backup knows their events.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The demonstration: the agent measures a few local servers, once for a data folder."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The load tool of the demonstration: wrk where it can be had."""
 
-from __future__ import annotations
-
 import os
 import select
 import shutil

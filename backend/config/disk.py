@@ -1,7 +1,5 @@
 """Uploads are refused while a disk is short of room, and everything else goes on."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponse
 
 from backend.config.errors import outage_answer

@@ -1,7 +1,5 @@
 """What is missing: each part of the service is looked at, whatever the others lack."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ As root, PostgreSQL runs as another user; what that user cannot reach (a checkou
 kept in a folder it can.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import hashlib

@@ -1,7 +1,5 @@
 """Reading settings from the environment. A wrong or missing value stops the start with one line."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A report has the traceback, without the values of variables, and the ids of the 
 taken out by the rules of the log. Bodies, cookies and addresses of visitors are not sent.
 """
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """Errors outside the views: problem+json under /api/, a page everywhere else."""
 
-from __future__ import annotations
-
 import sys
 
 from django.http import HttpRequest, HttpResponse

@@ -3,8 +3,6 @@
 The collector writes to every object that it looks at. So it leaves alone what the worker imported.
 """
 
-from __future__ import annotations
-
 import gc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What ends when a value is removed from FORMER_TOKEN_PEPPERS."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import Q, QuerySet

@@ -1,7 +1,5 @@
 """Headers of every response that Django's own middleware does not set."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponseBase
 
 from backend.middleware import Middleware

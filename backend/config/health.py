@@ -1,7 +1,5 @@
 """Is the process alive; is the service ready, and what is missing."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse

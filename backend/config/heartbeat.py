@@ -4,8 +4,6 @@ They are rows of the database, so that they go on while the broker is away. The 
 that beat sends through the broker and a worker runs: a worker may run and take no tasks.
 """
 
-from __future__ import annotations
-
 import logging
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The library: the published benchmarks that a site shows from its first start on."""
 
-from __future__ import annotations
-
 from backend.config.progress import say
 from backend.config.site import Site
 from backend.config.site_folder import StartFailed

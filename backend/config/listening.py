@@ -1,7 +1,5 @@
 """The socket of the web processes, for who starts them: it loads nothing of the web server."""
 
-from __future__ import annotations
-
 import socket
 
 BACKLOG = 1024

@@ -1,7 +1,5 @@
 """Log lines as JSON on stderr: a constant event name, then fields; ids, never secrets."""
 
-from __future__ import annotations
-
 import json
 import logging
 from datetime import UTC, datetime

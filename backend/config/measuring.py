@@ -1,7 +1,5 @@
 """Counts each request, and gives it an id that its log lines and its answer have."""
 
-from __future__ import annotations
-
 import re
 import time
 import uuid

@@ -4,8 +4,6 @@ Counters are the sums of all processes (`backend.counters`), gauges are read fro
 each scrape, so one scrape of any web process tells all.
 """
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 import shutil

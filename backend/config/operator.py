@@ -3,8 +3,6 @@
 It shows no content of any workspace: counts and ids only.
 """
 
-from __future__ import annotations
-
 import platform
 from typing import Any
 

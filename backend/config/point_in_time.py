@@ -4,8 +4,6 @@ The recovered database gets a data folder of its own, which `scripts/start --dat
 of the live site is touched.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -5,8 +5,6 @@ learns from the long way: who the sender is, and with which headers an upload is
 ways answer alike, and every refusal is the long way's.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re

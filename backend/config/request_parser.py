@@ -3,8 +3,6 @@
 One thread reads the requests of all connections, so what a stranger sends may cost it little.
 """
 
-from __future__ import annotations
-
 import copy
 import errno
 import re

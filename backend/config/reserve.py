@@ -5,8 +5,6 @@ start. One reserve keeps a running database alive, the other lets it start. So p
 delete what fills the disk.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

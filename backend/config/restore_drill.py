@@ -3,8 +3,6 @@
 The live database goes on meanwhile: its tables are summed up in the same snapshot that is dumped.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import random

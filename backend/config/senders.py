@@ -1,7 +1,5 @@
 """Whether the service knows who sends a request: asked before a large body is read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """The cache for what all processes must count together, in Redis or, while it is away, here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

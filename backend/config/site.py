@@ -3,8 +3,6 @@
 What ends is started again, with growing pauses; nothing that ends takes the rest with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """The data folder of a site that scripts/start runs: its lock, its logs, its secrets, its disk."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -3,8 +3,6 @@
 Starts a site, shows its demo, and restarts processes that end, until it gets a signal.
 """
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

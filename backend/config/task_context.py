@@ -1,7 +1,5 @@
 """The id of the Celery task in every log line that is written while it runs."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from typing import Any
 

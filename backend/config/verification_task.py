@@ -1,7 +1,5 @@
 """The integrity checks of `manage.py verify`: rows every hour, bytes once a day."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 

@@ -4,8 +4,6 @@ PostgreSQL fills it by its own module basic_archive, which flushes each file to 
 server forgets it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 # A change is in the archive after so many seconds at the latest.

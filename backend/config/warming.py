@@ -4,8 +4,6 @@ A new connection to the database has seen no table, and it plans a statement ane
 prepared it. The first comparison of a process also fills caches that the others read.
 """
 
-from __future__ import annotations
-
 import logging
 
 from django.db import connection

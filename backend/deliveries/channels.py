@@ -1,7 +1,5 @@
 """Creating, changing and deleting the channels of a workspace."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Channels that messages go to, and the messages. The Delivery row is the queue."""
 
-from __future__ import annotations
-
 import uuid
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """A delivery in the form of each kind of channel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

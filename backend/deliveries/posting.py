@@ -1,7 +1,5 @@
 """Posting to an address that a member gave: bounded in time and bytes, public addresses only."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ TLS still verifies the name. Resolving and connecting end at the deadline, which
 operator allows.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import ssl

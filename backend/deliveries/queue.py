@@ -4,8 +4,6 @@ A claim holds by the database's clock until its lease ends. Then another worker 
 again: a receiver may get a message twice, with the same id, and never gets none.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 import time

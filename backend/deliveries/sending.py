@@ -1,7 +1,5 @@
 """Sending one delivery to its channel."""
 
-from __future__ import annotations
-
 import time
 from smtplib import SMTPException
 

@@ -4,8 +4,6 @@ Receivers verify them with any of its libraries. The secret of a channel is comp
 and never stored: a dump of the database lets nobody sign.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

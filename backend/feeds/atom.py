@@ -1,7 +1,5 @@
 """Entries as an Atom document (RFC 4287)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime

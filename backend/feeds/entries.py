@@ -1,7 +1,5 @@
 """What each feed holds: entries with an id that never changes, the newest first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

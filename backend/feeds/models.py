@@ -1,7 +1,5 @@
 """Tokens in the addresses of private feeds."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.db import models

@@ -4,8 +4,6 @@ A token opens the feeds of one workspace, for reading, while its maker is a memb
 token made, also only while that is valid, and from its networks.
 """
 
-from __future__ import annotations
-
 import hashlib
 from datetime import timedelta
 from typing import Any

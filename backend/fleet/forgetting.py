@@ -1,7 +1,5 @@
 """Rows that an agent makes as it likes, by new names: the latest of a workspace are kept."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import QuerySet

@@ -1,7 +1,5 @@
 """Recording heartbeats: which agents are alive, and how far their runs are."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta

@@ -4,8 +4,6 @@ The agent makes the id of a run before its load tool starts. So these rows name 
 recorded yet: they hold the id without a foreign key.
 """
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The progress of a run: trials recorded here, and what its agent reported last."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The agents of a workspace: each token, the hosts it is used on, and what they are doing."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime

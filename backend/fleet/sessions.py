@@ -1,7 +1,5 @@
 """Sessions: several agents carry out one plan and begin each trial at the same time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID

@@ -3,8 +3,6 @@
 The agent's importers read the same from a folder (`loadsheet_agent.imports`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath

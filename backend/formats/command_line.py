@@ -1,7 +1,5 @@
 """What a load tool's command says that its output may not: kept connections, requests to send."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Command lines that stand in a paste or a log: "$ wrk -t2 -c100 http://127.0.0.1/"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

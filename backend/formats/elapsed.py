@@ -1,7 +1,5 @@
 """The elapsed time that a printed rate implies, where the printed time is rounded more."""
 
-from __future__ import annotations
-
 MICROSECOND = 1e-6
 
 

@@ -3,8 +3,6 @@
 Every number is finite and at least 0: no tool prints others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 

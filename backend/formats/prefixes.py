@@ -5,8 +5,6 @@ bytes alone. The lines stay, and so do their numbers, unless the lines of severa
 mixed: then the lines of each service are a text of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

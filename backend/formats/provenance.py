@@ -5,8 +5,6 @@ Exact and the same for every tool: nothing is said of a figure that the parser i
 show. The price is one reading for each number, so only short outputs are traced.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence

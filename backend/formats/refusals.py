@@ -1,7 +1,5 @@
 """Refusals that several formats share, and how a refused run becomes an entry among others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

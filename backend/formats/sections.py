@@ -5,8 +5,6 @@ and the other's begins; if more than one place could be meant and the figures de
 text is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise

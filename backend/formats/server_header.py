@@ -1,7 +1,5 @@
 """The header Server of responses, as far as it names a server (RFC 9110, section 10.2.4)."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ the rows therefore has every latency at its row's value: exact where the rows sa
 by at most a row between them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

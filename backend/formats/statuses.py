@@ -4,8 +4,6 @@ A response with 2xx or 3xx did not fail. A redirect is no error of the server, t
 either: where a tool counts redirects, a check tells them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

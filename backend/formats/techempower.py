@@ -9,8 +9,6 @@ The framework is the server. Its primer and its warm-up are warm-ups. The path T
 a file in an archive says the test, which is the workload.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

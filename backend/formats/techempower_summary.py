@@ -5,8 +5,6 @@
 A test has the results of each framework, by the place of its name, in the order of the loads.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

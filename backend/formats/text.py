@@ -3,8 +3,6 @@
 Line splits and string methods only: everything here is linear in the input.
 """
 
-from __future__ import annotations
-
 import codecs
 import html
 import json

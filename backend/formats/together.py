@@ -1,7 +1,5 @@
 """Joins readings of one trial from several artefacts, without averaging."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """The load tools whose output is read, and which of them claim a text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module

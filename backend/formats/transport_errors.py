@@ -1,7 +1,5 @@
 """Transport errors that tools give as free text, by class."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES

@@ -5,8 +5,6 @@ there is a secret, to write. The new archive has the files alone: folders and li
 The same archive always becomes the same bytes.
 """
 
-from __future__ import annotations
-
 import io
 import tarfile
 import zipfile

@@ -1,7 +1,5 @@
 """What zip and tar archives are refused for alike."""
 
-from __future__ import annotations
-
 from backend.ingest.decompress import BeyondLimit, DecompressionRefused
 
 # A results tree of hundreds of files is read as well as the files of one trial.

@@ -3,8 +3,6 @@
 Only the sandboxed children open archives. An archive in an archive is not opened.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 import zlib

@@ -5,8 +5,6 @@ that dies says which upload it was reading, and what goes wrong while a batch is
 nothing, so that each of its uploads can be read alone.
 """
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """How long an upload may be read in its lane."""
 
-from __future__ import annotations
-
 import time
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """Whether the storage has the bytes that the rows name, and no others."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 

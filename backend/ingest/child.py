@@ -4,8 +4,6 @@ Each lives under limits of memory, CPU time, file size and open files. Messages 
 JSON on stdin and stdout; one child answers many requests, and is replaced after a crash.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import resource

@@ -1,7 +1,5 @@
 """What the child that parses answers, as JSON: how it is written, and how the parent reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Messages between a child and its parent: JSON with its length before it."""
 
-from __future__ import annotations
-
 import struct
 from typing import Any, BinaryIO
 

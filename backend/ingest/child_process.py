@@ -1,7 +1,5 @@
 """The process of a child: how it starts, its pipes, and how it ends."""
 
-from __future__ import annotations
-
 import os
 import resource
 import select

@@ -5,8 +5,6 @@ it is brings small uploads along: those behind it, and those of the other worksp
 workspace gets an equal share, whatever it has waiting.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import cache

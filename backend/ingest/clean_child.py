@@ -3,8 +3,6 @@
 It holds no credentials and imports no Django. It writes one file alone: the rewritten one.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import traceback

@@ -1,7 +1,5 @@
 """The parent's side of the child that takes secrets out of files."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os

@@ -1,7 +1,5 @@
 """What a sender is told where the child that takes out secrets refused a file, or died."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from backend.errors import Away

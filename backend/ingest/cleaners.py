@@ -1,7 +1,5 @@
 """The children that take secrets out of files: one for each thread that needs one."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

@@ -8,8 +8,6 @@ searches would keep the other threads of a web process waiting. Plain files that
 have slots of their own, because what is packed may take minutes (slots.py).
 """
 
-from __future__ import annotations
-
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping

@@ -7,8 +7,6 @@ the removal comes first, and the upload is refused with 503 and sent again. Age 
 this: that the periodic collection waits a day only spares senders such a second try.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The hash that says whether an upload that comes again is the same."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Iterator, Mapping

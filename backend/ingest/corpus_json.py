@@ -1,7 +1,5 @@
 """What the formats read, as JSON in the shape of the corpus contract."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from backend.formats import FormatError

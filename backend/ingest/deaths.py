@@ -4,8 +4,6 @@ A child reads what strangers sent, under limits. Whatever ended it, what it was 
 cause (decision 0019).
 """
 
-from __future__ import annotations
-
 import signal
 from dataclasses import dataclass
 

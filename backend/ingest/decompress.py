@@ -5,8 +5,6 @@ never more than the limit. Members and frames count together, and there are at m
 of them; a second layer is refused.
 """
 
-from __future__ import annotations
-
 import io
 import zlib
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What was received, as answers that no browser runs: an artefact's bytes, a run's plan."""
 
-from __future__ import annotations
-
 import re
 
 from django.http import FileResponse

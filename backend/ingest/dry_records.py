@@ -1,7 +1,5 @@
 """What a preview shows of files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Reading files as an upload would be read, without keeping anything: what a page shows first."""
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 import tempfile

@@ -1,7 +1,5 @@
 """Correcting runs, with everything that is computed from them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any

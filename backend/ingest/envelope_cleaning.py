@@ -1,7 +1,5 @@
 """An envelope without secrets."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any

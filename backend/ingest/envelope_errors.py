@@ -1,7 +1,5 @@
 """What is wrong with an envelope, in words: where, what was got, what was expected."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What an envelope is refused with."""
 
-from __future__ import annotations
-
 from reprlib import Repr
 
 from backend.ingest.json_refusals import JsonRefused

@@ -1,7 +1,5 @@
 """Which raw files stand behind which trial."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple

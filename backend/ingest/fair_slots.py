@@ -1,7 +1,5 @@
 """Slots that threads wait for, shared fairly among those whose work it is."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Hashable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Whether a database error says that the database was away, or busy with others."""
 
-from __future__ import annotations
-
 from django.db import Error, InterfaceError, OperationalError
 
 # What a database raises that is away. Other causes have the same classes: see is_database_away.

@@ -1,7 +1,5 @@
 """A file, or JSON, without its secrets: what the child does that reads untrusted files."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Hints may be lost, doubled or forged: workers also look by themselves (polling.p
 enough for many uploads, and a thread sends it, so that no request waits for the broker.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """The files of an upload as a request brings them: names, hashes, sizes, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol, cast

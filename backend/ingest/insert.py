@@ -4,8 +4,6 @@ Composing the same SQL anew and going to the database four times for it took a t
 in which an upload is received.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

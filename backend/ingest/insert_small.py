@@ -5,8 +5,6 @@ looked up. It is autocommitted, so there is one round trip, and one flush that t
 requests share.
 """
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 from datetime import datetime

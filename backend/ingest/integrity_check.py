@@ -1,7 +1,5 @@
 """One line of what `manage.py verify` prints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -5,8 +5,6 @@ distinct names in one object that took 160 ms, most of it to enlarge the object 
 imports no Django, because the child that reads archives uses it too.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -1,7 +1,5 @@
 """Why JSON is refused, in sentences for who sent it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any

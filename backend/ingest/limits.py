@@ -1,7 +1,5 @@
 """The limits of what is sent. `backend/api/limit_table.py` makes the table of them."""
 
-from __future__ import annotations
-
 from django.conf import settings
 
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES

@@ -1,7 +1,5 @@
 """Raw files as pages and answers list them, each with its links."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Uploads as a list shows them: of which kind, with the names of their files."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

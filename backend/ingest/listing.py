@@ -1,7 +1,5 @@
 """Listing uploads page by page, the last received first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Merging names and undoing it, with everything that is computed from them."""
 
-from __future__ import annotations
-
 from django.db import transaction
 
 from backend.accounts.models import User, Workspace

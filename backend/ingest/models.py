@@ -4,8 +4,6 @@ States: received → parsing → parsed | failed | quarantined. A row exists onl
 durable, so there is no state before received.
 """
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

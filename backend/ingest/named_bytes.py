@@ -1,7 +1,5 @@
 """Which stored bytes no row names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from backend.ingest.models import Artefact

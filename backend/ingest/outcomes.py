@@ -3,8 +3,6 @@
 Decision 0019 has the table.
 """
 
-from __future__ import annotations
-
 import logging
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """Packing a stream again as it was packed."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Protocol
 

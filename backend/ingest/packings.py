@@ -1,7 +1,5 @@
 """How files are packed, told by how they begin."""
 
-from __future__ import annotations
-
 from backend.ingest.decompress import GZIP_MAGIC, ZSTD_MAGIC
 
 ZIP_MAGIC = b"PK\x03\x04"

@@ -5,8 +5,6 @@ and open files. Requests and answers are length-prefixed JSON on stdin and stdou
 answers many requests, and is replaced after a crash.
 """
 
-from __future__ import annotations
-
 import io
 import traceback
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What may go wrong with the child that parses, as sentences for the uploader."""
 
-from __future__ import annotations
-
 import signal
 
 from backend.errors import WorkFailed

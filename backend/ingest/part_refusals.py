@@ -1,7 +1,5 @@
 """Why a part, or an upload that names parts, is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

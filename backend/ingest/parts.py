@@ -6,8 +6,6 @@ once the row has its checksum. Parts are private to their workspace. They end wh
 names them is received, or `PARTS_KEPT_S` after they came.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import tempfile

@@ -3,8 +3,6 @@
 It imports no Django, because the child that reads archives uses it too.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from typing import Any

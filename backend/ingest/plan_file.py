@@ -1,7 +1,5 @@
 """The plan of a run as a file."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 
 from backend.runs.models import Run

@@ -1,7 +1,5 @@
 """A thread that looks for work by itself."""
 
-from __future__ import annotations
-
 import logging
 import random
 import threading

@@ -4,8 +4,6 @@ The look is one query by the database's clock: neither the broker nor the clock 
 a part in it. It happens in a thread of the worker's process, beside the one that follows hints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from backend.ingest.poller import Poller

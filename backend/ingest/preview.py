@@ -1,7 +1,5 @@
 """The beginning of an artefact as text to read on a page."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import dataclass

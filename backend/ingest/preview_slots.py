@@ -1,7 +1,5 @@
 """The slots of previews."""
 
-from __future__ import annotations
-
 from backend.ingest.fair_slots import OwnerBusy, Slots
 
 PREVIEWS_RUNNING, PREVIEWS_WAITING, PREVIEWS_OF_VIEWER = 2, 2, 2

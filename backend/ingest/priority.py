@@ -1,7 +1,5 @@
 """Which uploads are interactive: read before the others of their workspace (turns.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.ingest.envelope import Envelope

@@ -1,8 +1,6 @@
 """Reading one upload: parse in the child, record the run, end the row. One transaction writes
 result and state together, under the claim's fence."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a trial's figures come from: its raw output with the numbers that were read marked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any

@@ -1,7 +1,5 @@
 """Removing the data of deleted workspaces, a few runs at a time."""
 
-from __future__ import annotations
-
 import logging
 import time
 

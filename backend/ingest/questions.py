@@ -1,7 +1,5 @@
 """What a worker asks its parser about many trials: one message for as many as fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

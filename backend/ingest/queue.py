@@ -6,8 +6,6 @@ killed) is not counted: the upload waits, each time longer, until its pauses are
 What wakes a worker is no part of this: hints (hints.py), and its own look (polling.py).
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterable, Sequence

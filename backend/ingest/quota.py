@@ -12,8 +12,6 @@ they are written side by side, under a shared lock of the workspace. Near the li
 written alone, after the one before was committed (`lock_room`): so none is one too many.
 """
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime, time, timedelta
 from typing import Any

@@ -4,8 +4,6 @@ The envelope says which trials there are; an upload without a plan has one for e
 files.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

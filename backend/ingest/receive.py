@@ -1,7 +1,5 @@
 """Receiving an upload: artefacts to storage, one row committed, then a hint to the workers."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import uuid

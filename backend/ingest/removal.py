@@ -1,7 +1,5 @@
 """Deleting a run for good."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """Bytes that a workspace has already."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ The old result stays until the new one is complete; then both are exchanged in o
 that a reader sees one complete result. What changed is kept beside the upload.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from uuid import UUID

@@ -1,7 +1,5 @@
 """What `manage.py reprocess` prints of an upload that was read again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

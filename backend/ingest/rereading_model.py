@@ -1,7 +1,5 @@
 """The record of one reading of an upload again."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.utils import timezone
 

@@ -1,7 +1,5 @@
 """When the files of a run were read again, and what that changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID

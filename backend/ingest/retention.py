@@ -5,8 +5,6 @@ output, and so do those of runs that a package above holds: frozen result sets c
 their hashes.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import Counter

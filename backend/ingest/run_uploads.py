@@ -1,7 +1,5 @@
 """Which uploads made a run."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The parent's side of the child that parses: starting it, asking it, surviving it."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os

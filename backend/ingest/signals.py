@@ -1,7 +1,5 @@
 """What other packages may learn of, inside the transaction in which it happens."""
 
-from __future__ import annotations
-
 from django.dispatch import Signal
 
 # Runs of one workspace are complete and stored. Arguments: workspace_id, run_ids.

@@ -4,8 +4,6 @@ A thread that waits for a slot answers no other request. So few threads wait, an
 that cannot take long has slots of its own: it does not wait behind what takes minutes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 

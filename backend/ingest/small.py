@@ -1,7 +1,5 @@
 """Which uploads are small: read together with others (batches.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.ingest.envelope import Envelope

@@ -1,7 +1,5 @@
 """What is stored of the bytes themselves, which of them wait, and how many they are."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.db import models

@@ -1,7 +1,5 @@
 """The sums of what each workspace has stored, and of the uploads that it sent today."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass

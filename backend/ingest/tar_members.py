@@ -1,7 +1,5 @@
 """The members of a tar archive, in the order in which they come."""
 
-from __future__ import annotations
-
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field

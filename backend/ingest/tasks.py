@@ -1,7 +1,5 @@
 """Celery tasks: a message is a hint; each task looks at the rows and calls one function."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from celery import shared_task

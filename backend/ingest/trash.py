@@ -4,8 +4,6 @@ A run in the trash keeps all its rows and bytes, so restoring it gives back exac
 Its bytes count as stored until it is deleted for good.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The trash of a workspace as a list shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The statement that finds the uploads whose turn is next."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from django.db import connection

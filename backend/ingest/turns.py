@@ -7,8 +7,6 @@ upload that takes longer than `QUICK_READ_S` moves to the slow lane, of which on
 read at a time, so that a reader is left for the rest (decision 0012).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Deleting uploads for good, with their raw files and what agents observed of their run."""
 
-from __future__ import annotations
-
 from functools import partial
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """How much of its limits a workspace uses: for people and programs, before a limit is reached."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

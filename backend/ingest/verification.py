@@ -1,7 +1,5 @@
 """Whether everything that was received is accounted for: rows against rows, rows against bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """What happens while uploads are read: their claims are kept, and their time ends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """A worker's part: claim after claim, each ended or given back whatever happens."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """The files and the envelope of each run of a study, as an agent would send them."""
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from collections.abc import Iterator, Mapping

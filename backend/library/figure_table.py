@@ -1,7 +1,5 @@
 """The figures of a study then and today as a table, on pages and in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 

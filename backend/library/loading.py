@@ -1,7 +1,5 @@
 """Loading the studies into the public workspace, again and again with the same result."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Iterator, Sequence

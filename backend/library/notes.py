@@ -1,7 +1,5 @@
 """The notes of a study's result set, in Markdown: the answers first, then the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from backend.library.figure_table import today_table

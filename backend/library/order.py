@@ -1,7 +1,5 @@
 """In which order the figures of a run of today stand, in sentences. Pure: no Django."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

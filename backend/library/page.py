@@ -1,7 +1,5 @@
 """The text of docs/studies.md, printed from the data so that the two cannot differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 

@@ -3,8 +3,6 @@
 Pure: no Django. `servers.toml` has an entry for each; `features_2009.csv` is a table of 2009.
 """
 
-from __future__ import annotations
-
 import csv
 import tomllib
 from collections.abc import Mapping

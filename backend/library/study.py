@@ -3,8 +3,6 @@
 Pure: no Django. The files hold figures and our own words, no text of a publication.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from functools import cache

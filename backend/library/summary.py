@@ -1,7 +1,5 @@
 """What today's run of a study says in a few sentences, made from its figures. Pure: no Django."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from backend.library.order import Sentence, highest_sentences, order_sentences

@@ -1,7 +1,5 @@
 """The trials of a study as its outputs and tables have them. Pure: no Django."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Estimating the noise of a host from its records. Pure; all figures are logs of throughput."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How noisy a host is: its A/A comparisons, and what follows from them and from its other runs."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from backend.runs.models import Host, Run, Series

@@ -1,7 +1,5 @@
 """What the records say of the noise of hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Keeping the noise of hosts: called whenever a run is recorded, observed or deleted."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The noise of a host in sentences."""
 
-from __future__ import annotations
-
 from math import expm1
 
 from backend.noise.estimate import LEAST_COMPARISONS

@@ -3,8 +3,6 @@
 It lies over the results and never replaces what was uploaded. What was undone stays as history.
 """
 
-from __future__ import annotations
-
 import uuid
 
 from django.db import models

@@ -1,7 +1,5 @@
 """Rows by many ids, as a condition of one parameter."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable
 

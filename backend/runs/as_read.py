@@ -4,8 +4,6 @@ Rows differ from their upload by corrections, renamed and merged things. What wa
 beside them, so that each of these can be undone without reading the upload again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

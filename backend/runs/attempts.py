@@ -1,7 +1,5 @@
 """How many attempts a trial made, and how many of them failed. Pure: no Django."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from backend.formats.model import UNANSWERED_CLASSES

@@ -3,8 +3,6 @@
 Runs and load points are counted, not trials: counting a million trials takes a second.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Cells: the trials of one series at one load point within one run, merged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What reading a run again changed: figure by figure, before and after."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

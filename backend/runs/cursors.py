@@ -1,7 +1,5 @@
 """Cursors of lists: the sort value and id of the last row of a page, as one opaque text."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Dismissing findings of a run, undoing it, and listing what is dismissed."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Labels for servers or workloads that are shown together, so that no two read the same."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar

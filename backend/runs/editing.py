@@ -1,7 +1,5 @@
 """Correcting a run by hand, and undoing it: each change is a row of its own (decision 0027)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -4,8 +4,6 @@ A sender's clock may be wrong, and nothing is measured after it is recorded. So 
 later than that happened when it was recorded, and does not pass for the newest one.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Protocol
 

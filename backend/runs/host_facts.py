@@ -1,7 +1,5 @@
 """The recorded facts of hosts, and figures from them. A missing or odd fact is unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What makes two things the same: canonical JSON of the identity fields, hashed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Setting a label on several runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.db import transaction

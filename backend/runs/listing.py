@@ -1,7 +1,5 @@
 """Listing runs page by page, with what a list shows of each."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

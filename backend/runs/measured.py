@@ -1,7 +1,5 @@
 """One trial to record: its load point and its figures, from the envelope and the output."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

@@ -4,8 +4,6 @@ What was read keeps its name in `as_read`. The name that went leads to the name 
 links and for later uploads.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

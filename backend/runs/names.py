@@ -1,7 +1,5 @@
 """Which names a server, host or workload can have, how many, and how long texts may be."""
 
-from __future__ import annotations
-
 MAX_NAME = 200
 MAX_LABELS = 100
 MAX_NOTES = 10_000

@@ -1,7 +1,5 @@
 """What people call a run: by what it measured, not by its id."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 # More names than these are counted.

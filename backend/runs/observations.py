@@ -5,8 +5,6 @@ The observed host becomes the server host of the run. The samples become the res
 trials they fall into. Where a clock offset or a trial time is unknown, the figure stays unknown.
 """
 
-from __future__ import annotations
-
 import math
 import uuid
 import zlib

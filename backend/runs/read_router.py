@@ -1,7 +1,5 @@
 """From which database this thread reads: the primary, or for a while the replica."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -5,8 +5,6 @@ goes on: then it is open until the agent uploads the whole run. Each upload is r
 or not at all.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Servers, workloads and series are looked up once for all of them, and each kind 
 with one COPY. What is written is what `record_run` writes of each run alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain

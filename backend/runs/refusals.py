@@ -1,7 +1,5 @@
 """Why a run is not recorded."""
 
-from __future__ import annotations
-
 import uuid
 
 from backend.errors import Conflict

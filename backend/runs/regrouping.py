@@ -3,8 +3,6 @@
 It starts from what was read (runs/as_read.py), so it gives what recording the run again would give.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

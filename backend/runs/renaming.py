@@ -4,8 +4,6 @@ A former name keeps leading to what it once named. So two servers never swap nam
 and no link changes its meaning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ viewers always see what they stored a moment ago. Where the replica is behind, o
 the primary computes.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 import uuid

@@ -4,8 +4,6 @@ A cursor holds the sort value and id of the last row, not an offset: a run that 
 never makes another run appear twice or not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The state of a run in lists and searches, and what of its upload could not be read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Searching runs: the query fields of the list of runs, and the rows they select."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

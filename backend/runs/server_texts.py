@@ -5,8 +5,6 @@ writes its migration), the identity of servers, the field of comparisons, the co
 trials, the box of the upload form, and the variants of a server in the API.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -4,8 +4,6 @@ Rows without measurements stay after a correction, and rows of runs in the trash
 either is undone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, TypeVar
 from uuid import UUID

@@ -3,8 +3,6 @@
 Layers above add to TEXT_CHECKS what they know of the run, such as that others may read it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from backend.runs.models import Run

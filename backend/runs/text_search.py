@@ -5,8 +5,6 @@ at each load point of each run for its names would take as long as there are loa
 labels have indexes of trigrams (decision 0057), so a word that occurs nowhere reads no row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce

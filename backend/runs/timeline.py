@@ -1,7 +1,5 @@
 """The time series of a trial: its slices as they are stored, and as they are answered."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

@@ -4,8 +4,6 @@ Else the database counts the trials of a run after each statement that adds some
 An archive has its trials in no order, so each statement would write hundreds of runs again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID

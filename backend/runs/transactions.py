@@ -1,7 +1,5 @@
 """Reading several tables in one consistent state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar

@@ -3,8 +3,6 @@
 A join gives each trial objects of its own: six for each of thousands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.runs.among import among

@@ -6,8 +6,6 @@ trash. Transactions may commit in another order than they wrote, so a run comes 
 been complete for a minute.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta

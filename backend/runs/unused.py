@@ -1,7 +1,5 @@
 """Rows of the registry that nothing is measured of any more: links must not offer their values."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q

@@ -1,7 +1,5 @@
 """What a result set can say where its series cannot be ranked: its best figures, as measured."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The runs that frozen result sets cite: their raw output stays, whatever its age."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Corrections that members made to the runs of a frozen result set since it was frozen."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from django.db.models import Q

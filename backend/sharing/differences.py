@@ -1,7 +1,5 @@
 """What differs between the frozen figures and those that the same runs give now."""
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections import Counter

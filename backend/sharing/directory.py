@@ -4,8 +4,6 @@ It names nothing else: the workspace of a public result set or run stays unnamed
 too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The document of a result set: what /s/<id>.json holds, frozen or live."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

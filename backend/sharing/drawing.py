@@ -5,8 +5,6 @@ set shows something else now, the request for the image draws it: about 0.2 s, o
 each process. A site that previews a pasted link asks only once, so it must get the image then.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

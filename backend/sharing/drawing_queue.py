@@ -1,7 +1,5 @@
 """Asking a worker to draw the image of a result set."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from celery import current_app

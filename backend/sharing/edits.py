@@ -1,7 +1,5 @@
 """Changing a result set: its description, its link and its state. The snapshot never changes."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 from typing import Any, TypedDict, Unpack

@@ -1,7 +1,5 @@
 """A comparison as CSV, safe against formulas in spreadsheets."""
 
-from __future__ import annotations
-
 import io
 
 from defusedcsv import csv

@@ -4,8 +4,6 @@ The bytes are stored as they were hashed and never rewritten. Nothing of another
 The query inside names its runs, so that it always asks for the same runs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from collections.abc import Iterable

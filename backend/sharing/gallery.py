@@ -1,7 +1,5 @@
 """The public result sets that everyone sees on the front page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from uuid import UUID
 

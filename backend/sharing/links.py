@@ -1,7 +1,5 @@
 """Finding what stands behind a random link, with a limit on guessing."""
 
-from __future__ import annotations
-
 import uuid
 from typing import TypeVar
 

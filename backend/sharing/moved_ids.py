@@ -4,8 +4,6 @@ An import gives every row another id, computed from the former one and a random 
 document keeps its bytes, so it names the former ids; they are replaced when it is read for a page.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Notes: Markdown by a member, shown to anyone. First rendered, then cleaned: both are needed."""
 
-from __future__ import annotations
-
 import nh3
 from markdown_it import MarkdownIt
 

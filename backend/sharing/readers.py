@@ -1,7 +1,5 @@
 """Who may read result sets and the runs of a workspace, and why, in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 

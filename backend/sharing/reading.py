@@ -1,7 +1,5 @@
 """Reading a result set: finding it by its link, its figures, and its JSON."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Sharing one run: who may read it and why, changing that, and its link (decision 0045)."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What members wrote about runs, where it may hold a secret that they did not think of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Saved views: creating, changing and finding them. One view of a workspace can be its default."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from uuid import UUID

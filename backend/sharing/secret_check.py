@@ -4,8 +4,6 @@ Uploads come without secrets (`ingest.redaction`). What people typed since then,
 not: it is checked here, where others get to read it.
 """
 
-from __future__ import annotations
-
 from backend.accounts.token_format import holds_token
 from backend.errors import InvalidInput
 from backend.ingest.redaction import MARK, Redactor

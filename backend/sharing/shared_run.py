@@ -5,8 +5,6 @@ the workspace may read; the names of members, what they undid, and former notes 
 runs, and the name of the workspace.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The sources of figures: each run with its raw files and the parsers that read them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any

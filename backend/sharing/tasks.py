@@ -1,7 +1,5 @@
 """Celery tasks: drawing images ahead of the first request for them."""
 
-from __future__ import annotations
-
 import logging
 
 from celery import shared_task

@@ -1,7 +1,5 @@
 """Names from strangers as one line of text without control characters."""
 
-from __future__ import annotations
-
 import re
 
 # Control characters (XML forbids most of them), line ends, and characters that change the

@@ -1,7 +1,5 @@
 """Deleting a workspace for good."""
 
-from __future__ import annotations
-
 from django.db import transaction
 
 from backend.accounts import workspaces

@@ -1,7 +1,5 @@
 """Which runs of a workspace hold what looks like a secret, before others may read them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Whether a series is worse than the best of its page."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from backend.stats.comparison import Comparison

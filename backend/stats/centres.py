@@ -3,8 +3,6 @@
 Comparisons estimate the same centre with an interval (stats/replicates.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import exp, log
 from statistics import median

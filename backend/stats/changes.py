@@ -11,8 +11,6 @@ searched for, the test is stricter by the number of possible places (Bonferroni)
 must explain the series better than a slow drift does (see `drift`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

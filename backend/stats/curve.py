@@ -5,8 +5,6 @@ HdrHistogram plots it), and stop where fewer than `LEAST_BEYOND`
 requests are slower: one more would move the point.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from backend.stats.histogram import Histogram

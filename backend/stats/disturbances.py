@@ -5,8 +5,6 @@ mean is tested, then the next, up to a quarter of the trials. Where still more l
 how the server behaves, and no trial is set aside.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import fsum, sqrt

@@ -7,8 +7,6 @@ A correlation that is estimated from what the steps leave is too small for a dri
 taken most of it out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import inf, log, sqrt

@@ -9,8 +9,6 @@ moves with the scale of the axis and with the highest load measured, is found in
 and on a curve that saturates lies well before the highest throughput.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import expm1, log, log1p

@@ -1,7 +1,5 @@
 """The highest measured load at which a figure is under a limit, and how sure that is."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

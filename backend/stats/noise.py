@@ -10,8 +10,6 @@ Molecular Biology* 2004). Where Bartlett's test finds them alike, noise is poole
 does; unlike noise is kept apart, as Welch's does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The latency percentiles computed from every histogram, stored, and offered as metrics."""
 
-from __future__ import annotations
-
 from backend.stats.histogram import Histogram
 
 # Written as in the keys of figures.

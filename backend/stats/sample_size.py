@@ -2,8 +2,6 @@
 and advice for a comparison that is not decided yet.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass

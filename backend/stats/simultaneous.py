@@ -10,8 +10,6 @@ a chi variable. Between tabled degrees of freedom the log of the quantile is nea
 inverse, and slightly convex, so that interpolation errs on the wide side, by less than 0.3 %.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from functools import lru_cache
 from math import erf, exp, floor, inf, lgamma, log, sqrt

@@ -5,8 +5,6 @@ The distribution function is the regularised incomplete beta function by its con
 logarithms of t and of its tail, where the curve is nearly a line.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, pi
 from statistics import NormalDist

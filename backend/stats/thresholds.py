@@ -4,8 +4,6 @@ Checks, intervals and comparisons read them from here. A workspace may choose it
 share, and the number of trials below which `few-trials` warns; these are the defaults.
 """
 
-from __future__ import annotations
-
 # With two trials a t interval has one degree of freedom: it is too wide to say anything.
 LEAST_TRIALS = 3
 # From three runs on the run is the unit that repeats; fewer do not show how runs differ.

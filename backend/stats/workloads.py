@@ -1,7 +1,5 @@
 """The geometric mean of a server's ratios over several workloads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import fsum, inf, sqrt
 from statistics import fmean

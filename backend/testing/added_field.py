@@ -7,8 +7,6 @@ would. Reads JSON with `envelopes`, each uploaded with one report, and `paths`. 
 to the paths as JSON: by path, its status and its text.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ collected stays until the end, so the collector of garbage need not look at it a
 Each process begins with its share of the long tests: at the end one of them would run alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

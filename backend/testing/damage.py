@@ -1,7 +1,5 @@
 """Damaged captures of load tools, the same for the same number, and what a reading must hold."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence

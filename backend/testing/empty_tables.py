@@ -4,8 +4,6 @@ Django truncates every table and makes its content types and permissions anew, w
 than most tests: a truncated table gets new files, also for each index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures of a few fields, for tests of what reads figures."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from backend.analysis.figures import Figures

@@ -3,8 +3,6 @@
 A new interpreter takes a second of CPU until it begins with a command.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Names that try to be more than text, for tests of whatever shows a name."""
 
-from __future__ import annotations
-
 MARKUP = [
     "<script>alert(1)</script>",
     "</script><script>alert(1)</script>",

@@ -3,8 +3,6 @@
 As light as clients can be: what they spend on the same cores is not the service's.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A loopback device that loses packets: in a network namespace of its own, never the machine's."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

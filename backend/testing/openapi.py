@@ -1,7 +1,5 @@
 """The committed OpenAPI document, for tests; `scripts/check` holds it against the code."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Services that are really away, for tests: refused or cut off, not imitated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -5,8 +5,6 @@ would remove files that only the database of another names. With one database of
 empties its cache would empty the others', and all would spend the limits of one address.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import MutableMapping
 from pathlib import Path

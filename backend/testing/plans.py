@@ -1,7 +1,5 @@
 """How PostgreSQL would answer a statement that code makes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """PgBouncer in transaction mode before a PostgreSQL of ours, for `scripts/test --pooler`."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """A load tool's report and the envelopes that carry it, without Django: for tests and benches."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

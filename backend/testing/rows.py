@@ -1,7 +1,5 @@
 """Runs as rows, for tests of what reads them: built directly, without an upload."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The service's real processes on the database of the tests, to be killed and started again."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A real S3 server over a folder, for tests and benches: versitygw, where it is installed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

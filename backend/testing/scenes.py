@@ -1,7 +1,5 @@
 """A small world for tests of who sees what: two workspaces, people in them, one measured run."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import uuid

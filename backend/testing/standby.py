@@ -1,7 +1,5 @@
 """A streaming replica of a PostgreSQL of ours."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

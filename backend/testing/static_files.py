@@ -4,8 +4,6 @@ Each client of Django makes its own middleware, and WhiteNoise's looks up every 
 when it is made, which takes longer than most requests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

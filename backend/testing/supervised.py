@@ -1,7 +1,5 @@
 """A whole site under its supervisor, as a process of its own: for tests and benches that kill."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

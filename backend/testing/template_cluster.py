@@ -3,8 +3,6 @@
 Migrations take more than half of the start of a new site. scripts/test names the folder.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import subprocess

@@ -3,8 +3,6 @@
 All migrations take longer than a copy by far, and every process needs a database of its own.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

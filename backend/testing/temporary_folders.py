@@ -3,8 +3,6 @@
 pytest numbers them: for each it reads the names of all that its process has made, often thousands.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 from pathlib import Path

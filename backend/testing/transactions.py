@@ -1,7 +1,5 @@
 """Rows that are gone afterwards: after a request, after a module, and whatever ends connections."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Making workspaces, tokens and uploads for tests."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The JSON that takes longest to read for its size, legal and refused: for tests and benches."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 

@@ -5,8 +5,6 @@ that it nearly matches, or endless itself, in its spaces, digits or separators. 
 lists, members and texts grow instead. What stands around outputs in logs grows too.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Iterator

@@ -6,8 +6,6 @@ manifest comes last because it counts and hashes what stands before it; so an ar
 has none.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import zipfile

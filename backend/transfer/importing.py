@@ -5,8 +5,6 @@ transaction. Raw files are stored before it, as those of uploads are; if the imp
 are removed again.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

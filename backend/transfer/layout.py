@@ -3,8 +3,6 @@
 It imports no Django.
 """
 
-from __future__ import annotations
-
 import re
 
 FORMAT = "loadsheet-workspace"

@@ -1,7 +1,5 @@
 """Exports: an archive of a workspace that is asked for, being written, or kept for some days."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime, timedelta
 

@@ -4,8 +4,6 @@ It holds no credentials and imports no Django, and lives under limits of memory,
 size and open files. It writes to the paths that it is given, and uses no path of the archive.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -1,7 +1,5 @@
 """The parent's side of the child that opens archives."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile

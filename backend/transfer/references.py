@@ -1,7 +1,5 @@
 """Ids inside of the texts and JSON of rows, which no foreign key tells of."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 They are built beforehand by agents/build_pyz.py. A file that was not built is not offered.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The agents of a workspace: listing and adding them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """The rules that raise alerts: the list, and the forms that change it."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Alerts of a workspace: the list, the page of one, and what members say of it."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Raw output: a page that shows it, and the stored bytes for download."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 from uuid import UUID

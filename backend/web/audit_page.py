@@ -1,7 +1,5 @@
 """The audit log of a workspace, for its admins and owners."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse

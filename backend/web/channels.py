@@ -1,7 +1,5 @@
 """Channels that messages go to, the log of what was sent, and tokens for feed readers."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

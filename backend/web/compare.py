@@ -1,7 +1,5 @@
 """The live comparison of a workspace."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps

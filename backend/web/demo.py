@@ -1,7 +1,5 @@
 """The demo of scripts/start on the front page, while it is measured."""
 
-from __future__ import annotations
-
 from django.conf import settings
 
 from backend.fleet.models import Progress

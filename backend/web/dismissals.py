@@ -1,7 +1,5 @@
 """Dismissing a check's findings in a run, and restoring them."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.contrib import messages

@@ -3,8 +3,6 @@
 Only shared result sets are shown, without cookies: a framed page must not act for its viewer.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

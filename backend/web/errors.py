@@ -1,7 +1,5 @@
 """The error pages. A page that does not exist and a page that is not shared look the same."""
 
-from __future__ import annotations
-
 import logging
 
 from django.http import HttpRequest, HttpResponse

@@ -1,7 +1,5 @@
 """The failed trials of a run, by what failed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

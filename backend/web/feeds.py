@@ -1,7 +1,5 @@
 """Atom feeds. A private one opens by a feed token in its address, or by a session."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The documentation as pages of the service, so that a check can link to its section."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """The front page, the front of a workspace, and creating a token there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any

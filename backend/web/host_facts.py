@@ -1,7 +1,5 @@
 """A host as lines of label and value."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The noise of hosts, as the pages of hosts show it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID

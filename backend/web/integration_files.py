@@ -1,7 +1,5 @@
 """What builds at GitHub and GitLab are made of, for download. These files hold no secret."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """The questions of a workspace's front page, kept because finding them reads many trials."""
 
-from __future__ import annotations
-
 import time
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Pages of thousands of rows, written with little more memory than their bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

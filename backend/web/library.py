@@ -1,7 +1,5 @@
 """The library: the published benchmarks, and a page for every server that they name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse

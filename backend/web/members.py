@@ -1,7 +1,5 @@
 """The members of a workspace: roles, invitations, leaving."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

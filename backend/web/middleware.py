@@ -1,7 +1,5 @@
 """Headers and limits that apply to every response."""
 
-from __future__ import annotations
-
 import math
 import time
 

@@ -1,7 +1,5 @@
 """Two runs, or two versions of a server, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any

@@ -1,7 +1,5 @@
 """Previews of files that are not saved: what was sent, and what is read in it."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence

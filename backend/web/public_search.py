@@ -1,7 +1,5 @@
 """What everybody finds by name: studies, servers of the library, and what members made public."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """For how many days a workspace keeps raw output."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render

@@ -1,7 +1,5 @@
 """Raw output as lines. Each number that was read links to its figure, and back."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

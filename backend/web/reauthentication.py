@@ -1,7 +1,5 @@
 """The forms that ask again for password, code or key, and the first password of an account."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from urllib.parse import parse_qsl

@@ -1,7 +1,5 @@
 """The servers, hosts and workloads of a workspace: a list and a page for each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Renaming a server, host or workload, merging two of them, and undoing a merge."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """What all answers about a result set share: caching, headers, errors and the tombstone."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -1,7 +1,5 @@
 """Changing a result set, and what changed since it was frozen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps

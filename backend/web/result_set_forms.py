@@ -1,7 +1,5 @@
 """Reading and checking the forms about result sets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 

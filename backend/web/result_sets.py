@@ -1,7 +1,5 @@
 """Result sets: listing, creating and reading them in every format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta

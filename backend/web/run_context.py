@@ -1,7 +1,5 @@
 """What the pages of a run show, for readers of its workspace and for those of its link."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Correcting a run on its page, and undoing it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

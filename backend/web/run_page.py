@@ -1,7 +1,5 @@
 """One run with its trials and their evidence, and its deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The runs of a workspace, newest first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models.functions import Coalesce

@@ -1,7 +1,5 @@
 """Saved views of a workspace: the list, and the forms that change it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from uuid import UUID

@@ -1,8 +1,6 @@
 """The search palette: pages, servers, hosts, workloads, runs and result sets of one workspace, or
 of every workspace of the viewer; and in a group of its own what is public."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

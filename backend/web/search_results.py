@@ -1,7 +1,5 @@
 """What the search palette finds by name in workspaces."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Codes of a second factor: wrong ones are limited as wrong passwords are."""
 
-from __future__ import annotations
-
 import math
 
 from allauth.core import context

@@ -1,7 +1,5 @@
 """The settings of a workspace: when a difference is relevant, what must match; how full it is."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run for the readers of its link, and sharing it from its page."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

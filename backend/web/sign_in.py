@@ -1,7 +1,5 @@
 """The form that signs in, and the one-time sign-in link."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.views import LoginView

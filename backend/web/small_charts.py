@@ -1,7 +1,5 @@
 """Small charts of a run: throughput and p99 of each server over its loads, drawn as SVG."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Staff see no runs here. To read a workspace they open it, with a reason, for an 
 that in the audit log.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

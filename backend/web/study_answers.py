@@ -1,7 +1,5 @@
 """What the same test says today, each sentence with the ranking that it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 from uuid import UUID

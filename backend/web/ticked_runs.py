@@ -1,7 +1,5 @@
 """What members do with the runs that they ticked in a list: compare, label, delete."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The tokens of a workspace: listing, making and revoking them."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Deleting a run: into the trash, out of it, or for good."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

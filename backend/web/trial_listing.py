@@ -1,7 +1,5 @@
 """Which trials and load points the page of a run lists: all, or those of a page of a large run."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """One trial: its figures beside its raw output."""
 
-from __future__ import annotations
-
 import logging
 import shlex
 from typing import Any

@@ -1,7 +1,5 @@
 """What a person adds to an upload in the form: the fields, and the envelope that they make."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Uploading in the browser: a preview, then the state of the upload."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta

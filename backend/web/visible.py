@@ -1,7 +1,5 @@
 """Finding what a page shows. What the viewer may not see is 404, never 403."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar

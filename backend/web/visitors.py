@@ -1,7 +1,5 @@
 """The pages for people without an account: the front page, and reading an output to try it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

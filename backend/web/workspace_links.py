@@ -1,7 +1,5 @@
 """The link of an unlisted workspace: opening, making and revoking it."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render

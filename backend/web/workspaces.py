@@ -1,7 +1,5 @@
 """Creating the first account, creating a workspace and renaming it."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect

@@ -5,8 +5,6 @@ tests are Welch's and the paired t. Beside it a rule that looks after every repe
 first interval that is narrow enough. Prints the table of docs/agents.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import random

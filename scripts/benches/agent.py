@@ -7,8 +7,6 @@ over a slow line that is cut every 5 s and, as root, loses 2 % of its packets. F
 machine are worth little: the load before and after stands beside them.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import os

@@ -5,8 +5,6 @@ allows both. Prints its progress on stderr, and at the end what came of it. The 
 where a promise does not hold.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

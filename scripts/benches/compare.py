@@ -6,8 +6,6 @@ time is the Server-Timing header. No question is asked twice, but where it says 
 shared machine: compare within one run.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

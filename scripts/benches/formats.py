@@ -9,8 +9,6 @@ with one free core it takes longer. Memory is a child process's peak. Figures of
 compare within one run.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import os

@@ -6,8 +6,6 @@ processes with a watchdog. What fails is made as small as it gets and saved; the
 is 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

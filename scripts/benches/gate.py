@@ -5,8 +5,6 @@ the number of runs and how far runs differ, the share of intervals that leave ou
 their mean half width. Both are simulated; nothing is measured.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from statistics import fmean

@@ -6,8 +6,6 @@ browser (Event Timing): from the press to the next frame that shows its effect, 
 less than 16 ms counts as 16. Figures of a shared machine: compare within one run.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -6,8 +6,6 @@ threads of a web process waiting, and the CPU time in all. The exit status is 1 
 more than 50 ms.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import json

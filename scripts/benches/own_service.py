@@ -1,7 +1,5 @@
 """A service with a data folder of its own, for a bench."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

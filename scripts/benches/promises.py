@@ -4,8 +4,6 @@ Everything happens on loopback. Prints its progress on stderr, and what each tri
 exit status is 1 where a promise does not hold. All together take hours on a busy machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -5,8 +5,6 @@ of the search keeps the other threads of its process waiting. The exit status is
 takes more than 1 s per MiB or a step more than 50 ms.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

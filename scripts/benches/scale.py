@@ -7,8 +7,6 @@ uploads, and a run of many trials is weighed in tables, indexes and bucket. The 
 where an upload is lost or doubled. Figures of a shared machine: compare within one run.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -8,8 +8,6 @@ With --memory N, it sends N small uploads and says of each program whether its m
 running on the same machine, with a project and a token in BENCHER_PROJECT and BENCHER_TOKEN.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -5,8 +5,6 @@ at the end what was noticed. The exit status is 1 where a
 promise does not hold. An hour is `--seconds 3600`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

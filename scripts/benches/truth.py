@@ -8,8 +8,6 @@ Each cell has a seed of its own. Results go to truth.json, and its tables into d
 missed that no decision record argues (simulation/aims.py).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import platform

@@ -7,8 +7,6 @@ more than 1 s of CPU time, twice the text more than 2.5 times as long, or a read
 another way than by a refusal.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os

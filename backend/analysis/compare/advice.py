@@ -1,7 +1,5 @@
 """What would decide a comparison that is too noisy to call."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import log1p
 

@@ -1,7 +1,5 @@
 """What an answer leaves aside: series without a figure, and series that are too noisy to place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.analysis.compare.gathering import Gathered

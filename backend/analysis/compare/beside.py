@@ -4,8 +4,6 @@ The intervals hold for all pairs of the ranked series. They share the error rate
 those of its own metric (decision 0059).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The series beyond the best: too many to be compared with each other, listed by their figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.analysis.compare.comparability import judge_comparability

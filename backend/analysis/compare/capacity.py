@@ -3,8 +3,6 @@
 It is a load that was measured; nothing is interpolated, and what was not measured is named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

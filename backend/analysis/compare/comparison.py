@@ -1,7 +1,5 @@
 """The comparison: one question in, one answer out, the same for page, API, export and snapshot."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The line under the finding: under which conditions it was measured."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median

@@ -1,7 +1,5 @@
 """What an answer stands on: the verdicts behind it, and what it leaves open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """Where the cells of a comparison differ: between series, along the axis, and inside of points."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What a comparison is made of: the cells of a query, loaded, grouped and computed into points."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What differs in the measurements themselves, where nothing declared it."""
 
-from __future__ import annotations
-
 import uuid
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Whether the figures of an answer are a basis for choosing a server at all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from backend.analysis.compare.headline import Headline

@@ -1,7 +1,5 @@
 """What is said of one series: its figure, and what to add so that it can be compared."""
 
-from __future__ import annotations
-
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline, place_text
 from backend.analysis.compare.ranking import Ranking

@@ -1,7 +1,5 @@
 """The panels of a comparison: in each the series are judged and ranked against each other."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The order of series at one load point, with the places that each may have, and ratios."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

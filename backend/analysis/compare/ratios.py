@@ -1,7 +1,5 @@
 """Ratios of series to a baseline and to each other, with intervals that hold for the whole page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p

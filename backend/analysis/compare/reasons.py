@@ -1,7 +1,5 @@
 """Why series may not be compared, or with which caveats, in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

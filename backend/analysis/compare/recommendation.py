@@ -1,7 +1,5 @@
 """Which server to take, where a comparison of servers over loads has a clear winner."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from backend.analysis.compare.gathering import Gathered

@@ -1,7 +1,5 @@
 """What was repeated, and what another run would add."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from backend.analysis.grouping.points import Point

@@ -1,7 +1,5 @@
 """The saturation point of each sweep: the load above which throughput does not rise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Changes of a figure over versions or days: where each series got better or worse, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """How far an answer holds: one of five levels, with the reasons, the most harmful first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.analysis.answer import Trust, TrustLevel, TrustReason

@@ -1,7 +1,5 @@
 """What follows from the points of a comparison: curves, saturation, capacity, ratios, changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 Figures may be those of a snapshot that an older version froze.
 """
 
-from __future__ import annotations
-
 from urllib.parse import parse_qs
 
 from msgspec import UNSET

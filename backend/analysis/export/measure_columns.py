@@ -1,7 +1,5 @@
 """The columns of a figure at a point: value, interval, and what a reader must know of it."""
 
-from __future__ import annotations
-
 from msgspec import UNSET
 
 from backend.analysis.figures import Measure, Metric

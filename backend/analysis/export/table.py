@@ -4,8 +4,6 @@ A row is a series at a place on the axis (sweep, tradeoff, errors, trend), a per
 (nines), or a server on a workload (ratios). Figures that an older version froze have fewer keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Which series are shown where there are too many: the best by the asked metric, never by name."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 

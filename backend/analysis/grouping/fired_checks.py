@@ -1,7 +1,5 @@
 """The checks that fired among what a comparison shows, counted."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """How cells become series: what lies on the axis, what makes a series, what makes a panel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

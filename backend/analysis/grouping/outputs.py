@@ -5,8 +5,6 @@ load tool and load are the same, the earlier trial counts and the later one is a
 these differ, one of the two has a wrong name: both count, with an error.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Names of the panels that the labels of runs divide."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The figures of one series at one place on the axis: the trials of its cells, pooled."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Container, Mapping, Sequence
 from typing import cast, overload

@@ -1,7 +1,5 @@
 """Grouping cells into series and points."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Naming series so that no two read the same, and no name is longer than needed."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The rules over what several series share, asked of the points of a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from statistics import median

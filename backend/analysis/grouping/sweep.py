@@ -1,7 +1,5 @@
 """A series with its points, and what several views read of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

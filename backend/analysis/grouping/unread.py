@@ -1,7 +1,5 @@
 """Series that were measured and are not in the answer, or not with all trials, and why."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

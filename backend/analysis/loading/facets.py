@@ -4,8 +4,6 @@ The counts of a field are under all filters but its own, so that a further value
 value that the other filters leave nothing of has the count 0.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

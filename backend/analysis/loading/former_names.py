@@ -1,7 +1,5 @@
 """Replaces former names in a query with current ones, so that old links keep their meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ A cell's histogram never changes (reading an upload again makes new cells), so w
 a set of cells stays true, for every reader who may see them. Each process keeps its own.
 """
 
-from __future__ import annotations
-
 import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence

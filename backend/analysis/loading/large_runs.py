@@ -1,7 +1,5 @@
 """When trials are so many that an answer about them needs a slot of its viewer."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.db.models import QuerySet

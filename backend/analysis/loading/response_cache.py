@@ -4,8 +4,6 @@ Kept under the query and the data version of every workspace it is over: a works
 raised in the transaction that changes its data, so an answer is right or is not found.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import uuid

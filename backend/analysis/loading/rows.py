@@ -4,8 +4,6 @@ Nothing wide is read: no parsed output, no histogram of a trial. JSON comes as t
 many rows say alike is read once: Django's own reading was a third of a comparison's time.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections import defaultdict

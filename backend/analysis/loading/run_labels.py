@@ -1,7 +1,5 @@
 """Labels of runs in a link: `key:value`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db.models import Q

@@ -1,7 +1,5 @@
 """What a query selects among what a reader may see: series, loads and runs."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

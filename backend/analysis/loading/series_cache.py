@@ -4,8 +4,6 @@ They are few beside the cells (thousands where there are millions of trials), an
 facet and label is about them: choosing among them here costs no statement.
 """
 
-from __future__ import annotations
-
 import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence, Set

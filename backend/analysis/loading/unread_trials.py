@@ -1,7 +1,5 @@
 """Trials that tell nothing, with why: their output could not be read, or the load tool failed."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable
 

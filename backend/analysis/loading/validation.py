@@ -3,8 +3,6 @@
 Values that exist, but not together, are a question that nothing answers: that is no error.
 """
 
-from __future__ import annotations
-
 import difflib
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

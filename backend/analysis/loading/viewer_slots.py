@@ -5,8 +5,6 @@ large. A viewer that asks for many of them leaves threads and memory for the oth
 viewer is decided above, where requests are known. Cached answers and small runs need no slot.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """The groups of a workspace within which servers can be compared: one workload, like conditions."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

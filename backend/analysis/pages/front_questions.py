@@ -4,8 +4,6 @@ Each is asked of every run of the workspace. A question that these cannot answer
 comparison is not of like with like, says why.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Whether the comparison of a question can be answered, before anybody opens it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode

@@ -3,8 +3,6 @@
 A run may have thousands of trials, all read from one file, so no trial is compared with each other.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What somebody needs to carry out a run again: its plan, the order, and the exact programs."""
 
-from __future__ import annotations
-
 import hashlib
 import tomllib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What a trial cost the machines, as its agent measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the page of one run shows: the run, its hosts and every trial, warm-ups too."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any

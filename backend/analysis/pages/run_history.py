@@ -1,7 +1,5 @@
 """The corrections of a run: who set what to which value, and what is undone."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The summary of one run: each series at each load, with the figures that a comparison gives."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any

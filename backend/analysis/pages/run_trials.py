@@ -5,8 +5,6 @@ than everything else that an answer about the run needs. To compose the statemen
 to answer them, so they stand here.
 """
 
-from __future__ import annotations
-
 import shlex
 import uuid
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ Rates are summed over the time in which all of them attacked, by the service's c
 are merged by their counts; what one of them does not tell is unknown of the whole.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

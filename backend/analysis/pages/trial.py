@@ -1,7 +1,5 @@
 """The figures of one trial as its page shows them, each with what it stands on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ A field of a comparison is a factor by its entry in the table of fields. A detai
 for, such as a request header or a kernel, is a line in the tables here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The record of a field, and how a value of a field is written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ names of series, the factor that a comparison is about, the parameters and texts
 the choosers of the page.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 

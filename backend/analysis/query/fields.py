@@ -1,7 +1,5 @@
 """The fields by what they can do, from their one table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from backend.analysis.query.field import Field, identity_of

@@ -1,7 +1,5 @@
 """The metrics of a comparison: what each is called, its unit, and how a trial's value is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf

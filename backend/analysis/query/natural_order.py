@@ -1,7 +1,5 @@
 """The order of people: numbers by size, versions and names as people sort them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The records that a comparison reads: series, runs, cells and trials, as loaded."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from datetime import datetime

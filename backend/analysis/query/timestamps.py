@@ -1,7 +1,5 @@
 """How an instant is written in answers: ISO 8601 in UTC."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import overload
 

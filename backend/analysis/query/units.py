@@ -1,7 +1,5 @@
 """Figures and places on the axis as they stand in sentences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

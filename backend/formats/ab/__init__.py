@@ -8,8 +8,6 @@ from the first, no failure of the server by themselves. "Server Software", the h
 answers, names a server that the upload does not name; its address then stays a part of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.ab.files import is_percentile_csv, is_request_tsv, read_csv, read_tsv

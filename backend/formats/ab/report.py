@@ -1,7 +1,5 @@
 """The report that ab prints as text, or as HTML with -w."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 

@@ -1,7 +1,5 @@
 """ab's report read together with its -g and -e files: the richest gives the figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ last ones can lie below the greatest time. The rate is a mean over periods of 10
 ÷ time. The duration stands in the text alone, in whole seconds, start-up included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

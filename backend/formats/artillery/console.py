@@ -1,7 +1,5 @@
 """The text that artillery prints: a block for each period, and a summary at the end."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field

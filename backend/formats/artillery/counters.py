@@ -1,7 +1,5 @@
 """artillery's figures by name, whichever version wrote them, as one trial."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The JSON report of artillery: `aggregate` over the test, `intermediate` for each 10 s."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any

@@ -9,8 +9,6 @@ rounded to thousands in the table, and unknown then. A warm-up's table is passed
 before version 3 have mean, deviation and maximum, and percentiles with -l alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables of autocannon before version 3: columns between spaces, without boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The tables autocannon prints for people: boxes of │ between a first and a last line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile

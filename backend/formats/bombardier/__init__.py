@@ -9,8 +9,6 @@ on a connection that was closed, so resets may not show. "others" are failed att
 responses with a status outside 100 to 599.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -9,8 +9,6 @@ wider above ten times that, never closer than 8 % of their values: they are no h
 digits, so the percentiles stay fortio's own and are not merged. Errors are in them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.fortio.documents import find_results, read_results

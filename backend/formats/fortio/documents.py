@@ -1,7 +1,5 @@
 """The JSON of fortio -json."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The text fortio prints on stderr, between log lines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -10,8 +10,6 @@ The binary simulation.log of 3.13 and later is told and refused. The figures are
 requests ("Global"). A log of 2.x has the number of its layout in the place of the version.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

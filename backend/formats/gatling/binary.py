@@ -1,7 +1,5 @@
 """The binary simulation.log of Gatling 3.13 and later: told by its first record, and refused."""
 
-from __future__ import annotations
-
 from backend.formats.model import FormatError
 from backend.formats.text import Source
 

@@ -1,7 +1,5 @@
 """What Gatling prints: the Global Information of its reports, and the blocks while it runs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

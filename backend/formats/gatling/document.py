@@ -1,7 +1,5 @@
 """stats.json and global_stats.json of the HTML report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gatling's failures by class: it gives each as a text, of a check or of a Java exception."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES

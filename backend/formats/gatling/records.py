@@ -1,7 +1,5 @@
 """The records of simulation.log: one a line, with cells that each version orders otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ never sent because their connection had died. With a warm-up the elapsed time in
 counts and the rate do not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 

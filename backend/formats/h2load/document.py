@@ -1,7 +1,5 @@
 """The JSON result that h2load writes from version 1.69 on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The text that h2load prints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backend.formats.elapsed import implied_elapsed_s

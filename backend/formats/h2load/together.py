@@ -1,7 +1,5 @@
 """A report read together with the file of every request that the same run wrote."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -9,8 +9,6 @@ of it (wrk2 those of its calibration). Percentiles: HdrHistogram's, the highest 
 the one at the rank. An interval log gives counts over time, and with a unit latencies too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.hdrhistogram.log import HEAD, LEGEND, is_log_line, read_log

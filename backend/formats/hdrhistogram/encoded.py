@@ -1,7 +1,5 @@
 """A compressed histogram as HdrHistogram's log writers put it in a row (encodings V1 and V2)."""
 
-from __future__ import annotations
-
 import base64
 import struct
 import zlib

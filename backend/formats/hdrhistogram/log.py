@@ -1,7 +1,5 @@
 """HistogramLogWriter's log: a row for each interval, with its start, length and histogram."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The unit of HdrHistogram's values, where the file states it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from backend.formats.text import Line

@@ -14,8 +14,6 @@ shorter trial: only that number of requests or the duration that was asked for s
 missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.hey import boom

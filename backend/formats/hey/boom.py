@@ -1,7 +1,5 @@
 """boom in Python, hey's namesake (text, --json-output)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """hey's text, from boom's of 2014 to that of 0.1.5."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 

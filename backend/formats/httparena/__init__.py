@@ -14,8 +14,6 @@ The tool of the trials is `httparena`. Bandwidth is left out: its units differ i
 tools.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from backend.formats.httparena.row import KEYS, NAME, trial_of

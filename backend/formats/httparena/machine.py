@@ -1,7 +1,5 @@
 """HttpArena's current.json, which describes the machine, and its files without results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One row of a summary of HttpArena as a trial."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath

@@ -9,8 +9,6 @@ the middle of a bin of 1 ms. The request rate counts requests sent; reply rates 
 connections are a histogram with bins of 1 ms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.httperf.command import Command, command_of, joined

@@ -1,7 +1,5 @@
 """The command line that httperf prints first, with its defaults filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The lifetimes of connections in bins of 1 ms, which httperf prints with -v given twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The report of one httperf run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

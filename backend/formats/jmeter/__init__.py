@@ -9,8 +9,6 @@ no requests of their own. The elapsed time is from the first start to the last e
 summariser counts failures of any kind together, and its time is whole seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

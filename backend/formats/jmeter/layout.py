@@ -1,7 +1,5 @@
 """Which columns a JTL as CSV has: by its header, or by what is in its rows."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The lines of JMeter's summariser, on stdout and in jmeter.log."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

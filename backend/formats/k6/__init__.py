@@ -10,8 +10,6 @@ at p·(n-1) of the sorted values, over failed requests too; `med` is 50. Ours ar
 requests of the log (--out json or csv).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from backend.formats.k6.points import is_csv, is_ndjson, read_csv, read_ndjson

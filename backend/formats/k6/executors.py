@@ -1,7 +1,5 @@
 """What k6's banner says was asked for: an executor for each scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

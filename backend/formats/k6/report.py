@@ -1,7 +1,5 @@
 """k6's text at the end of a test: the layout of k6 1 in sections, and the one before."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """k6's JSON summaries: --summary-export, handleSummary's data, and the one k6 2 writes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -11,8 +11,6 @@ totals of the text have counts and rate alone, and "# reqs" may leave out failur
 of failures show; 0.13.0 prints 99.9 and 99.99 % without their names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """The tables locust prints on stderr, among its log."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from backend.formats.locust.errors import by_class, completed

@@ -1,7 +1,5 @@
 """What locust prints with --json: a list with a member for each name of a request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Locust's failures by class: it gives each as the text of a Python exception."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from backend.formats.model import UNANSWERED_CLASSES

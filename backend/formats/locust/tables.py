@@ -1,7 +1,5 @@
 """The CSV files that locust writes with --csv: stats, history, failures, exceptions."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

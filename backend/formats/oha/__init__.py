@@ -10,8 +10,6 @@ are no errors here. The CSV has responses only: errors and the error rate are un
 unless it has as many rows as requests were asked for (load.requests, -n in the command).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.model import Entry, FormatError, ParsedTrial

@@ -1,7 +1,5 @@
 """oha's JSON, of old and new versions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

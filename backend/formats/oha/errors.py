@@ -1,7 +1,5 @@
 """What oha calls the failures of requests, by class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from backend.formats.statuses import failed

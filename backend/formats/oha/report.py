@@ -1,7 +1,5 @@
 """The text that oha prints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial

@@ -1,7 +1,5 @@
 """oha's CSV: a row per response, in order of their starts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

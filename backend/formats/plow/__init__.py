@@ -8,8 +8,6 @@ completed here is Count less the errors. Elapsed is cut to 100 ms (to 1 ms befor
 bytes are in steps of 1024. URL and asked load stand on stderr.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

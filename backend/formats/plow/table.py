@@ -1,7 +1,5 @@
 """plow's text: the tables of one snapshot, and which of several is the result."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 

@@ -1,7 +1,5 @@
 """From plow's figures, of JSON or text, to a trial."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise

@@ -18,8 +18,6 @@ Success: all of `requests`; unknown where a row has no `errors`. Percentiles: th
 Throughput: the printed rate, marked as reported. The check `published-figures` fires on each row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.model import Entry, FormatError

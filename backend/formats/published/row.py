@@ -1,7 +1,5 @@
 """One row of a published table as a trial."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The lines of a published table: its head, its columns and its rows."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence

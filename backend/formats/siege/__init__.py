@@ -7,8 +7,6 @@ and socket errors, which are its failed transactions; 4xx responses are transact
 successful nor failed. Percentiles: none; with --verbose every response is a sample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """siege's twelve figures, as it prints them: text, JSON, a row of its log."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The line that siege --verbose prints for each response."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

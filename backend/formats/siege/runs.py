@@ -1,7 +1,5 @@
 """Finding the runs in siege's text: what each printed, and its verbose lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

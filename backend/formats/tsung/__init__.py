@@ -7,8 +7,6 @@ counts these too, so the completed ones are the sum of the statuses. `error_conn
 attempts, retries included. A run that reached its longest duration has `error_abort`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.model import Entry

@@ -1,7 +1,5 @@
 """tsung.log: what was counted, dumped every ten seconds and at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

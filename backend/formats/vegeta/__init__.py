@@ -10,8 +10,6 @@ latencies are not corrected for coordinated omission. Duration [total], alone in
 4, leaves out the wait for the last answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """vegeta's reports of the latencies alone: hdrplot and hist."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial

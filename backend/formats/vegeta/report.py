@@ -1,7 +1,5 @@
 """vegeta's reports: text, JSON, hist and hdrplot; with -every, each replaces the one before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -7,8 +7,6 @@ median in the JSON is the lower of the middle two. Requests done and the rate in
 failed; completed are those with a status.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """weighttp's -e file: CSV of the percentiles 0 to 100, in µs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from backend.formats.model import FormatError, Latency, ParsedTrial

@@ -1,7 +1,5 @@
 """The JSON object that weighttp 0.5 prints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The text that weighttp prints to version 0.4."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -9,8 +9,6 @@ Without its first lines a report is read, with url and connections unknown, unle
 wrk2's as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.formats.model import Entry, FormatError, ParsedTrial

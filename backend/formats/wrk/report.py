@@ -1,7 +1,5 @@
 """The report that wrk prints, and wrk2 too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 from typing import Any

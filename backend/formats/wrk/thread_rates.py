@@ -1,7 +1,5 @@
 """wrk's two rates held against each other: that of its threads over time, and its last line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

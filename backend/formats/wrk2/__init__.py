@@ -8,8 +8,6 @@ fewer requests than the report, since those of the calibration are dropped. With
 distribution counts from when it was sent: it is kept beside, never as the latency.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

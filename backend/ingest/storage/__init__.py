@@ -6,8 +6,6 @@ row names by the collector (collector.py). A storage that cannot be reached or w
 StorageAway, on disk and on S3 alike.
 """
 
-from __future__ import annotations
-
 from backend.ingest.storage.configured import bulk_storage, open_artefact, storage
 from backend.ingest.storage.files import FileStorage
 from backend.ingest.storage.interface import CHUNK_BYTES, Storage

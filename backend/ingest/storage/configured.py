@@ -1,7 +1,5 @@
 """The storage that this installation is configured for."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO

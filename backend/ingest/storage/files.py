@@ -1,7 +1,5 @@
 """Artefacts as files on a local disk."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

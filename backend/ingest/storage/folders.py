@@ -1,7 +1,5 @@
 """Folders of a disk: locked while files in them change, and flushed."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

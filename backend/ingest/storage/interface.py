@@ -1,7 +1,5 @@
 """What every storage does."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator

@@ -1,7 +1,5 @@
 """What a storage says of what it has."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

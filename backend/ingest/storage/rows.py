@@ -5,8 +5,6 @@ share, in the place of two flushed writes for each file. Rows are written in the
 writes the upload (insert_small.py, insert.py), read and removed here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import tempfile

@@ -1,7 +1,5 @@
 """Artefacts as objects in an S3-compatible bucket."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import tempfile

@@ -3,8 +3,6 @@
 Both libraries are slow to import, and only S3 installations need them.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

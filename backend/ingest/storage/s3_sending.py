@@ -1,7 +1,5 @@
 """Sending an object to S3, in parts where it is large, and what killed processes left of that."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO

@@ -1,7 +1,5 @@
 """The noise of a host: figures by hand, and simulations of a known noise."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics

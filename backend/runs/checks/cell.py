@@ -1,7 +1,5 @@
 """Rules over the trials of one cell, in the order they were executed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt

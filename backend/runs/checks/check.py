@@ -1,7 +1,5 @@
 """What a check is: a named rule, how grave it is, and what a reader should do about it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal

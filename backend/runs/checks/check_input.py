@@ -1,7 +1,5 @@
 """What a check reads (CheckInput) and what it answers (Finding)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

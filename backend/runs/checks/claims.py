@@ -1,7 +1,5 @@
 """What the envelope declares of a trial, and what its output says of the same."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,7 +1,5 @@
 """Rules over the points of a comparison: what several series have in common, or do not."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Rules over the conditions of one trial: its source, its limits, and how the server works."""
 
-from __future__ import annotations
-
 import re
 
 from backend.runs.checks.check import TrialRule

@@ -1,7 +1,5 @@
 """Rules that hold what the output says against what the envelope says of the same trial."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any

@@ -4,8 +4,6 @@ Hartigan, J. A. & Hartigan, P. M. (1985), The Dip Test of Unimodality, Annals of
 the search for the modal interval follows Hartigan, P. M. (1985), Algorithm AS 217.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import pairwise

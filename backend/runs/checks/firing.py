@@ -1,7 +1,5 @@
 """How often each check fires on honest trials and on its mistake, as the bench measured it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Rules over what came between the trials of a cell: a start of the server, or a pause."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Rules over the latencies of one trial."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from math import prod

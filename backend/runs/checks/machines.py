@@ -1,7 +1,5 @@
 """Rules over the machines, the programs and the network of one trial."""
 
-from __future__ import annotations
-
 import re
 
 from backend.runs.checks.check import BOARDS, TrialRule

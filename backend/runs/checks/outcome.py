@@ -1,7 +1,5 @@
 """Rules over how a trial ended: failed requests, cut-off output, contradictions."""
 
-from __future__ import annotations
-
 from math import floor
 
 from backend.formats.model import UNANSWERED_CLASSES

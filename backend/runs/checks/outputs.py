@@ -1,7 +1,5 @@
 """Checks of outputs that are the same, byte for byte; a comparison finds them."""
 
-from __future__ import annotations
-
 from backend.runs.checks.check import Check
 
 OUTPUT_CHECKS = (

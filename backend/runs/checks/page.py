@@ -1,7 +1,5 @@
 """The text of docs/checks.md, printed from the table so that the two cannot differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from backend.runs.checks.check import Check, Withholds

@@ -1,7 +1,5 @@
 """Rules over what came back: redirects, responses of an unclear kind, faults of the client."""
 
-from __future__ import annotations
-
 from backend.formats.statuses import redirects
 from backend.runs.checks.check import REFUSALS_RANKED, TrialRule
 from backend.runs.checks.check_input import CheckInput

@@ -1,7 +1,5 @@
 """Every check that exists. docs/checks.md is printed from this table (page.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Rules over the throughput of one trial: how it fits the load, and how it ran over time."""
 
-from __future__ import annotations
-
 from math import sqrt
 from statistics import fmean, median
 

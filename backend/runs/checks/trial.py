@@ -1,7 +1,5 @@
 """Every rule over one trial."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 
 from backend.runs.checks.check import TrialRule

@@ -1,7 +1,5 @@
 """How figures stand in the sentence of a finding."""
 
-from __future__ import annotations
-
 
 def percent_text(share: float, *, sign: bool = False) -> str:
     """`3.12 %` of a share."""

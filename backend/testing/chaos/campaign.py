@@ -1,7 +1,5 @@
 """A whole run: a site, its senders, its faults, and what came of them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

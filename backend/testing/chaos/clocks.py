@@ -3,8 +3,6 @@
 A small library (clock.c) is built with the C compiler of the machine and loaded into each process.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

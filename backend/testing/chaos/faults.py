@@ -1,7 +1,5 @@
 """The faults, and when each strikes: drawn by a seed, so that a run can be repeated."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import time

@@ -1,7 +1,5 @@
 """What came of all uploads: the ledger of the senders against the tables of the service."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Clients that send each upload until it is accepted, as agents do, and note what was accepted."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Trials of a load point, honest and with a planted mistake, as the rules over a cell read them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

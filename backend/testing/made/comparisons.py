@@ -1,7 +1,5 @@
 """Comparisons, honest and with a planted mistake, as the rules over several series read them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 

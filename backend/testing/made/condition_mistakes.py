@@ -1,7 +1,5 @@
 """Mistakes in the conditions of a trial: its source, its limits, the server and its machine."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake, answer

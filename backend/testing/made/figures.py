@@ -1,7 +1,5 @@
 """The figures that load tools print of a trial."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

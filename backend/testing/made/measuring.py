@@ -1,7 +1,5 @@
 """Measures how often each check fires on honest trials and on its planted mistake."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """Mistakes to plant in a made upload: one for each check of a trial."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

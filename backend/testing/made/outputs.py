@@ -4,8 +4,6 @@ Honest ones are five trials of one law, each printed by itself. The mistakes are
 was uploaded again in a later run, and one that is recorded for another server.
 """
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from collections import Counter

@@ -1,7 +1,5 @@
 """Outputs of load tools for trials with a chosen rate: to upload them."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A made trial on its way through the parser to what the checks read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Nobody learns by the time of an answer who has an account (D6)."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The same upload sent again, and other bytes under its id (A10)."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """A silent worker, beat or broker is told (G1)."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A service without a supervisor, for trials that kill: each process is started again at once."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import time

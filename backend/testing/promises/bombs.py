@@ -1,7 +1,5 @@
 """Bombs (B1): files that unpack to much more, or to nothing."""
 
-from __future__ import annotations
-
 import io
 import os
 import time

@@ -1,7 +1,5 @@
 """Restarts of web processes and workers (A12), and another reading of everything (A14)."""
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

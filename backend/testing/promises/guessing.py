@@ -5,8 +5,6 @@ this takes makes them no stricter and no looser than a sender of 1,000 a second 
 count in this process, as they do while Redis is away: Redis would forget by its own clock.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

@@ -1,7 +1,5 @@
 """Services that are away: the broker (A3), PostgreSQL (A5), the bucket (A6), the disk (A7)."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import time

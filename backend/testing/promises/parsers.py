@@ -1,7 +1,5 @@
 """Parsers that crash, hang, fork or flood (B2)."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import sys

@@ -1,7 +1,5 @@
 """Several workers and beats, with clocks that differ (A13)."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import time

@@ -1,7 +1,5 @@
 """One workspace's many uploads beside another one's few (B8)."""
 
-from __future__ import annotations
-
 import time
 from itertools import cycle
 

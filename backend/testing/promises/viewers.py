@@ -1,7 +1,5 @@
 """What is another's looks as if it were missing (C2), and links cannot be guessed (C3)."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

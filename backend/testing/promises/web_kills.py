@@ -1,7 +1,5 @@
 """Web processes that are killed while uploads come (A1)."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter

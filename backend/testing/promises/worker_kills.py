@@ -1,7 +1,5 @@
 """Workers, their readers and their parsers that are killed while uploads come (A2)."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import time

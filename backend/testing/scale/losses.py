@@ -1,7 +1,5 @@
 """Uploads to two web machines and three worker machines, while machines are killed for good."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """How reading grows with the number of worker machines of one reader each."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """What a trial weighs in tables, in indexes and in the bucket, by what its load tool wrote."""
 
-from __future__ import annotations
-
 import json
 import time
 import uuid

@@ -3,8 +3,6 @@
 The load tool's outputs are made here, each with other figures. A folder of results is a run.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The service that is measured: its database and its clients."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time

@@ -4,8 +4,6 @@ Both share the cores with everything else on the machine, so that the ratio of a
 not its figures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median

@@ -1,7 +1,5 @@
 """Memory of a service over many uploads: sampled while it is idle, and judged by its slope."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import linear_regression, median

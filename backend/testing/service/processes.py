@@ -1,7 +1,5 @@
 """The processes of a service that this process started: what they are, and what they use."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 

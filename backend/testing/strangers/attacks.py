@@ -3,8 +3,6 @@
 Loopback only: the addresses are those of a site that the bench started itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

@@ -1,7 +1,5 @@
 """What others notice while strangers attack: answers, readings, memory."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import io

@@ -1,7 +1,5 @@
 """The run of as many trials as an envelope may have, which strangers upload, share and ask for."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A workspace with a row in every table that an archive has, and its archive."""
 
-from __future__ import annotations
-
 import uuid
 import zipfile
 from collections.abc import Iterator

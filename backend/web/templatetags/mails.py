@@ -1,7 +1,5 @@
 """`{% sends_mail as is_sent %}`: whether this service has a mail server, for pages of allauth."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.template import Library
 

@@ -3,8 +3,6 @@
 A tag, and no template that is included: the page of a large run has a hundred thousand of them.
 """
 
-from __future__ import annotations
-
 from django.template import Library
 from django.templatetags.l10n import unlocalize
 from django.utils.html import conditional_escape

@@ -5,8 +5,6 @@ as much memory. A part is kept as bytes beside the page, which has a mark in its
 (`backend.web.large_page`).
 """
 
-from __future__ import annotations
-
 from django.template import Library
 from django.template.base import Node, NodeList, Parser, Token
 from django.template.context import Context

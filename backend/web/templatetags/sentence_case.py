@@ -1,7 +1,5 @@
 """`{% filter sentence_case %}`: titles of allauth's pages, written as ours are."""
 
-from __future__ import annotations
-
 import re
 
 from django.template import Library

@@ -3,8 +3,6 @@
 Its heads by `{% heads %}`, or each by `{% sortable %}`. Also `{% copied %}`: a text to copy.
 """
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from django import template

@@ -4,8 +4,6 @@ Growth of what lives is a leak, or a cache that fills. Resident memory that grow
 is fragmentation: free memory between what lives, which the allocator cannot give back.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import time

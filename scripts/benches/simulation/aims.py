@@ -1,7 +1,5 @@
 """What the tables must show, and the rows for which a decision record argues something else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

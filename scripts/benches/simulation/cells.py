@@ -1,7 +1,5 @@
 """How often a statement is true over many draws: each function gives the figures of one row."""
 
-from __future__ import annotations
-
 from math import expm1, log, sqrt
 
 import numpy as np

@@ -4,8 +4,6 @@ Each function draws the trials of a page: `levels` has the true level of each se
 many trials each run has. It gives the samples, and what their intervals claim to cover.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import log
 

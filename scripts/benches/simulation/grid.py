@@ -1,7 +1,5 @@
 """Which trials the tables show: each kind with each number of trials and each true difference."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Pages of several servers: rows against a baseline, and all pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from math import ceil, log

@@ -1,7 +1,5 @@
 """The tables: what is drawn for each row, and how many times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The tests that others use, on the same trials: Welch, Mann-Whitney, Dunnett, Games-Howell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import ceil, sqrt

@@ -1,7 +1,5 @@
 """Pages without a baseline: which server is taken, and the places of all."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from backend.stats.best import is_surely_behind

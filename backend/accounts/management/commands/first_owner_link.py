@@ -1,7 +1,5 @@
 """manage.py first_owner_link: the link by which the first account is made."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand

@@ -1,7 +1,5 @@
 """manage.py make_user: a person who signs in with a password."""
 
-from __future__ import annotations
-
 import getpass
 import sys
 from typing import Any

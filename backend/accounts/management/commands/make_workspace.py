@@ -1,7 +1,5 @@
 """manage.py make_workspace: a workspace, and who belongs to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.exceptions import ValidationError

@@ -3,8 +3,6 @@
 Nothing here is taken from `backend.stats`: what the service says is held against it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from dataclasses import dataclass

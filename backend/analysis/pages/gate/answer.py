@@ -1,7 +1,5 @@
 """The answer of the gate as typed records. Null is unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """A candidate held against a baseline, with the requirements of a build."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID

@@ -1,7 +1,5 @@
 """What the baseline of a series says: its runs since its last change, and how far they differ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp

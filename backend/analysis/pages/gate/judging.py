@@ -4,8 +4,6 @@ All intervals of one answer hold together at 95 %: a build without a change is c
 at most 5 % of answers, however many rows it has.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Requirements as a build states them: `p99 < +5%`, `throughput > -3%`, `error_rate < 1%`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

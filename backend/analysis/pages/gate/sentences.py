@@ -1,7 +1,5 @@
 """The answer of the gate in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from backend.analysis.compare.headline import ratio_text

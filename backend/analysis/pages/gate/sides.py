@@ -1,7 +1,5 @@
 """The two sides of a gate: which runs are the candidate, and which the baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The answer about a pair as typed records, for the page and the API. Null is unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal
 

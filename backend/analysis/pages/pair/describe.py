@@ -1,7 +1,5 @@
 """Two runs, or two versions of a server, compared with each other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from uuid import UUID
 

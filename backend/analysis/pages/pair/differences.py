@@ -1,7 +1,5 @@
 """What differs between the sides of a pair: conditions, plan and hosts."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median

@@ -1,7 +1,5 @@
 """The sentence about a pair: what changed from the one side to the other, or why none can say."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A series of one side held against a series of the other: comparability, and ratios by load."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Which series of the one side is held against which of the other."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The two sides of a pair: found by their ids, with the cells of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID

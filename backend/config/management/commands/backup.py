@@ -1,7 +1,5 @@
 """manage.py backup: the database and the artefacts, into one folder."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """manage.py change_pepper: what still depends on former peppers after TOKEN_PEPPER was replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

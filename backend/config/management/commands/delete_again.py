@@ -1,7 +1,5 @@
 """manage.py delete_again: after a restore, what was deleted since the backup."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

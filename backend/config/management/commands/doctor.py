@@ -1,7 +1,5 @@
 """manage.py doctor: what is missing, and what to do about it."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -4,8 +4,6 @@ A statement that waits for a table's lock makes all others wait behind it. So it
 tries again later. Statements themselves may take as long as they need.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """manage.py pull_backups: the folder of backups, from its copy in the bucket."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

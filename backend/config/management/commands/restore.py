@@ -1,7 +1,5 @@
 """manage.py restore: the database and the artefacts, from what `manage.py backup` wrote."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """manage.py restore_drill: does the backup restore?"""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

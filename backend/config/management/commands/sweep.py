@@ -1,7 +1,5 @@
 """manage.py sweep: everything that the clock starts, now and by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError

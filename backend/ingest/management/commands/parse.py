@@ -1,7 +1,5 @@
 """`manage.py parse FILE...`: what the formats read, as JSON in the corpus contract's shape."""
 
-from __future__ import annotations
-
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence

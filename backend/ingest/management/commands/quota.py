@@ -1,7 +1,5 @@
 """manage.py quota: how much of its limits a workspace uses, and other limits for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser

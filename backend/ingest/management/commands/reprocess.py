@@ -1,7 +1,5 @@
 """`manage.py reprocess`: read stored uploads again with this version's parser."""
 
-from __future__ import annotations
-
 import sys
 from argparse import ArgumentParser
 from collections import Counter

@@ -1,7 +1,5 @@
 """`manage.py load_library`: the published benchmarks as runs and public result sets."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py import_workspace`: make a new workspace of an archive of another one."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """manage.py make_demo: the user, workspace and a token of the demonstration."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """manage.py make_token: a token of a workspace, an agent's unless scopes are named."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """manage.py publish_demo: a public result set of the demonstration, for the front page."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """manage.py sign_in_link: a link that signs one user in, once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser

@@ -1,7 +1,5 @@
 """How a page looks at every width and in both themes, as a reader and as axe see it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping
