@@ -64,7 +64,7 @@ def test_the_summary_says_of_each_aim_whether_it_holds(aims, tables):
         ("runs", "improved or regressed %", "5.1", ("different runs", "0 %", "5")),
         ("runs", "told apart %", "7.1", (OWN_RUNS, "0 %", "5 + 5 + 5")),
         ("runs", "told apart %", "58.7", (SHARED_RUNS, "5 %", "5")),
-        ("pages", "improved or regressed %", "5.1", ("CV 2 %, baseline 6 %", "40", "3")),
+        ("pages", "improved or regressed %", "6.6", ("CV 2 %, baseline 6 %", "40", "3")),
         ("pages", "improved or regressed %", "5.1", (OWN_RUNS, "8", "5 + 5 + 5")),
         ("pages", "rows told %", "7.1", ("CV 3 %", "40", "3")),
         ("pages", "pairs told %", "7.1", ("rounds share 5 %, CV 1 %", "8", "5")),

@@ -73,6 +73,11 @@ describe("legend", () => {
     expect(names()).toEqual(["b", "a"]);
   });
 
+  it("keeps the place of a line that is hidden from the start", () => {
+    showLegend(document.body, figures(), choice(["a"], ["b"]), actions());
+    expect(items().map((item) => item.dataset.series)).toEqual(["a", "b"]);
+  });
+
   it("offers to show all series while some are hidden", () => {
     const { press, showAll } = actions();
     showLegend(document.body, figures(), all, { press, showAll });

@@ -29,22 +29,22 @@ export function showLegend(
 ): void {
   const key = JSON.stringify(seriesStyles(figures));
   if (place.dataset.lines !== key) {
-    place.replaceChildren(...legend(figures, actions, choice.highlighted));
+    place.replaceChildren(...legend(figures, actions, choice));
   }
   place.dataset.lines = key;
   updateLegend(place, figures, choice);
 }
 
 /**
- * One button for each line of the legend, and one that shows all series again. The lines in colour
- * come first: a phone has no names at their ends.
+ * One button for each line of the legend, and one that shows all series again. Grey lines come last: a
+ * phone has no names at the ends of the others. A hidden line keeps its place.
  */
 export function legend(
   figures: Figures,
   { press, showAll }: LegendActions,
-  highlighted: ReadonlySet<string> = new Set(),
+  choice: SeriesChoice = { hidden: new Set(), highlighted: new Set() },
 ): HTMLElement[] {
-  const isGrey = ({ ids }: SeriesStyle): number => Number(!ids.some((id) => highlighted.has(id)));
+  const isGrey = ({ ids }: SeriesStyle): number => Number(lineState(ids, choice) === "grey");
   const styles = [...seriesStyles(figures)].sort((a, b) => isGrey(a) - isGrey(b));
   const names = shortNames(
     styles.map(({ label }) => label),
