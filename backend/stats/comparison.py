@@ -7,7 +7,7 @@ variation from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -16,12 +16,19 @@ from math import inf, log1p, sqrt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backend.stats.contrast import Contrast, Quantile, next_run
+from backend.stats.contrast import (
+    Contrast,
+    Quantile,
+    RunVariation,
+    next_run,
+    run_exposure,
+    run_variation,
+)
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.ratio import IF_BASELINE_IS_STEADY, Better, Verdict, inverse_verdict
 from backend.stats.replicates import CONFIDENCE, Centre, Sample, Scope, Units, centre_of
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
-from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION, missing_text
+from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, missing_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,12 @@ class Floor:
     run_sd: float | None = None
     run_freedom: int = 0
     is_one_history: bool = False
+
+    @property
+    def between_runs(self) -> RunVariation | None:
+        if self.run_sd is None:
+            return None
+        return RunVariation(self.run_sd, self.run_freedom or inf, "host")
 
 
 class Precision(Struct, frozen=True, gc=False):
@@ -63,10 +76,10 @@ class Precision(Struct, frozen=True, gc=False):
 class Comparison(Struct, frozen=True, gc=False):
     """`other` − `base` on the log scale, with the interval of the whole family.
 
-    `run_sd`: the standard deviation between runs that was added, because the sides do not share
-    their runs and have fewer than three; None where nothing was added. `is_assumed`: no history
-    gave it. `has_two_modes`: the trials of a side fall into two groups; its centre is between them.
-    `trials`: how many each side has, where trials and not runs show the noise.
+    `between`: the variation between runs that was added, because the sides do not share their runs
+    and one has fewer than three; None where nothing was added. `has_two_modes`: the trials of a
+    side fall into two groups; its centre is between them. `trials`: how many each side has, where
+    trials and not runs show the noise.
     """
 
     value: float
@@ -75,8 +88,7 @@ class Comparison(Struct, frozen=True, gc=False):
     verdict: Verdict
     why: str
     scope: Scope
-    run_sd: float | None = None
-    is_assumed: bool = False
+    between: RunVariation | None = None
     precision: Precision | None = None
     has_two_modes: bool = False
     trials: tuple[int, int] | None = None
@@ -212,17 +224,17 @@ class Page:
             return next_run(first, second, noises)
         parts: Sequence[Noise] = noises
         variance = noises[0].variance + noises[1].variance
-        run_sd = None
-        if exposure := _run_exposure(first, second):
-            run_sd = RUN_VARIATION if self.floor.run_sd is None else self.floor.run_sd
-            of_runs = Noise(run_sd * run_sd * exposure, self.floor.run_freedom or inf, inf)
+        between = None
+        if exposure := run_exposure(first, second):
+            between = self.floor.between_runs or run_variation(first, second)
+            of_runs = Noise(between.sd**2 * exposure, between.freedom, inf)
             parts, variance = (*noises, of_runs), variance + of_runs.variance
         return Contrast(
             value=second.centre - first.centre,
             parts=parts,
             variance=variance,
             rounding=first.rounding + second.rounding,
-            run_sd=run_sd,
+            between=between,
         )
 
     def _undecided(self, base: int, other: int) -> Comparison:
@@ -248,7 +260,7 @@ class Page:
             return self._undecided(*pair)
         first, second = self.series[pair[0]], self.series[pair[1]]
         freedom = contrast.freedom
-        of_runs = first.of_runs or second.of_runs or contrast.run_sd is not None
+        of_runs = first.of_runs or second.of_runs or contrast.between is not None
         precision = Precision(
             error=contrast.error,
             freedom=freedom,
@@ -268,8 +280,7 @@ class Page:
             verdict=verdict,
             why=why,
             scope=_scope(first, second),
-            run_sd=contrast.run_sd,
-            is_assumed=contrast.run_sd is not None and self.floor.run_sd is None,
+            between=contrast.between,
             precision=precision,
             has_two_modes=first.has_two_modes or second.has_two_modes,
             trials=None if of_runs else (first.n, second.n),
@@ -367,21 +378,6 @@ def _scope(first: Units, second: Units) -> Scope:
     if first.runs != second.runs:
         return "runs"
     return first.scope if not first.of_runs else second.scope
-
-
-def _run_exposure(first: Units, second: Units) -> float:
-    """How many times the variance between runs is in the difference of two centres.
-
-    Sides of three runs or more show that variance themselves. Runs that both sides have cancel.
-    """
-    if first.runs == second.runs:
-        return 0.0
-    shares: dict[Hashable, float] = {}
-    for side, sign in ((first, -1.0), (second, 1.0)):
-        if not side.of_runs:
-            for run in side.runs:
-                shares[run] = shares.get(run, 0.0) + sign / len(side.runs)
-    return sum(share * share for share in shares.values())
 
 
 def _correlation(contrasts: Sequence[Contrast]) -> float:

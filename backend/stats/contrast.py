@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import inf, sqrt
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from backend.stats.noise import Noise
 from backend.stats.replicates import Units
+from backend.stats.thresholds import RUN_VARIATION
 
 # Of the largest |t| of a family, by the degrees of freedom of one of its comparisons.
 Quantile = Callable[[float], float]
+# What says how much runs differ: nothing, the history of the host, or the runs of one side.
+RunSource = Literal["assumed", "host", "side"]
+
+
+class RunVariation(Struct, frozen=True, gc=False):
+    """The standard deviation between runs (log scale), and its degrees of freedom."""
+
+    sd: float
+    freedom: float
+    source: RunSource
 
 
 class Contrast(Struct, frozen=True, gc=False):
     """A difference of two centres and its noise, before the family's quantile.
 
     `parts`: of the variance, those of the first and the second series first. `rounding`: what
-    rounding adds to the half width.
+    rounding adds to the half width. `between`: how much runs differ, where that is in the variance.
     """
 
     value: float
     parts: Sequence[Noise]
     variance: float
     rounding: float
-    run_sd: float | None
+    between: RunVariation | None
 
     @property
     def error(self) -> float:
@@ -77,5 +89,31 @@ def next_run(first: Units, second: Units, noises: tuple[Noise, Noise]) -> Contra
         parts=(expected, rest),
         variance=expected.variance + rest.variance,
         rounding=first.rounding + second.rounding,
-        run_sd=sqrt(between),
+        between=RunVariation(sqrt(between), history.freedom, "side"),
     )
+
+
+def run_exposure(first: Units, second: Units) -> float:
+    """How many times the variance between runs is in the difference of two centres.
+
+    Sides of three runs or more show that variance themselves. Runs that both sides have cancel.
+    """
+    if first.runs == second.runs:
+        return 0.0
+    shares: dict[Hashable, float] = {}
+    for side, sign in ((first, -1.0), (second, 1.0)):
+        if not side.of_runs:
+            for run in side.runs:
+                shares[run] = shares.get(run, 0.0) + sign / len(side.runs)
+    return sum(share * share for share in shares.values())
+
+
+def run_variation(first: Units, second: Units) -> RunVariation:
+    """How much runs differ, where no history says it and one side has fewer than three runs.
+
+    That is assumed, but the runs of the other side may differ by more.
+    """
+    for side in (first, second):
+        if side.of_runs and side.variance > RUN_VARIATION**2:
+            return RunVariation(sqrt(side.variance), side.freedom, "side")
+    return RunVariation(RUN_VARIATION, inf, "assumed")

@@ -31,7 +31,7 @@ def mean_comparison(
         raise ValueError("no workload has a comparison")
     value = fmean(each.value for each in comparisons)
     precisions = [each.precision for each in comparisons if each.precision is not None]
-    run_sd = max((each.run_sd for each in comparisons if each.run_sd is not None), default=None)
+    betweens = [each.between for each in comparisons if each.between is not None]
     scope = max((each.scope for each in comparisons), key=_NARROWNESS.index)
     if len(precisions) < len(comparisons):
         return Comparison(value, None, None, "inconclusive", _missing_text(comparisons), scope)
@@ -45,8 +45,7 @@ def mean_comparison(
         verdict=verdict,
         why=why,
         scope=scope,
-        run_sd=run_sd,
-        is_assumed=any(each.is_assumed for each in comparisons),
+        between=max(betweens, key=lambda each: each.sd, default=None),
         precision=precision,
         has_two_modes=_has_two_modes(comparisons),
     )

@@ -38,10 +38,11 @@ def advise(comparison: Comparison, *, relevant: float) -> Remedy | None:
     """How much more to measure, and how often that is enough; None where noise is unknown."""
     if comparison.has_two_modes:
         return Remedy(PART_THE_MODES)
-    if comparison.run_sd is not None:
+    if comparison.between is not None:
         return Remedy(
             "they were not measured in the same run, and runs differ by "
-            f"{run_share_text(comparison)}; measure both in one run, or in {LEAST_RUNS} runs each"
+            f"{run_share_text(comparison.between)}; measure both in one run, or in "
+            f"{LEAST_RUNS} runs each"
         )
     needed = trials_needed(comparison, relevant=relevant)
     if needed is None or comparison.precision is None:

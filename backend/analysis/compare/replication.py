@@ -6,6 +6,7 @@ from backend.analysis.grouping.points import Point
 from backend.noise.models import HostNoise
 from backend.noise.sentences import floor_sentence
 from backend.stats.comparison import Comparison
+from backend.stats.contrast import RunSource, RunVariation
 from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS, percent
 
 
@@ -22,8 +23,8 @@ def scope_text(comparison: Comparison) -> str | None:
     """Which runs the interval of a ratio covers; None without an interval."""
     if comparison.precision is None:
         return None
-    if comparison.run_sd is not None:
-        return f"allowing for runs that differ by {run_share_text(comparison)}"
+    if comparison.between is not None:
+        return f"allowing for runs that differ by {run_share_text(comparison.between)}"
     within = {
         "run": "in this run",
         "these runs": f"in the {LEAST_RUNS - 1} runs that measured both",
@@ -31,10 +32,9 @@ def scope_text(comparison: Comparison) -> str | None:
     return within.get(comparison.scope) or f"over {comparison.precision.units} runs"
 
 
-def run_share_text(comparison: Comparison) -> str:
+def run_share_text(between: RunVariation) -> str:
     """`3 % (assumed)`: the standard deviation between runs that the interval allows for."""
-    source = "assumed" if comparison.is_assumed else "measured on this host"
-    return f"{percent(round(comparison.run_sd or 0.0, 4))} ({source})"
+    return f"{percent(round(between.sd, 4))} ({_RUN_SOURCES[between.source]})"
 
 
 def _runs_text(points: Iterable[Point]) -> str | None:
@@ -75,5 +75,10 @@ def _share_text(few: int, total: int) -> str:
 
 
 _WORDS = {2: "Two"}
+_RUN_SOURCES: dict[RunSource, str] = {
+    "assumed": "assumed",
+    "host": "measured on this host",
+    "side": "measured on one side",
+}
 # By the number of runs that all points share.
 _SHARED = {1: ("one run", "this run"), 2: ("2 runs", "these runs")}

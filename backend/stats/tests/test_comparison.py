@@ -1,4 +1,4 @@
-from math import exp, log
+from math import exp, inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.stats.comparison import Floor, Page, against_baseline, all_pairs, rank_sets
+from backend.stats.contrast import RunVariation
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.replicates import Observation, Sample, estimate
+from backend.stats.student import t_quantile
 
+ASSUMED = RunVariation(0.03, inf, "assumed")
 SWAPPED = {"improved": "regressed", "regressed": "improved"}
 logs = st.lists(st.floats(0, 1), min_size=3, max_size=8)
 
@@ -119,10 +122,26 @@ def test_single_runs_that_differ_add_the_variation_between_runs():
     base = one_run([0.0, 0.001, -0.001], run="a")
     other = one_run([0.05, 0.051, 0.049], run="b")
     assumed = compare(base, other)
-    assert (assumed.verdict, assumed.run_sd, assumed.is_assumed) == ("inconclusive", 0.03, True)
+    assert (assumed.verdict, assumed.between) == ("inconclusive", ASSUMED)
     quiet = compare(base, other, floor=Floor(run_sd=0.005, run_freedom=20))
-    assert (quiet.verdict, quiet.is_assumed) == ("improved", False)
-    assert compare(base, one_run([0.05, 0.051, 0.049], run="a")).run_sd is None
+    assert (quiet.verdict, quiet.between.source) == ("improved", "host")
+    assert compare(base, one_run([0.05, 0.051, 0.049], run="a")).between is None
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_runs_of_a_side_that_differ_by_more_than_is_assumed_say_how_much(swapped):
+    """Runs at −6, 0 and 6 %, and one run without noise at 20 %: √(0.06² ÷ 3 + 0.06²) apart."""
+    sides = [several_runs({"a": [-0.06], "b": [0], "c": [0.06]}), one_run([0.2] * 3, run="d")]
+    comparison = compare(*(reversed(sides) if swapped else sides))
+    assert (comparison.between.sd, comparison.between.source) == (pytest.approx(0.06), "side")
+    # By Welch and Satterthwaite: 2 degrees for each part, of which one is a third of the other.
+    freedom = 2 * (1 / 3 + 1) ** 2 / (1 / 9 + 1)
+    half = t_quantile(0.975, freedom) * 0.06 * sqrt(4 / 3)
+    width = comparison.high - comparison.low - 2 * comparison.precision.rounding
+    assert width / 2 == pytest.approx(half, rel=1e-3)
+    assert compare(*sides, floor=Floor(run_sd=0.01, run_freedom=9)).between.source == "host"
+    steady = several_runs({"a": [-0.02], "b": [0], "c": [0.02]})
+    assert compare(steady, sides[1]).between == ASSUMED
 
 
 def test_no_difference_below_the_floor_of_the_host_is_told():

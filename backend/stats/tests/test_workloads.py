@@ -43,7 +43,7 @@ def test_runs_that_differ_do_so_on_every_workload():
     comparisons = [compare(sample([0, 0.01, -0.01]), sample([0, 0.01, -0.01], run="b"))] * 4
     mean = mean_comparison(comparisons)
     assert mean.precision.error == pytest.approx(comparisons[0].precision.error)
-    assert (mean.run_sd, mean.is_assumed) == (0.03, True)
+    assert (mean.between.sd, mean.between.source) == (0.03, "assumed")
 
 
 def test_a_workload_of_two_trials_leaves_it_open():

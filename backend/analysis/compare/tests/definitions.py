@@ -100,7 +100,8 @@ class Comparisons:
         parts = [noises[base][:2], noises[other][:2]]
         most = max(noises[base][2], noises[other][2])
         if exposure := exposure_to_runs(*pair):
-            parts.append((RUN_SD**2 * exposure, math.inf))
+            variance, freedom = variance_of_runs(pair)
+            parts.append((variance * exposure, freedom))
             most = math.inf
         total = sum(variance for variance, _ in parts)
         squares = sum(variance**2 / freedom for variance, freedom in parts)
@@ -145,6 +146,12 @@ def exposure_to_runs(one, two):
         for run in () if side.of_runs else side.runs:
             shares[run] += sign / len(side.runs)
     return sum(share**2 for share in shares.values() if abs(share) > 1e-12)
+
+
+def variance_of_runs(pair):
+    """What is assumed, or that of the runs of a side if it is larger; with its degrees."""
+    known = [(side.variance, side.freedom) for side in pair if side.of_runs]
+    return max([(RUN_SD**2, math.inf), *known])
 
 
 def same_runs(sides):
