@@ -214,9 +214,20 @@ def _set_aside(sample: Sample) -> tuple[int, ...]:
         by_run.setdefault(observation.run, []).append(index)
     set_aside: list[int] = []
     for indices in by_run.values():
-        disturbed = disturbed_trials([sample.observations[index].value for index in indices])
-        set_aside.extend(indices[place] for place in disturbed or ())
+        logs = [sample.observations[index].value for index in indices]
+        if disturbed := disturbed_trials(logs):
+            beyond = _beyond_rounding(logs, disturbed, sample.step)
+            set_aside.extend(indices[place] for place in beyond)
     return tuple(sorted(set_aside))
+
+
+def _beyond_rounding(logs: Sequence[float], places: Sequence[int], half_step: float) -> list[int]:
+    """Those of `places` that are more than a rounding step from the mean of all others.
+
+    Near the middle between two steps, a little noise decides which of them is printed.
+    """
+    kept = fmean([log for place, log in enumerate(logs) if place not in places])
+    return [place for place in places if abs(logs[place] - kept) > 2 * half_step]
 
 
 def _within(

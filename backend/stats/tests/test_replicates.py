@@ -86,6 +86,15 @@ def test_a_disturbed_trial_is_set_aside():
     assert estimate(sample_of(values, keeps_all=True)).set_aside == ()
 
 
+def test_a_latency_one_rounding_step_beside_the_others_is_not_disturbed():
+    """Whole milliseconds: 10 nine times and 11 once are noise near 10.4 ms, 10 and 12 are not."""
+    near, far = ([log(each) for each in [10] * 9 + [last]] for last in (11, 12))
+    half_step = log(10.5 / 10)
+    assert estimate(sample_of(near, step=half_step)).set_aside == ()
+    assert estimate(sample_of(far, step=half_step)).set_aside == (9,)
+    assert estimate(sample_of(near)).set_aside == (9,)
+
+
 def test_a_disturbed_trial_is_named_by_its_place_in_the_sample():
     first = [0.01, -0.01, 0.0]
     second = [-0.5, 0.01, -0.01, 0.0, 0.02, -0.02, 0.01]

@@ -238,7 +238,7 @@ def _at_most_told(figure: float, row: Row) -> float:
 
 EXCEPTIONS = (
     # The name of the interval says that it is widened for rounding.
-    Argued("0050", "intervals", "covers %", _between(97, 99.9), _is_rounded),
+    Argued("0050", "intervals", "covers %", _between(97, 100), _is_rounded),
     Argued("0050", "two-stage", "covers %", _between(97, 99), _has(n="10")),
     Argued(
         "0050", "pairs", TOLD, _between(0, 3), lambda row: _is_rounded(row) and _is_of_equals(row)

@@ -71,8 +71,8 @@ def draw_rounded(rng: np.random.Generator, levels: Floats, runs: Runs, *, noise:
     """Latencies around 10 ms, printed in whole milliseconds."""
     levels = levels + log(10) + rng.uniform(-0.1, 0.1)
     printed = np.maximum(np.round(np.exp(_trials(rng, levels, runs, noise))), 1)
-    means = printed.mean(1)
-    steps = np.log((means + 0.5) / means).tolist()
+    # Half a step downwards, where it is larger on the log scale.
+    steps = (-np.log1p(-0.5 / printed.min(1))).tolist()
     samples = [one_run(np.log(each), step=step) for each, step in zip(printed, steps, strict=True)]
     return samples, levels
 
