@@ -10,8 +10,9 @@ from typing import Any
 from django import forms
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest, ValidationError
 from django.db import transaction
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from backend.accounts.audit import change, record
@@ -129,6 +130,15 @@ class Accesses(ReadOnly):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return True
+
+    def add_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """The form. Raises BadRequest for a broken id, which the refused form would look up."""
+        if given := request.POST.get("workspace"):
+            try:
+                Workspace._meta.get_field("id").to_python(given)
+            except ValidationError as error:
+                raise BadRequest("The id of the workspace is no UUID.") from error
+        return super().add_view(request, *args, **options)
 
     def log_addition(self, request: HttpRequest, obj: StaffAccess, message: Any) -> Any:
         """Nothing: the audit log has the event. Django's own would outlive the workspace."""

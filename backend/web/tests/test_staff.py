@@ -112,6 +112,14 @@ def test_opening_needs_a_reason(client, scene):
     assert not StaffAccess.objects.exists()
 
 
+@pytest.mark.parametrize("workspace", ["no id", "\0", "0" * 5000])
+def test_a_broken_id_of_a_workspace_is_refused(client, workspace):
+    form = {"workspace": workspace, "reason": REASON}
+    answer = client.post("/staff/accounts/staffaccess/add/", form)
+    assert answer.status_code == 400
+    assert not StaffAccess.objects.exists()
+
+
 def test_staff_close_an_account_and_that_is_recorded(client, scene):
     path = f"/staff/accounts/user/{scene.viewer.pk}/change/"
     assert client.post(path, {"is_staff": "on", "username": "x"}).status_code == 302
