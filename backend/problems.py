@@ -16,6 +16,7 @@ from backend.analysis.loading.viewer_slots import RETRY_AFTER_S as ANSWER_AFTER_
 from backend.analysis.loading.viewer_slots import AnswersBusy, TooManyAnswers, TooManyComparisons
 from backend.analysis.pages.gate.describe import StillMeasured
 from backend.analysis.query.compare_query import QueryError
+from backend.database_faults import is_database_away, is_database_busy
 from backend.deliveries.channels import BadChannel, ChannelRefused
 from backend.errors import (
     Conflict,
@@ -31,7 +32,6 @@ from backend.fleet.sessions import JoinRefused
 from backend.ingest.cleaner_refusals import CleanerInterrupted
 from backend.ingest.envelope_refusal import EnvelopeError
 from backend.ingest.fair_slots import RETRY_AFTER_S, Busy
-from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.json_refusals import JsonRefused, JsonTooLarge
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.part_refusals import (

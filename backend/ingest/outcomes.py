@@ -8,10 +8,10 @@ import logging
 from django.conf import settings
 
 from backend import counters
+from backend.database_faults import is_database_away, is_database_busy
 from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
-from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.models import State
 from backend.ingest.parser_failures import MemoryUsedUp, ParserDied, ParserFailed, ParserInterrupted
 from backend.ingest.reading import NothingRead

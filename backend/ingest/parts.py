@@ -20,7 +20,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Greatest, Now
 
-from backend.ingest.faults import DatabaseGone
+from backend.database_faults import DatabaseGone
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part
 from backend.ingest.part_refusals import (

@@ -23,8 +23,8 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
 from backend import counters
+from backend.database_faults import DatabaseGone
 from backend.errors import WorkFailed
-from backend.ingest.faults import DatabaseGone
 from backend.ingest.models import State, Upload
 
 log = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from django.conf import settings as live
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
+from backend.database_faults import is_database_away, is_database_busy
 from backend.ingest import answers, queue, watching, worker
-from backend.ingest.faults import is_database_away, is_database_busy
 from backend.ingest.models import State, Upload
 from backend.ingest.sandbox import Sandbox
 from backend.ingest.storage import storage
