@@ -311,3 +311,8 @@ def sandbox() -> Sandbox:
         _sandbox, _owner = Sandbox(), os.getpid()
         atexit.register(_sandbox.close)
     return _sandbox
+
+
+def cpu_used_s() -> float:
+    """CPU seconds of this process and its parser."""
+    return time.process_time() + sandbox().cpu_s()

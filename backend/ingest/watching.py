@@ -3,10 +3,16 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from django.conf import settings
+
 from backend.ingest import queue
 from backend.ingest.budget import Budget
 from backend.ingest.outcomes import OutOfTime
 from backend.ingest.sandbox import sandbox
+
+# An upload that is still at work after this share of its time may need all of it: another parser is
+# made ready for the next one.
+LATE_SHARE = 0.3
 
 
 def watch(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> Callable[[], None]:
@@ -32,7 +38,13 @@ def watch(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> Callable
         if budget.is_spent:
             raise OutOfTime
         # The next upload waits for a new parser otherwise, which takes seconds on a busy machine.
-        if sandbox().is_at_work and budget.is_nearly_spent:
+        if sandbox().is_at_work and _is_nearly_spent(budget):
             sandbox().start_spare()
 
     return meanwhile
+
+
+def _is_nearly_spent(budget: Budget) -> bool:
+    """Whether the upload is at work for so long that its parser may have to be stopped."""
+    is_late = budget.took_s > LATE_SHARE * settings.QUICK_READ_S
+    return is_late and not budget.is_slow and budget.is_at_work

@@ -8,8 +8,7 @@ A scan reads the bytes once, from the first to the last. It looks for the head o
 which has a bounded length; the value behind a head ends at the first byte that cannot belong to it,
 and the scan goes on there. So the cost grows with the size alone, not with what stands in the text.
 
-The service reads this file too, by a link (backend/ingest/redaction.py): where the agent has taken
-secrets out, the service finds none.
+The service has this file by a link: where the agent has taken secrets out, it finds none.
 """
 
 from __future__ import annotations
