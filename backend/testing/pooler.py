@@ -8,10 +8,16 @@ import time
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from backend.config.databases import TIMEOUTS
 from backend.config.embedded import EmbeddedFailed, Postgres, ends_with_parent
 
+IS_POOLED = os.environ.get("DATABASE_POOLER", "none") != "none"
+# pg_dump, CREATE DATABASE and settings that last need a session of their own.
+needs_session = pytest.mark.skipif(
+    IS_POOLED, reason="a pooler in transaction mode gives no session"
+)
 # Fewer than the processes of the tests hold open, so that sessions are shared.
 SESSIONS = 6
 START_TIMEOUT_S = 30

@@ -33,7 +33,14 @@ PROGRAMS = {
     "valkey": re.compile(r"valkey"),
 }
 # Of the machine or of another site: this one makes its own.
-OF_ANOTHER_SITE = ("DATABASE_URL", "REDIS_URL", "CACHE_URL", "SECRET_KEY", "TOKEN_PEPPER")
+OF_ANOTHER_SITE = (
+    "DATABASE_URL",
+    "DATABASE_POOLER",
+    "REDIS_URL",
+    "CACHE_URL",
+    "SECRET_KEY",
+    "TOKEN_PEPPER",
+)
 
 
 class SiteDidNotStart(Exception):

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg.sql import SQL, Identifier
 
+from backend.testing.pooler import IS_POOLED
+
 ROOT = Path(__file__).resolve().parents[2]
 # Any number: nothing else locks in the database of PostgreSQL's own.
 LOCK = 1
@@ -21,8 +23,7 @@ def template_name() -> str | None:
     """The database that the processes of this run copy; None where one is alone, or pooled."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
     # A pooler would keep a session in the template, which nobody could copy then.
-    is_pooled = os.environ.get("DATABASE_POOLER", "none") != "none"
-    return f"tables_{run}" if run and not is_pooled else None
+    return f"tables_{run}" if run and not IS_POOLED else None
 
 
 def make_template(url: str, name: str) -> None:

@@ -19,9 +19,9 @@ from backend.migration_steps import (
     AddIndexOnce,
     RemoveIndexOnce,
     batches_of_keys,
-    has_session,
 )
 from backend.runs.models import Cell, Run, Trial
+from backend.testing.pooler import needs_session
 from backend.testing.uploads import make_tenant, make_upload
 
 # By app, the tables that grow with what is measured.
@@ -154,6 +154,15 @@ def test_steps_that_were_done_are_not_done_again():
         assert not is_valid_index("trial_by_output")
         run_again(AddIndexOnce("trial", index), "runs")
         assert is_valid_index("trial_by_output")
+
+
+@needs_session
+@pytest.mark.django_db(transaction=True)
+def test_a_session_has_its_time_limit_again_after_a_step():
+    index = next(each for each in Trial._meta.indexes if each.name == "trial_by_output")
+    run_again(RemoveIndexOnce("trial", index.name), "runs")
+    run_again(AddIndexOnce("trial", index), "runs")
+    with connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         assert cursor.fetchone() == ("5s",)
 
@@ -219,7 +228,7 @@ def held_table():
     thread.join()
 
 
-@pytest.mark.skipif(not has_session(connection), reason="a pooler keeps no settings of a session")
+@needs_session
 @pytest.mark.django_db(transaction=True)
 class TestMigrate:
     @pytest.fixture(autouse=True)

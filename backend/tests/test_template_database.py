@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 
 from backend.testing import template_database
+from backend.testing.pooler import IS_POOLED
 from backend.testing.template_database import make_template
 
 URL = os.environ["DATABASE_URL"]
-IS_POOLED = os.environ.get("DATABASE_POOLER", "none") != "none"
 
 
 @pytest.fixture

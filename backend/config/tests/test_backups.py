@@ -16,9 +16,10 @@ from backend.config.backups import DUMP, backups_in, copy_artefacts, make_backup
 from backend.config.database_programs import RecoveryFailed
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.storage import FileStorage, storage
+from backend.testing.pooler import needs_session
 from backend.testing.uploads import make_file, make_tenant
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), needs_session]
 LARGE = b"a line of an output\n" * 10_000
 
 

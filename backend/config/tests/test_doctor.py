@@ -12,6 +12,7 @@ from backend.config.doctor import State, examine
 from backend.config.models import IntegrityReport
 from backend.ingest.storage import storage
 from backend.testing.outages import database_away
+from backend.testing.pooler import needs_session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PARTS = ("worker", "beat", "canary")
@@ -132,6 +133,7 @@ def test_a_storage_that_cannot_be_used_is_told(sound, settings, tmp_path):
     assert states["storage"].state is states["disk"].state is State.BROKEN
 
 
+@needs_session
 def test_old_and_missing_backups_are_told(sound, settings, tmp_path):
     settings.BACKUP_DIR = str(tmp_path / "backups")
     assert findings()["backups"].sentence == "There is none."

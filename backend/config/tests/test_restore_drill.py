@@ -11,9 +11,10 @@ from backend.config import restore_drill
 from backend.config.database_programs import connect, restore_dump, run_program
 from backend.ingest.models import Artefact
 from backend.ingest.storage import storage
+from backend.testing.pooler import needs_session
 from backend.testing.scenes import make_scene
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), needs_session]
 
 
 @pytest.fixture(autouse=True)
