@@ -23,6 +23,10 @@ from backend.stats.thresholds import LEAST_RUNS, LEAST_STEP, LEAST_TRIALS
 CONFIDENCE = 0.95
 # Rounding that is a larger share of an interval's half width is told in its name.
 WIDENED = 0.05
+# Up to so many degrees of freedom, all units may be printed alike though the level lies beyond half
+# a step: three trials whose level is ⅙ step beyond it, in up to 4.9 % of cases, whatever the noise.
+FEW_DEGREES = 2
+WIDER_OF_FEW = 4 / 3
 # What the interval speaks of: any run of the series, the one run, or the two runs measured.
 Scope = Literal["runs", "run", "these runs"]
 
@@ -191,7 +195,8 @@ def _mean(trials: Sequence[Observation]) -> float:
 def _rounding(half_step: float, squares: float, freedom: int) -> float:
     """How far rounding can move the centre of units with these squares of their distances."""
     step = max(half_step, LEAST_STEP)
-    return rounding_error(step, squares / freedom) if freedom else step
+    error = rounding_error(step, squares / freedom) if freedom else step
+    return error * WIDER_OF_FEW if freedom <= FEW_DEGREES else error
 
 
 def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]], measured: int) -> float:

@@ -72,6 +72,20 @@ def test_trials_rounded_to_the_same_figure_are_half_a_step_wide_at_least():
     assert centre.high - centre.value == pytest.approx(step)
 
 
+def test_three_trials_rounded_to_the_same_figure_are_two_thirds_of_a_step_wide():
+    """Three of three are often rounded to the further side, four rarely."""
+    half_step = log(10.5 / 10)
+    alike = [log(10)] * 3
+    one_run, three_runs = (
+        sample_of(alike, step=half_step),
+        sample_of(alike, alike, alike, step=half_step),
+    )
+    for centre in (estimate(one_run), estimate(three_runs)):
+        assert centre.high - centre.value == pytest.approx(half_step * 4 / 3)
+    centre = estimate(sample_of([log(10)] * 4, step=half_step))
+    assert centre.high - centre.value == pytest.approx(half_step)
+
+
 def test_noise_larger_than_the_step_averages_the_rounding_out():
     values = np.random.default_rng(1).normal(0, 0.1, 10).tolist()
     exact, rounded = estimate(sample_of(values)), estimate(sample_of(values, step=0.02))

@@ -1,6 +1,7 @@
 """What the tables must show, and the rows for which a decision record argues something else."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,8 @@ class Aim:
 class Argued:
     """Rows that miss the aim of their column, and what they must show instead.
 
-    `decision`: the number of the record that argues it.
+    `decision`: the number of the record that argues it. `says`: the words by which a page claims
+    something else of these rows.
     """
 
     decision: str
@@ -64,6 +66,7 @@ class Argued:
     column: str
     excess: Excess
     of: Rows
+    says: str = ""
 
     def covers(self, place: Place, row: Row) -> bool:
         return (
@@ -146,6 +149,20 @@ AT_MOST_5 = _at_most(5)
 TELLS_FEW = _at_most(7)
 AIMS = (
     Aim("intervals cover 93–97 %", "intervals", "covers %", COVERS, _all),
+    Aim(
+        "rounded latencies: 93 % or more are covered, whatever the latency",
+        "rounding",
+        "covers at the worst %",
+        _between(93, 100),
+        _all,
+    ),
+    Aim(
+        "rounded latencies: of two equal servers, at most 7 % are told apart, whatever the latency",
+        "rounding",
+        "equal servers told apart at the worst %",
+        TELLS_FEW,
+        _all,
+    ),
     Aim("intervals of two stages cover 93–97 %", "two-stage", "covers %", COVERS, _all),
     Aim("of two equal servers, 3–7 % are told apart", "pairs", TOLD, _between(3, 7), _is_of_equals),
     Aim(
@@ -236,12 +253,17 @@ def _at_most_told(figure: float, row: Row) -> float:
     return figure - _MOST_TOLD[row["n"]]
 
 
+WIDER, IN_RUN = "widened for rounding", "in this run"
 EXCEPTIONS = (
-    # The name of the interval says that it is widened for rounding.
-    Argued("0050", "intervals", "covers %", _between(97, 100), _is_rounded),
+    Argued("0050", "intervals", "covers %", _between(97, 100), _is_rounded, WIDER),
     Argued("0050", "two-stage", "covers %", _between(97, 99), _has(n="10")),
     Argued(
-        "0050", "pairs", TOLD, _between(0, 3), lambda row: _is_rounded(row) and _is_of_equals(row)
+        "0050",
+        "pairs",
+        TOLD,
+        _between(0, 3),
+        lambda row: _is_rounded(row) and _is_of_equals(row),
+        WIDER,
     ),
     Argued(
         "0050",
@@ -261,12 +283,12 @@ EXCEPTIONS = (
     ),
     Argued("0050", "page-differences", ROWS, _at_least_as("Dunnett %", below=1.3), _is_exact),
     Argued("0050", "page-differences", PAIRS, _at_least_as("Games–Howell %", below=0.5), _is_exact),
-    # The sentence says "in this run", or "in the 2 runs".
-    Argued("0021", "runs", TOLD, _between(7, 45), _is_of_start),
-    Argued("0021", "runs", SIZED, _between(5, 20), _is_of_start),
-    Argued("0021", "pages", ROWS, _between(7, 100), _is_of_start),
-    Argued("0021", "pages", SIZED, _between(5, 100), _is_of_start),
-    Argued("0021", "pages", PAIRS, _between(7, 100), _is_of_start),
+    # Of two runs, the sentence says "in the 2 runs".
+    Argued("0021", "runs", TOLD, _between(7, 45), _is_of_start, IN_RUN),
+    Argued("0021", "runs", SIZED, _between(5, 20), _is_of_start, IN_RUN),
+    Argued("0021", "pages", ROWS, _between(7, 100), _is_of_start, IN_RUN),
+    Argued("0021", "pages", SIZED, _between(5, 100), _is_of_start, IN_RUN),
+    Argued("0021", "pages", PAIRS, _between(7, 100), _is_of_start, IN_RUN),
     Argued("0032", "changes", "without a change %", _between(5, 12), _has(correlation="0.8")),
     Argued("0062", "pages", SIZED, _at_most(6.5), _is_of_unlike_noise_of_three),
     Argued("0062", "pages", ROWS, _at_most_told, _is_of_unlike_noise),
@@ -285,11 +307,11 @@ def missed(tables: Tables) -> Iterator[tuple[Place, Row]]:
 
 def unargued(tables: Tables) -> list[Place]:
     """The places where an aim is missed and no decision record argues why."""
-    return [place for place, row in missed(tables) if not _decisions(place, row)]
+    return [place for place, row in missed(tables) if not _exceptions(place, row)]
 
 
-def _decisions(place: Place, row: Row) -> set[str]:
-    return {each.decision for each in EXCEPTIONS if each.covers(place, row)}
+def _exceptions(place: Place, row: Row) -> list[Argued]:
+    return [each for each in EXCEPTIONS if each.covers(place, row)]
 
 
 def unneeded(tables: Tables) -> list[Argued]:
@@ -311,13 +333,23 @@ def _line(aim: Aim, tables: Tables) -> list[str]:
     rows = list(aim.rows(tables))
     beyond = [(place, row) for place, row in rows if aim.missed_by(row) > 0]
     place, row = max(rows, key=lambda each: aim.missed_by(each[1]))
-    decisions = sorted(set().union(*(_decisions(*each) for each in beyond)))
+    exceptions = [_exceptions(*each) for each in beyond]
+    decisions = sorted({each.decision for argued in exceptions for each in argued})
     return [
         f"{aim.words[0].upper()}{aim.words[1:]}",
-        "yes" if not beyond else f"but for {len(beyond)} of {len(rows)} figures",
+        _holds(exceptions, len(rows)),
         f"{row[aim.column]} %: {', '.join(place[2:])}",
         ", ".join(map(_link, decisions)),
     ]
+
+
+def _holds(exceptions: Sequence[Sequence[Argued]], figures: int) -> str:
+    """`exceptions`: of each figure that is beyond the aim."""
+    words = [each.says for argued in exceptions for each in argued[:1] if each.says]
+    missed_ones = len(exceptions) - len(words)
+    holds = f"but for {missed_ones} of {figures} figures" if missed_ones else "yes"
+    said = [f"of {count} the page says “{text}”" for text, count in Counter(words).items()]
+    return "; ".join([holds, *said])
 
 
 def _link(decision: str) -> str:

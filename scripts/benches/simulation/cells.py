@@ -10,11 +10,13 @@ from backend.stats.knee import Load, find_knee
 from backend.stats.replicates import estimate
 from backend.stats.sample_size import trials_needed, two_stage_size
 from backend.stats.student import t_quantile
-from simulation.draws import Draw, Floats, Runs, one_run, values_of
+from simulation.draws import Draw, Floats, Noise, Runs, draw_printed, one_run, values_of
 from simulation.usual_tests import is_told_by_ranks, is_told_by_welch
 
 SIZED = ("improved", "regressed")
 DECIDED = (*SIZED, "unchanged")
+# From one step of a tool that prints whole milliseconds to the next.
+LATENCIES_MS = np.linspace(10, 11, 18, endpoint=False)
 
 
 def interval_cell(rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs) -> list[str]:
@@ -49,6 +51,27 @@ def pair_cell(
         welch += is_told_by_welch(*values)
         ranks += is_told_by_ranks(*values)
     return [percent(figure, repeats) for figure in (differ, sized, unsized, welch, ranks)]
+
+
+def rounding_cell(rng: np.random.Generator, repeats: int, *, noise: Noise, runs: Runs) -> list[str]:
+    """Coverage at the average latency and at the worst; equal servers told apart at the worst.
+
+    An average hides the latencies that are rounded in one direction.
+    """
+    covered, told = [], []
+    for latency in LATENCIES_MS:
+        levels = np.full(2, log(latency))
+        held = differ = 0
+        for _ in range(repeats):
+            samples, truths = draw_printed(rng, levels, runs, noise=noise)
+            for centre, truth in zip(map(estimate, samples), truths, strict=True):
+                held += (centre.low or truth) <= truth <= (centre.high or truth)
+            (comparison,) = against_baseline(samples[0], samples[1:])
+            differ += comparison.significant
+        covered.append(held)
+        told.append(differ)
+    average = percent(sum(covered), 2 * repeats * len(covered))
+    return [average, percent(min(covered), 2 * repeats), percent(max(told), repeats)]
 
 
 def advice_cell(

@@ -35,6 +35,10 @@ def alike(noise: float) -> Noise:
     return lambda _rng, series: np.full(series, noise)
 
 
+def each(*noises: float) -> Noise:
+    return lambda _rng, _series: np.array(noises)
+
+
 def all_but(place: int, noise: float) -> Noise:
     """Noise of 2 %, but for the series at a place."""
     return lambda _rng, series: np.where(np.arange(series) == place, noise, 0.02)
@@ -69,7 +73,11 @@ def draw_in_rounds(rng: np.random.Generator, levels: Floats, runs: Runs) -> Draw
 
 def draw_rounded(rng: np.random.Generator, levels: Floats, runs: Runs, *, noise: Noise) -> Drawn:
     """Latencies around 10 ms, printed in whole milliseconds."""
-    levels = levels + log(10) + rng.uniform(-0.1, 0.1)
+    return draw_printed(rng, levels + log(10) + rng.uniform(-0.1, 0.1), runs, noise=noise)
+
+
+def draw_printed(rng: np.random.Generator, levels: Floats, runs: Runs, *, noise: Noise) -> Drawn:
+    """Latencies in milliseconds, printed in whole ones."""
     printed = np.maximum(np.round(np.exp(_trials(rng, levels, runs, noise))), 1)
     # Half a step downwards, where it is larger on the log scale.
     steps = (-np.log1p(-0.5 / printed.min(1))).tolist()

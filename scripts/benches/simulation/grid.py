@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from simulation import draws
 from simulation.draws import Draw, Runs
 
@@ -51,9 +49,14 @@ KINDS = (
 )
 FINE, NOISY = _rounded(0.005), _rounded(0.10)
 UNEVEN = Kind(
-    f"{ROUNDED}, CV 0.5 and 10 %",
-    partial(draws.draw_rounded, noise=lambda _rng, _series: np.array([0.005, 0.10])),
+    f"{ROUNDED}, CV 0.5 and 10 %", partial(draws.draw_rounded, noise=draws.each(0.005, 0.10))
 )
+# The noise of two servers whose latencies are printed in whole milliseconds.
+NOISE_OF_ROUNDED = {
+    **{f"{noise * 100:g} %": draws.alike(noise) for noise in (0.005, 0.01, 0.02, 0.03, 0.05, 0.10)},
+    "0.5 and 3 %": draws.each(0.005, 0.03),
+    "0.5 and 10 %": draws.each(0.005, 0.10),
+}
 # Runs that differ by 3 %; all kinds above have one run.
 KINDS_OF_RUNS = tuple(
     Kind(label, partial(draws.draw_runs, kind=kind), RUNS)

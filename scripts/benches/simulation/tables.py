@@ -9,12 +9,14 @@ import numpy as np
 
 from simulation import cells, pages, winners
 from simulation.grid import (
+    COUNTS,
     DIFFERENCES,
     FEW,
     FINE,
     KINDS,
     KINDS_OF_RUNS,
     KINDS_OF_UNLIKE_NOISE,
+    NOISE_OF_ROUNDED,
     NOISY,
     RUNS,
     SERIES,
@@ -60,6 +62,16 @@ def interval_table() -> Table:
         for runs in kind.sizes
     ]
     return Table(("trials of", "n", "covers %", "half-width %", "t on all trials covers %"), rows)
+
+
+def rounding_table() -> Table:
+    rows = [
+        ((label, in_words(runs)), partial(cells.rounding_cell, noise=noise, runs=runs), 2000)
+        for label, noise in NOISE_OF_ROUNDED.items()
+        for runs in COUNTS
+    ]
+    worst = ("covers at the worst %", "equal servers told apart at the worst %")
+    return Table(("CV", "n", "covers on average %", *worst), rows)
 
 
 def pair_table() -> Table:
@@ -197,6 +209,7 @@ def change_table() -> Table:
 
 TABLES: dict[str, Callable[[], Table]] = {
     "intervals": interval_table,
+    "rounding": rounding_table,
     "pairs": pair_table,
     "runs": run_table,
     "pages": page_table,

@@ -16,6 +16,8 @@ RUN_SD = 0.03
 IMPLAUSIBLE, IMPLAUSIBLE_IN_MEAN = 0.1, 0.01
 # Variances are one unless chance spreads equal ones so far in fewer pages.
 UNLIKE = 0.02
+# Equal figures have no variance: at least this share of the median is taken for it.
+LEAST_OF_MEDIAN = 1e-5
 FINE = np.linspace(-10, 10, 40_001)
 # The normal distribution by the trapezoid rule.
 DENSITY = np.exp(-(FINE**2) / 2) / math.sqrt(2 * math.pi)
@@ -38,18 +40,20 @@ class Side:
     weight: float
     # Of the mean of each run from the centre, where the unit is the run.
     deviations: dict
+    # How far rounding may have moved the centre.
+    rounding: float
 
     @property
     def interval(self):
         """The bounds on the log scale; None where the noise is not known."""
         if self.n < 3 or not self.freedom:
             return None
-        half = quantile_of_t(self.freedom) * math.sqrt(self.variance * self.weight)
+        half = quantile_of_t(self.freedom) * math.sqrt(self.variance * self.weight) + self.rounding
         return self.centre - half, self.centre + half
 
 
-def side_of(trials):
-    """The side of (run, value) pairs."""
+def side_of(trials, step=0):
+    """The side of (run, value) pairs; `step`: of the values that the load tool prints."""
     by_run = defaultdict(list)
     for run, value in trials:
         by_run[run].append(math.log(value))
@@ -59,12 +63,25 @@ def side_of(trials):
     if len(runs) >= FEWEST_RUNS:
         deviations = {run: means[run] - centre for run in runs}
         variance = float(np.var(list(means.values()), ddof=1))
-        return Side(centre, n, True, runs, variance, len(runs) - 1, 1 / len(runs), deviations)
+        freedom = len(runs) - 1
+        rounding = rounding_of(trials, step, variance, freedom)
+        return Side(centre, n, True, runs, variance, freedom, 1 / len(runs), deviations, rounding)
     squares = sum((log - means[run]) ** 2 for run, logs in by_run.items() for log in logs)
     freedom = n - len(runs)
     weight = sum(1 / len(logs) for logs in by_run.values()) / len(runs) ** 2
     variance = squares / freedom if freedom else None
-    return Side(centre, n, False, runs, variance, freedom, weight, {})
+    rounding = rounding_of(trials, step, variance, freedom)
+    return Side(centre, n, False, runs, variance, freedom, weight, {}, rounding)
+
+
+def rounding_of(trials, step, variance, freedom):
+    """Half a step, two thirds where three units may all be on the further side of a middle; less
+    where noise averages it out. Steps are longest, on the log scale, below the smallest value."""
+    if not step or not freedom:
+        return 0.0
+    half_step = -math.log(1 - step / 2 / min(value for _, value in trials))
+    noise = max(0.0, variance / (2 * half_step) ** 2 - 1 / 12)
+    return half_step * math.exp(-2 * math.pi**2 * noise) * (4 / 3 if freedom <= 2 else 1)
 
 
 @dataclass(frozen=True)
@@ -75,6 +92,7 @@ class Difference:
     error: float
     freedom: float
     base_share: float
+    rounding: float
 
 
 class Comparisons:
@@ -107,7 +125,8 @@ class Comparisons:
         squares = sum(variance**2 / freedom for variance, freedom in parts)
         freedom = max(1.0, min(total**2 / squares, most))
         value = pair[1].centre - pair[0].centre
-        return Difference(value, math.sqrt(total), freedom, parts[0][0] / total)
+        rounding = pair[0].rounding + pair[1].rounding
+        return Difference(value, math.sqrt(total), freedom, parts[0][0] / total, rounding)
 
     def against(self, base):
         """The half widths of Dunnett's intervals against one side, by the other side."""
@@ -118,6 +137,7 @@ class Comparisons:
         correlation = float(np.mean(pairs)) if pairs else 0.0
         return {
             at: each.error * quantile_of_dunnett(len(others), each.freedom, correlation)
+            + each.rounding
             for at, each in differences.items()
             if each
         }
@@ -131,7 +151,7 @@ class Comparisons:
             if difference is None:
                 continue
             quantile = quantile_of_range(count, difference.freedom)
-            if abs(difference.value) <= quantile * difference.error:
+            if abs(difference.value) <= quantile * difference.error + difference.rounding:
                 continue
             first, second = (two, one) if difference.value > 0 else (one, two)
             behind[first] += 1
@@ -211,12 +231,18 @@ def prior_degrees(variances):
     They are the same unless Bartlett's test rejects that at 2 %.
     """
     values, degrees = np.array(variances, dtype=float).T
+    least = LEAST_OF_MEDIAN * float(np.median(values))
+    if least == 0:
+        return 0
+    values = np.maximum(values, least)
     pooled, count = degrees.sum(), len(values)
     ratio = pooled * math.log((degrees * values).sum() / pooled) - (degrees * np.log(values)).sum()
     correction = 1 + ((1 / degrees).sum() - 1 / pooled) / (3 * (count - 1))
     if chi_above(ratio / correction, count - 1) >= UNLIKE:
         return math.inf
-    logs = [math.log(v) - psi(df / 2) + math.log(df / 2) for v, df in variances]
+    logs = [
+        math.log(v) - psi(df / 2) + math.log(df / 2) for v, df in zip(values, degrees, strict=True)
+    ]
     chance = np.mean([psi_slope(df / 2) for _, df in variances])
     excess = np.var(logs, ddof=1) - chance
     if excess <= 0:
