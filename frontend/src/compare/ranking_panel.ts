@@ -54,6 +54,8 @@ function rankingOf(
   if (whole.series.length === 1) return alone(figures);
   if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
   const list = h("ol", { class: "ranks" });
+  const longestPlace = Math.max(...view.rows.map((row) => row.tier.length));
+  list.style.setProperty("--place-characters", String(longestPlace));
   const over = limitReasons(figures);
   const ties = tiedTiers(view);
   const names = shortNames(

@@ -105,6 +105,16 @@ def test_a_small_ratio_is_whole_in_the_ranking(visit, lab):
         assert inside["x"] + inside["width"] <= ranking["x"] + ranking["width"]
 
 
+@pytest.mark.parametrize("viewport", [WIDE, NARROW])
+def test_a_place_among_many_takes_one_line(visit, viewport):
+    places = visit("/w/lab/compare?at=64", viewport).locator(".rank .tier")
+    assert f"1–{MANY}" in places.all_inner_texts()
+    read = "all => all.map(e => [e.clientHeight, e.scrollWidth - e.clientWidth])"
+    heights, hidden = zip(*places.evaluate_all(read), strict=True)
+    assert max(heights) < 26
+    assert max(hidden) <= 0
+
+
 def test_the_chart_is_on_the_first_screen(visit):
     """Of a small laptop and of a phone, where the answer stands above it."""
     page = visit("/w/lab/compare", {"width": 1280, "height": 720})
