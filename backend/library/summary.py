@@ -80,7 +80,7 @@ def _not_measured(rows: Sequence[Row]) -> Iterator[str]:
     """The servers with a published figure that have none of today, under any setting."""
     then = {row.server_name for row in rows if row.then is not None}
     today = {row.server_name for row in rows if row.old or row.current}
-    if missing := sorted(then - today):
+    if missing := sorted(then - today, key=str.lower):
         yield f"Not measured today: {', '.join(missing)}."
 
 

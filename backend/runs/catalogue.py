@@ -13,11 +13,13 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models import Count, F, Max, Q, Value
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Lower
+from django.db.models.lookups import Exact, GreaterThan
 
 from backend.accounts.models import Workspace
 from backend.runs.cursors import Page, beyond, pack_cursor, read_cursor, read_id
 from backend.runs.models import Cell, Host, Run, Server, Workload
+from backend.runs.name_order import distinct_names
 from backend.runs.shown import shown_rows
 
 # At most this many related rows are listed, the newest first.
@@ -86,9 +88,9 @@ def _named_page(
     limit: int,
 ) -> ListPage:
     rows = shown_rows(model, workspace_ids)
-    names = rows.order_by("name").values_list("name", flat=True).distinct()
+    names = distinct_names(rows)
     total = names.count()
-    following = list(names.filter(name__gt=after)[: limit + 1])
+    following = list(names.filter(_is_named_after(after))[: limit + 1])
     page = following[:limit]
     by_name: dict[str, list[Any]] = defaultdict(list)
     for row in rows.filter(name__in=page).order_by("-created_at", "pk"):
@@ -101,6 +103,13 @@ def _named_page(
         for name, same in ((name, by_name[name]) for name in page)
     )
     return ListPage(tuple(listed), page[-1] if len(following) > limit else None, total)
+
+
+def _is_named_after(name: str) -> Q:
+    """Whether a name comes behind this one where capitals do not count."""
+    folded = Lower(Value(name))
+    is_behind = GreaterThan(Lower("name"), folded)
+    return Q(is_behind) | Q(Exact(Lower("name"), folded), name__gt=name)
 
 
 @lru_cache(maxsize=128)
@@ -121,12 +130,13 @@ def host_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50
     rows = shown_rows(Host, workspace_ids)
     # As a host is written.
     shown = rows.annotate(shown=Coalesce("name", "cpu_model", Value("unknown host")))
+    shown = shown.annotate(folded=Lower("shown"))
     total = rows.count()
     start = _rows_before(after)
     if after and start is None:
         name, id_ = read_cursor(after, 2)
-        shown = shown.filter(beyond("shown", Value(str(name)), read_id(id_), ">"))
-    following = list(shown.order_by("shown", "pk")[start or 0 :][: limit + 1])
+        shown = shown.filter(beyond("folded", Lower(Value(str(name))), read_id(id_), ">"))
+    following = list(shown.order_by("folded", "pk")[start or 0 :][: limit + 1])
     page = following[:limit]
     tallies = host_tallies([host.pk for host in page])
     listed = tuple(Listed(host.pk, str(host), tallies[host.pk], host) for host in page)

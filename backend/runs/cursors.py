@@ -90,7 +90,7 @@ def read_instant_cursor(cursor: str) -> tuple[datetime, UUID]:
 
 
 def beyond(
-    column: str, value: Value, id_: UUID, sign: Literal["<", ">"], *, id_column: str = "pk"
+    column: str, value: Expression, id_: UUID, sign: Literal["<", ">"], *, id_column: str = "pk"
 ) -> Func:
     """The rows behind one that has this value and id, as a condition of both together.
 

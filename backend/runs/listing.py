@@ -13,6 +13,7 @@ from django.db.models import Count, Q, QuerySet
 from backend.runs.among import among
 from backend.runs.cursors import Page
 from backend.runs.models import Cell, Run, Series, Trial
+from backend.runs.name_order import sort_names
 from backend.runs.naming import run_name, trial_count_text
 from backend.runs.read_router import reading_connection
 from backend.runs.run_order import EVERY_CELL, RunOrder, best_throughput_of
@@ -245,9 +246,9 @@ def _row(run: Run, measured: _Measured, best_rps: float | None) -> RunRow:
         failed_trials=measured.failed,
         warmups=measured.warmups,
         is_partial=measured.is_partial,
-        servers=tuple(sorted(measured.servers)),
-        workloads=tuple(sorted(measured.workloads)),
-        tools=tuple(sorted(measured.tools)),
+        servers=tuple(sort_names(measured.servers)),
+        workloads=tuple(sort_names(measured.workloads)),
+        tools=tuple(sort_names(measured.tools)),
         server_host=None if run.server_host is None else str(run.server_host),
         name=_name(measured),
         throughput_rps=best_rps,

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from backend.runs.name_order import sort_names
+
 # More names than these are counted.
 MAX_NAMED = 2
 NAMELESS = "Run without trials"
@@ -18,7 +20,7 @@ def run_name(servers: Iterable[str], workloads: Iterable[str], tools: Iterable[s
 
 
 def _join_names(names: Iterable[str], plural: str) -> str:
-    distinct = sorted(set(names))
+    distinct = sort_names(names)
     return f"{len(distinct)} {plural}" if len(distinct) > MAX_NAMED else " and ".join(distinct)
 
 

@@ -16,6 +16,7 @@ from backend.library.summary import noise_text
 from backend.library.today import rows_of
 from backend.links import compare_link, link_to
 from backend.runs.models import Server
+from backend.runs.name_order import distinct_names
 from backend.web import visible
 from backend.web.study_answers import today_answers, today_runs
 
@@ -76,7 +77,7 @@ def _measured_servers(server: ShelvedServer) -> list[dict[str, Any]]:
     names = Server.objects.filter(workspace__slug=SLUG, name__in=server.run_names)
     return [
         {"name": name, "compare_url": compare_link(SLUG, server=name)}
-        for name in names.order_by("name").values_list("name", flat=True).distinct()
+        for name in distinct_names(names)
     ]
 
 

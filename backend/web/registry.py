@@ -18,6 +18,7 @@ from backend.runs.host_facts import facts_of
 from backend.runs.listing import run_page
 from backend.runs.merging import merges_into, successor_of
 from backend.runs.models import FormerName, Host, Run, Server, Workload
+from backend.runs.name_order import distinct_names
 from backend.runs.names import MAX_NAME
 from backend.runs.registry import MODELS
 from backend.runs.renaming import former_names
@@ -273,7 +274,7 @@ def _names(
     """Former names and merges, and the addresses of the forms that rename and merge."""
     renames = row.name is not None and visible.may_write(request, workspace)
     shown = shown_rows(MODELS[kind], [workspace.pk]).exclude(name=None).exclude(name=row.name)
-    others = shown.order_by("name").values_list("name", flat=True).distinct()
+    others = distinct_names(shown)
     return {
         "former_names": former_names(workspace, kind, row.name),
         "merges": merges_into(workspace, kind, row.name) if row.name else [],

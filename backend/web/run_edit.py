@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from backend.accounts.models import Workspace
 from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.pages.run_history import describe_corrections
+from backend.analysis.query.natural_order import natural
 from backend.errors import Conflict
 from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.limits import ENVELOPE_TRIALS
@@ -304,6 +305,6 @@ def _choices(workspace: Workspace) -> dict[str, list[str]]:
         "host": shown_rows(Host, own).exclude(name=None).values_list("name", flat=True),
     }
     return {
-        name: sorted(set(filter(None, column.order_by().distinct()[:MAX_CHOICES])))
+        name: sorted(filter(None, column.order_by().distinct()[:MAX_CHOICES]), key=natural)
         for name, column in columns.items()
     }

@@ -11,6 +11,7 @@ from backend.accounts.models import Workspace
 from backend.links import link_to, query_string
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Server, Workload
+from backend.runs.name_order import distinct_names
 from backend.runs.run_order import SORTS, RunOrder
 from backend.runs.run_states import STATE_WORDS
 from backend.runs.search import RunSearch
@@ -95,13 +96,11 @@ def _names(workspace: Workspace) -> dict[str, list[str]]:
     series = shown_series([workspace.pk]).order_by("tool")
     hosts = shown_rows(Host, [workspace.pk])
     shown = hosts.annotate(shown=Coalesce("name", "cpu_model")).exclude(shown=None)
-    servers = shown_rows(Server, [workspace.pk]).order_by("name")
-    workloads = shown_rows(Workload, [workspace.pk]).order_by("name")
+    servers = distinct_names(shown_rows(Server, [workspace.pk]))
+    workloads = distinct_names(shown_rows(Workload, [workspace.pk]))
     return {
-        "server": list(servers.values_list("name", flat=True).distinct()[:MAX_NAMES]),
-        "workload": list(workloads.values_list("name", flat=True).distinct()[:MAX_NAMES]),
-        "host": list(
-            shown.order_by("shown").values_list("shown", flat=True).distinct()[:MAX_NAMES]
-        ),
+        "server": list(servers[:MAX_NAMES]),
+        "workload": list(workloads[:MAX_NAMES]),
+        "host": list(distinct_names(shown, "shown")[:MAX_NAMES]),
         "tool": list(series.values_list("tool", flat=True).distinct()[:MAX_NAMES]),
     }

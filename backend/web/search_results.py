@@ -12,6 +12,7 @@ from backend.accounts.models import Workspace
 from backend.links import link_to, run_link
 from backend.runs.listing import run_page
 from backend.runs.models import Host, Server, Workload
+from backend.runs.name_order import order_by_name
 from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
 from backend.web import visible
@@ -60,7 +61,7 @@ def find_named(request: HttpRequest, searched: Searched, asked: str) -> Iterator
 def _find_servers(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
     is_named = Q(name__icontains=asked) | Q(version__icontains=asked)
     rows = shown_rows(Server, searched.ids).filter(is_named)
-    for server in rows.order_by("name", "-created_at")[:EACH]:
+    for server in order_by_name(rows, then="-created_at")[:EACH]:
         values = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
         url = link_to("server-page", searched.slug_of(server), server.pk)
         yield result("server", str(server), searched.hint(server.workspace_id, values), url)
@@ -69,7 +70,7 @@ def _find_servers(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
 def _find_hosts(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
     is_named = Q(name__icontains=asked) | Q(cpu_model__icontains=asked)
     rows = shown_rows(Host, searched.ids).filter(is_named)
-    for host in rows.order_by("name", "pk")[:EACH]:
+    for host in order_by_name(rows)[:EACH]:
         hint = searched.hint(host.workspace_id, host.cpu_model, host.kernel)
         url = link_to("host-page", searched.slug_of(host), host.pk)
         yield result("host", str(host), hint, url)
@@ -78,7 +79,7 @@ def _find_hosts(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
 def _find_workloads(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
     is_named = Q(name__icontains=asked) | Q(path__icontains=asked)
     rows = shown_rows(Workload, searched.ids).filter(is_named)
-    for workload in rows.order_by("name", "pk")[:EACH]:
+    for workload in order_by_name(rows)[:EACH]:
         request_text = " ".join(filter(None, (workload.method, workload.path)))
         hint = searched.hint(workload.workspace_id, request_text)
         url = link_to("workload-page", searched.slug_of(workload), workload.pk)

@@ -16,6 +16,7 @@ from backend.ingest.trash_listing import find_trashed_run, list_trash, trashed_b
 from backend.links import link_to, run_link
 from backend.runs.listing import rows_of
 from backend.runs.models import Cell, Run, Trial
+from backend.runs.name_order import sort_names
 from backend.web import visible
 from backend.web.run_edit import changeable_or_404, writable_run_or_404
 
@@ -106,7 +107,7 @@ def _taken_away(run: Run) -> dict[str, Any]:
         "workspace": run.workspace,
         "nav": "runs",
         "run": run,
-        "servers": sorted(set(servers)),
+        "servers": sort_names(servers),
         "trials": Trial.objects.filter(run=run).count(),
         "days": KEPT_IN_TRASH.days,
     }

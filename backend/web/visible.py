@@ -15,6 +15,7 @@ from backend.accounts.workspace_links import shared_ids
 from backend.accounts.workspaces import with_slug
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
+from backend.runs.name_order import order_by_name
 from backend.sharing.models import ResultSet, SharedRun
 from backend.sharing.reading import find_result_set
 from backend.sharing.run_sharing import find_shared_run
@@ -92,7 +93,7 @@ def searched_workspaces(request: HttpRequest) -> list[Workspace]:
     """The workspaces that a search from outside of them looks through: those of the viewer, and
     those whose link the browser opened."""
     chosen = _opened_workspaces(request)
-    return list(Workspace.objects.filter(pk__in=chosen).order_by("name", "slug"))
+    return list(order_by_name(Workspace.objects.filter(pk__in=chosen), then="slug"))
 
 
 def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:

@@ -28,6 +28,7 @@ from backend.analysis.query.natural_order import natural
 from backend.analysis.query.records import LoadedRun, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.links import link_to, run_link
+from backend.runs.name_order import sort_names
 from backend.runs.transactions import repeatable_read
 
 
@@ -164,14 +165,14 @@ def source_run(
         if version:
             known[name].append(version)
     versions: dict[str, Sequence[str]] = {
-        name: sorted(known[name], key=natural) for name in sorted(known)
+        name: sorted(known[name], key=natural) for name in sort_names(known)
     }
     return figures.SourceRun(
         id=str(run.id),
         started_at=instant(run.started_at),
         recorded_at=instant(run.recorded_at),
         url=run_link(run.id),
-        servers=sorted({name for name, _ in servers}),
+        servers=sort_names(name for name, _ in servers),
         versions=versions or UNSET,
         trials=trials,
         open=True if run.is_open else UNSET,

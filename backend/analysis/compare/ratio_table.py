@@ -18,6 +18,7 @@ from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
+from backend.analysis.query.natural_order import natural
 from backend.analysis.record import record_of
 from backend.stats import Ratio
 from backend.stats.replicates import Sample
@@ -150,8 +151,8 @@ def make_ratio_table(
     of the column's entries share.
     """
     measured = [entry for entry in entries if entry.figures]
-    columns = sorted({entry.workload for entry in measured})
-    rows = sorted({entry.row for entry in measured})
+    columns = sorted({entry.workload for entry in measured}, key=natural)
+    rows = sorted({entry.row for entry in measured}, key=natural)
     if len(columns) < 2 or len(rows) < 2:
         return None
     servers = {entry.row: entry.server for entry in reversed(measured)}

@@ -8,6 +8,7 @@ from backend.analysis.grouping.outputs import count_outputs_once
 from backend.analysis.grouping.points import Point, plain_load, point_of
 from backend.analysis.loading.rows import fetch_cells, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.natural_order import natural
 from backend.runs.distinct_labels import label_servers, label_workloads
 from backend.runs.models import Cell, Server, Workload
 from backend.runs.transactions import repeatable_read
@@ -80,5 +81,5 @@ def _row(trials: Sequence[Mapping[str, Any]], point: Point | None) -> dict[str, 
 
 def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
     loads = (row["connections"], row["rate_rps"])
-    names = (row["workload"], row["server"], row["tool"], row["series"])
-    return (*names, *(load or 0 for load in loads))
+    names = [natural(row[name]) for name in ("workload", "server", "tool")]
+    return (*names, row["series"], *(load or 0 for load in loads))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.runs.catalogue import host_page
+from backend.runs.catalogue import host_page, server_page
 from backend.runs.cursors import BadCursor, pack_cursor
 from backend.runs.models import Host, Run
 from backend.testing.rows import CellSpec, make_run, make_workspace
@@ -38,6 +38,30 @@ def test_a_host_that_comes_or_goes_moves_no_other_to_another_page(lab):
             Run.objects.filter(server_host=hosts[0]).delete()
     assert len(set(seen)) == len(seen)
     assert {host.pk for host in hosts} <= set(seen)
+
+
+NAMES = ["aiohttp", "Puma", "puma", "Waitress", "WEBrick", "wsgiref"]
+
+
+def names_page_by_page(page_of, lab):
+    names, after = [], ""
+    while after is not None:
+        page = page_of([lab.pk], after=after, limit=1)
+        names += [row.name for row in page.rows]
+        after = page.next
+    return names
+
+
+def test_servers_are_listed_by_name_whatever_their_capitals(lab):
+    make_run(lab, *(CellSpec(server=name) for name in reversed(NAMES)))
+    assert names_page_by_page(server_page, lab) == NAMES
+
+
+def test_hosts_are_listed_by_name_whatever_their_capitals(lab):
+    names = [name for name in NAMES if name != "puma"]
+    for name in reversed(names):
+        measure_on(lab, name=name)
+    assert names_page_by_page(host_page, lab) == names
 
 
 def test_a_list_that_was_begun_before_an_upgrade_goes_on(lab):

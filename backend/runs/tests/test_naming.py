@@ -11,6 +11,7 @@ from backend.runs.naming import run_name, trial_count_text
         (["caddy 1.27.1"], "caddy 1.27.1 · json · wrk"),
         (["caddy 1.27.1", "caddy 1.27.1", "nginx"], "caddy 1.27.1 and nginx · json · wrk"),
         (["nginx", "caddy 1.27.1"], "caddy 1.27.1 and nginx · json · wrk"),
+        (["WEBrick", "Waitress"], "Waitress and WEBrick · json · wrk"),
         (["a", "b", "c"], "3 servers · json · wrk"),
     ],
 )
