@@ -8,6 +8,7 @@ from uuid import UUID
 from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.analysis.pages.reproduction import Reproduction, describe_reproduction
 from backend.analysis.pages.resource_use import resource_columns
+from backend.analysis.pages.run_answer import answer_run
 from backend.analysis.pages.run_summary import summarise_run
 from backend.runs.checks import SEVERITIES
 from backend.runs.dismissals import dismissals_of
@@ -56,6 +57,7 @@ def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dic
         "corrections": corrections,
         "active_corrections": sum(not each.get("undone_at") for each in corrections),
         "has_resources": any(trial["resources"] for trial in trials),
+        "answer": answer_run(run.pk, summary, workspace_ids=[run.workspace_id]),
         "summary": listed.object_list,
         "summary_pages": listed if listed.has_other_pages() else None,
         # A phone has no column of workloads.

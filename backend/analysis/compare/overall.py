@@ -68,6 +68,12 @@ class Overall:
         return replace(self, headline=headline, decision=decision, recommendation=None, aside=None)
 
 
+def answer_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Answer:
+    """The answer of a page that has the panels without other views of them."""
+    shown = _overall_of_panels(gathered, panels)
+    return replace(shown, comparability=shown.comparability.without(gathered.missing)).answer()
+
+
 def judge_overall(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Overall:
     """What is shown, judged; series that could not be shown at all are a caveat of it."""
     shown = _judge_shown(gathered, panels, views)
