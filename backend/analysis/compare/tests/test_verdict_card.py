@@ -87,8 +87,8 @@ def test_a_tie_names_the_tail_that_differs(lab):
     make_run(lab, server("a", 1000, p50_us=400.0), server("b", 1002))
     figures = ask(lab)
     told = figures["answer"]
-    at = "at 64 connections, in this run"
-    assert told["sentence"] == f"b 23.0 and a 23.0 are level {at}, but a 23.0 has the lower p99"
+    place = "at 64 connections"
+    assert told["sentence"] == f"b 23.0 and a 23.0 are level {place}, but a 23.0 has the lower p99"
     # In the direction of the rows, as the ratio of throughput.
     assert told["margin"].startswith("Throughput 1.00× [")
     assert "b 23.0 answers 99 % of its requests in 2.00×" in told["margin"]
