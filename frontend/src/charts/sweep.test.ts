@@ -34,6 +34,25 @@ describe("sweepChart", () => {
     expect(last).toMatchObject({ x: 64, y: 64_000, overload: true });
   });
 
+  it("places series at one load side by side as they are ranked, within the axis", () => {
+    const whole = figures();
+    const rows = [...(whole.ranking?.rows ?? [])];
+    const single = figures({
+      x: { ...whole.x, values: [64] },
+      series: ["a", "b", "c"].map((id, slot) => series(id, slot, [point(64, {})])),
+      ranking: whole.ranking && { ...whole.ranking, rows: rows.reverse() },
+    });
+    const places = (over = {}) =>
+      datasets(single, { logX: false, ...over }).map(({ data }) => data[0]?.x ?? 0);
+    const ranked = rows.map(({ series: id }) => places()[["a", "b", "c"].indexOf(id)] ?? 0);
+    expect(ranked).toEqual([...ranked].sort((a, b) => a - b));
+    expect(new Set(places()).size).toBe(3);
+    expect(Math.min(...places())).toBeGreaterThan(0);
+    expect(Math.max(...places())).toBeLessThan(128);
+    expect(places({ logX: true })).toEqual([64, 64, 64]);
+    expect(places({ zoomed: true })).toEqual([64, 64, 64]);
+  });
+
   it("has an axis up to the ends of intervals, however wide beside their values", () => {
     const wide = onePoint({ value: 100, low: 20, high: 250, each: [80, 100, 120] });
     expect(axisTop(wide)).toBeGreaterThanOrEqual(250);

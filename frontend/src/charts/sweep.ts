@@ -33,6 +33,7 @@ import { loadMarks } from "./plugins/load_marks";
 import { drawable, FAR_LIMIT, placeOf, type Scale, xScale, yScale } from "./style/axes";
 import { baseOptions, CLIP_ABOVE, type LineStyle, lineStyles, pointFill } from "./style/line_style";
 import type { SweepDataset, SweepPoint } from "./style/measured_points";
+import { isSingle, sideStep } from "./style/side_step";
 import { faint } from "./style/theme";
 import { type TooltipText, tooltip } from "./tooltip";
 import type { ChartOptions } from "./view";
@@ -69,7 +70,8 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
       plugins: { tooltip: tooltip(options.theme, tooltipText(figures, kind)) },
     },
     plugins: [
-      loadLine(options.at === null ? null : place(options.at), theme),
+      // Where all stand at one load, beside each other, it would stand for the one in the middle.
+      loadLine(options.at === null || isSingle(figures) ? null : place(options.at), theme),
       limitLine(limitIn(options), theme, size),
       ...(options.trend ? [changeMarks(figures, options.metric, theme, size)] : []),
       errorBars(theme, size),
@@ -122,20 +124,18 @@ function dataset(
 
 function sweepPoints(figures: Figures, series: Series, options: SweepOptions): SweepPoint[] {
   const place = placeOf(figures);
-  const aside = joinsPoints(figures) ? 0 : sideStep(figures, series);
+  const aside = sideStep(figures, series) * roomAside(figures, options);
   return series.points
     .map((point) => sweepPoint(point, place(point.x) + aside, options))
     .sort((a, b) => a.x - b.x);
 }
 
-/** Series side by side on an axis of names, so that their whiskers do not cover each other. */
-function sideStep(figures: Figures, series: Series): number {
-  const count = figures.series.length;
-  const places = figures.series.flatMap((line) => line.points.map((point) => point.x));
-  // One to a place stands on its tick.
-  if (new Set(places).size === places.length) return 0;
-  const rank = figures.series.findIndex((line) => line.id === series.id);
-  return (rank - (count - 1) / 2) * Math.min(0.14, 0.7 / count);
+/** The part of the x axis for the series at one place: none where lines join several places. */
+function roomAside(figures: Figures, options: SweepOptions): number {
+  if (!joinsPoints(figures)) return 1;
+  if (!isSingle(figures) || options.logX || options.zoomed) return 0;
+  const { min, max } = xScale(figures, options);
+  return max - min;
 }
 
 function sweepPoint(point: Point, x: number, options: SweepOptions): SweepPoint {
