@@ -233,7 +233,10 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 APPEND_SLASH = False
 
-OWN_TAGS = [f"backend.web.templatetags.{n}" for n in ("mails", "numbers", "parts", "tables")]
+OWN_TAGS = [
+    f"backend.web.templatetags.{name}"
+    for name in ("mails", "numbers", "parts", "sections", "tables")
+]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

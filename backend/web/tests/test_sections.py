@@ -1,0 +1,28 @@
+"""The tags that draw a part of a page with its heading, and a field with its label."""
+
+from django.template import Context, Template
+
+
+def rendered(text):
+    return Template(text).render(Context({"name": "<b>"}))
+
+
+def test_a_section_is_named_by_its_heading():
+    html = rendered('{% section "queues" "Queues" classes="apart" %}<p>{{ name }}</p>{% endsection %}')
+    assert html == (
+        '<section class="apart" aria-labelledby="queues">'
+        '<h2 id="queues" class="section-head">Queues</h2><p>&lt;b&gt;</p></section>'
+    )
+
+
+def test_a_section_may_have_a_link_beside_its_heading():
+    html = rendered('{% section "runs" "Runs" url="/runs" link="All" %}{% endsection %}')
+    assert '<div class="section-head"><h2 id="runs">Runs</h2>\n<a href="/runs">All</a></div>' in html
+
+
+def test_a_field_has_its_label_and_what_its_input_is_described_by():
+    html = rendered('{% field "days" "Days" hint="Empty: <ever>" %}<input id="days">{% endfield %}')
+    assert html == (
+        '<div class="field"><label for="days">Days</label><input id="days">'
+        '<p class="hint" id="days-help">Empty: &lt;ever&gt;</p></div>'
+    )
