@@ -52,10 +52,14 @@ function group(
   const items = evidence.map((each) =>
     isCheck(each) ? checkItem(each, runs, dismissing) : conditionItem(each),
   );
+  return groupOf(title, plural(items.length, "check"), items);
+}
+
+function groupOf(title: string, aside: string, items: readonly HTMLElement[]): HTMLElement {
   return h(
     "section",
     { class: "check-group" },
-    h("h3", {}, title, h("span", { class: "aside" }, plural(items.length, "check"))),
+    h("h3", {}, title, h("span", { class: "aside" }, aside)),
     h("ul", { class: "checks" }, ...items),
   );
 }
@@ -98,7 +102,7 @@ function checkItem(
     ),
     h("p", {}, short(check.explanation, 600)),
     runLinks(check, runs),
-    trialLinks(check.trials ?? []),
+    linkRow("trials", (check.trials ?? []).map(trialLink), TRIALS_AT_ONCE),
     dismissing && dismissForm(check, dismissing),
   );
 }
@@ -129,36 +133,21 @@ function runLinks(check: FiredCheck, runs: readonly SourceRun[]): HTMLElement | 
     .map((run) => {
       const servers = serverTexts(run);
       const others = servers.length > 1 ? ` and ${servers.length - 1} more` : "";
-      return h(
-        "span",
-        {},
-        runLink(run.id, local(run.url)),
-        servers[0] ? " " : "",
-        servers[0] ? nameElement(servers[0], 40) : "",
-        others,
-      );
+      const first = servers[0] ? [" ", nameElement(servers[0], 40)] : [];
+      return h("span", {}, runLink(run.id, local(run.url)), ...first, others);
     });
-  if (items.length === 0) return null;
-  const rest = items.slice(RUNS_AT_ONCE);
-  const label = items.length === 1 ? "run" : "runs";
+  return linkRow(items.length === 1 ? "run" : "runs", items, RUNS_AT_ONCE);
+}
+
+/** The first links, and a button that shows the others; null without any. */
+function linkRow(label: string, links: readonly HTMLElement[], most: number): HTMLElement | null {
+  if (links.length === 0) return null;
+  const rest = links.slice(most);
   return h(
     "p",
     { class: "trial-links" },
     h("span", { class: "hint" }, label),
-    ...items.slice(0, RUNS_AT_ONCE),
-    rest.length > 0 && more(rest),
-  );
-}
-
-function trialLinks(trials: readonly string[]): HTMLElement | null {
-  if (trials.length === 0) return null;
-  const links = trials.map(trialLink);
-  const rest = links.slice(TRIALS_AT_ONCE);
-  return h(
-    "p",
-    { class: "trial-links" },
-    h("span", { class: "hint" }, "trials"),
-    ...links.slice(0, TRIALS_AT_ONCE),
+    ...links.slice(0, most),
     rest.length > 0 && more(rest),
   );
 }
@@ -180,9 +169,9 @@ function dismissForm(check: FiredCheck, dismissing: DismissOptions): HTMLElement
   const id = `dismiss-${check.id}`;
   const form = h(
     "form",
-    { class: "menu-form", method: "post", action: dismissalsOf(first) },
+    { class: "menu-form", method: "post", action: dismissalsOf(first.id) },
     ...toldBack(check, dismissing),
-    runs.length > 1 && runChoice(runs, (run) => form.setAttribute("action", dismissalsOf(run))),
+    runs.length > 1 && runChoice(runs, (run) => form.setAttribute("action", dismissalsOf(run.id))),
     h(
       "div",
       { class: "field" },
@@ -195,7 +184,7 @@ function dismissForm(check: FiredCheck, dismissing: DismissOptions): HTMLElement
   return h("details", { class: "dismiss" }, h("summary", {}, "Dismiss …"), form);
 }
 
-function dismissalsOf({ id }: Pick<SourceRun, "id">): string {
+function dismissalsOf(id: string): string {
   return `${runPath(id)}/dismissals`;
 }
 
@@ -212,7 +201,7 @@ function toldBack(check: FiredCheck, { token }: DismissOptions): readonly HTMLEl
 function undoForm(check: FiredCheck, run: string, dismissing: DismissOptions): HTMLElement {
   return h(
     "form",
-    { class: "undo", method: "post", action: dismissalsOf({ id: run }) },
+    { class: "undo", method: "post", action: dismissalsOf(run) },
     ...toldBack(check, dismissing),
     h("input", { type: "hidden", name: "undo", value: 1 }),
     h(
@@ -248,12 +237,7 @@ function dismissedGroup(
     const first = items.find((item) => item.dataset.check === id);
     if (first && count === 0) first.id = `check-${id}`;
   }
-  return h(
-    "section",
-    { class: "check-group" },
-    h("h3", {}, "Dismissed", h("span", { class: "aside" }, "no caveats, still shown")),
-    h("ul", { class: "checks" }, ...items),
-  );
+  return groupOf("Dismissed", "no caveats, still shown", items);
 }
 
 function dismissedItem(
@@ -276,8 +260,7 @@ function dismissedItem(
         "span",
         { class: "hint" },
         " dismissed",
-        by ? " by " : "",
-        by ? nameElement(by, 60) : "",
+        ...(by ? [" by ", nameElement(by, 60)] : []),
         at ? ` on ${utc(at)}` : "",
         " in run ",
         runLink(run),

@@ -313,10 +313,8 @@ export class CompareView {
     if (this.#hooks.frozen) {
       const view = viewOf(this.#query);
       const search = view === viewOf(figures.query) ? "" : `?view=${view.id}`;
-      optionalSlot(this.#root, "link-csv")?.setAttribute(
-        "href",
-        `${location.pathname}.csv${search}`,
-      );
+      const csv = `${location.pathname}.csv${search}`;
+      optionalSlot(this.#root, "link-csv")?.setAttribute("href", csv);
       return;
     }
     const query = drawnQuery(figures.query, this.#query);

@@ -75,13 +75,8 @@ export function figuresTable(
   );
   const body = h("tbody", {}, ...cells.slice(0, FIRST_ROWS).map((make) => make()));
   const rest = cells.slice(FIRST_ROWS);
-  const table = h(
-    "table",
-    { class: "figures" },
-    h("caption", { class: "visually-hidden" }, caption(figures)),
-    h("thead", {}, head(figures, layout)),
-    body,
-  );
+  const name = h("caption", { class: "visually-hidden" }, caption(figures));
+  const table = h("table", { class: "figures" }, name, h("thead", {}, head(figures, layout)), body);
   const columns = columnsToggle(table);
   const more = button(
     { class: "button table-more" },

@@ -191,7 +191,8 @@ function rank(
   name: HTMLElement,
 ): HTMLLIElement {
   const { chooseBaseline } = actions;
-  const kind = kindOf(unitName(figures));
+  const ranked = figures.metrics.find((metric) => metric.id === figures.ranking?.metric);
+  const kind = kindOf(ranked?.unit ?? "");
   const inside = [
     h(
       "span",
@@ -240,33 +241,22 @@ function rank(
   return h("li", {}, control);
 }
 
-function unitName(figures: Figures): string {
-  return figures.metrics.find((metric) => metric.id === figures.ranking?.metric)?.unit ?? "";
-}
-
 /** A difference can fail twice: within noise, or too small to matter. A row says which. */
 function remark(row: RankingRow): string {
   const lead = remarkLead(row);
-  if (!lead && (isDecided(row) || row.baseline)) return "";
+  // Better or worse, beyond noise and threshold: the ratio alone says enough.
+  const isDecided = row.verdict === "improved" || row.verdict === "regressed";
+  if (!lead && (isDecided || row.baseline)) return "";
   return [lead, row.why].filter(Boolean).join(": ");
 }
 
-/** Whether the ratio alone says enough: better or worse, beyond noise and threshold. */
-function isDecided({ verdict }: RankingRow): boolean {
-  return verdict === "improved" || verdict === "regressed";
-}
-
 function remarkLead(row: RankingRow): string {
-  // Without an interval the reason says all of it.
+  // Without an interval the reason says all of it, as that of an uncertain size does.
   if (row.verdict === "inconclusive") return row.ratioRange ? "too noisy to call" : "";
-  // Its reason says all of it.
-  if (row.verdict === "size_uncertain") return "";
-  if (row.verdict === "unchanged") {
-    return row.significant === true && row.relevant === false
-      ? "beyond noise, too small to matter"
-      : "no relevant difference";
-  }
-  return "";
+  if (row.verdict !== "unchanged") return "";
+  return row.significant === true && row.relevant === false
+    ? "beyond noise, too small to matter"
+    : "no relevant difference";
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;

@@ -1,5 +1,7 @@
 // The progress of the demo on the front page. The page is asked for again, and what changed takes the
 // place of what stands here. The rest stays: somebody may be writing in the form.
+import { pageAt } from "./dom";
+
 const ASK_MS = 5_000;
 // After its last trial the demo is published within a few seconds.
 const ASKED_AFTERWARDS = 12;
@@ -28,18 +30,13 @@ export function takeNewer(here: Document, newer: Document): Element | null {
   return placed;
 }
 
-async function newerPage(): Promise<Document | null> {
-  const answer = await fetch(location.pathname, { credentials: "same-origin" });
-  return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
-}
-
 /** Follows the demo until its comparison is there; `onComparison` gets the part of the page. */
 export function followDemo(onComparison: (comparison: Element) => void): void {
   if (!document.querySelector(DEMO)) return;
   let left = ASKED_AFTERWARDS;
   const ask = async (): Promise<void> => {
     // While the service cannot be reached, the page keeps what was true.
-    const newer = await newerPage().catch(() => null);
+    const newer = await pageAt(location.pathname).catch(() => null);
     const comparison = newer && takeNewer(document, newer);
     if (comparison) return onComparison(comparison);
     if (newer && !newer.querySelector(DEMO)) left -= 1;

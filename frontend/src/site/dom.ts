@@ -72,6 +72,12 @@ export function targetId(): string {
   }
 }
 
+/** The page at an address of this service; null where it answers with an error. */
+export async function pageAt(address: string): Promise<Document | null> {
+  const answer = await fetch(address, { credentials: "same-origin" });
+  return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+}
+
 export function rowsOf(table: ParentNode): HTMLTableRowElement[] {
   return [...table.querySelectorAll<HTMLTableRowElement>("tbody > tr")];
 }

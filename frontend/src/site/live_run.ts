@@ -7,6 +7,7 @@
 import { isAbort, Problem } from "../api/client";
 import { type Current, isRunning, type Progress, readProgress } from "../api/progress";
 import { duration, grouped, plural, single, utc } from "../text/format";
+import { pageAt } from "./dom";
 import { formatNumbers, formatTimes } from "./enhance";
 
 const ASK_MS = 2_000;
@@ -86,11 +87,6 @@ export function addNewParts(here: Document, newer: Document): boolean {
   return true;
 }
 
-async function newerPage(): Promise<Document | null> {
-  const answer = await fetch(location.pathname + location.search, { credentials: "same-origin" });
-  return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
-}
-
 export function followRun(root: HTMLElement): void {
   const url = root.dataset.live ?? "";
   let recorded = Number(root.dataset.recorded ?? 0);
@@ -106,7 +102,7 @@ export function followRun(root: HTMLElement): void {
       return;
     }
     if (progress.trials_recorded > recorded) {
-      const page = await newerPage();
+      const page = await pageAt(location.pathname + location.search);
       if (page && !addNewParts(document, page)) location.reload();
       recorded = progress.trials_recorded;
     }
