@@ -14,7 +14,7 @@ from typing import Any
 from backend.errors import WorkFailed
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.reading import parse
-from backend.formats.text import decode
+from backend.formats.text import UTF16_MARKS, decode
 
 MAX_BYTES = 64 << 10
 MAX_NUMBERS = 1200
@@ -126,7 +126,7 @@ def _trials(names: Sequence[str], texts: Sequence[str], tool: str | None) -> lis
 def _text_of(data: bytes) -> str:
     if len(data) > MAX_BYTES:
         raise NotTraced(f"The output has more than {MAX_BYTES >> 10} KiB, which is too long.")
-    if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\0" in data[:4096] and not data.startswith(UTF16_MARKS):
         raise NotTraced("The output is a binary file, so its numbers cannot be traced.")
     return _CONTROL.sub("", decode(data))
 

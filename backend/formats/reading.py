@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from backend.formats.commands import Command
 from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
-from backend.formats.prefixes import PlainText, plain_texts
+from backend.formats.prefixes import plain_texts
 from backend.formats.refusals import refuse_impossible
 from backend.formats.sections import Section, sections_by_commands, sections_by_tools
 from backend.formats.techempower import HeadedOutput, headed_outputs
@@ -25,14 +26,10 @@ class _Text:
 
     source: Source
     notes: tuple[str, ...] = ()
-    claims: Mapping[str, str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "claims", claims_of(self.source))
-
-    @classmethod
-    def of(cls, plain: PlainText) -> _Text:
-        return cls(Source(plain.artefact), plain.notes)
+    @cached_property
+    def claims(self) -> Mapping[str, str]:
+        return claims_of(self.source)
 
 
 def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[Entry]:
@@ -42,7 +39,8 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
     Detection needs no hint; `tool` only refuses what another tool wrote. Raises FormatError when
     there is nothing to read.
     """
-    texts = [_Text.of(plain) for artefact in artefacts for plain in plain_texts(artefact)]
+    plain = [text for artefact in artefacts for text in plain_texts(artefact)]
+    texts = [_Text(Source(text.artefact), text.notes) for text in plain]
     entries = _read_texts(texts, is_one_file=len(artefacts) == 1, tool=tool)
     if len(entries) == 1 and isinstance(entries[0], FormatError):
         raise entries[0]
@@ -193,7 +191,4 @@ def _unrecognised(sources: Sequence[Source]) -> FormatError:
         return FormatError(f"We don't recognise this binary file. {reads}", expected=expected)
     lines = (line for source in texts for line in source.lines if line.text)
     first = next(lines, Line(1, ""))
-    return first.refusal(
-        f"We don't recognise this file. {reads}",
-        expected=expected,
-    )
+    return first.refusal(f"We don't recognise this file. {reads}", expected=expected)

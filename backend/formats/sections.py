@@ -6,7 +6,8 @@ text is refused.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -70,10 +71,10 @@ class _Text:
     """The lines of a text, parts of which are read on trial."""
 
     source: Source
-    lines: list[str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.lines = self.source.text.split("\n")
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.source.text.split("\n")
 
     def section(self, start: int, end: int, command: Command | None = None) -> Section:
         return Section(self.part(start, end), start, end, command)
@@ -165,17 +166,16 @@ class _Text:
 
     def _read(self, tool: str, start: int, end: int) -> list[Any]:
         """The figures of each run; the reason of a refusal, whose lines do not count here."""
-        return [_figures(entry) for entry in self._entries(tool, start, end)]
+        return [
+            entry.reason if isinstance(entry, FormatError) else entry.as_dict()
+            for entry in self._entries(tool, start, end)
+        ]
 
     def _entries(self, tool: str, start: int, end: int) -> list[Entry]:
         try:
             return TOOLS[tool].read([self.part(start, end)])
         except FormatError as refused:
             return [refused]
-
-
-def _figures(entry: Entry) -> Any:
-    return entry.reason if isinstance(entry, FormatError) else entry.as_dict()
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:

@@ -7,7 +7,7 @@ import codecs
 import html
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import SEEK_END
@@ -336,6 +336,11 @@ def is_prompt(line: str) -> bool:
     return line.startswith("```") or any(
         word.endswith(("$", "#", "%")) for word in line.split(maxsplit=2)[:2]
     )
+
+
+def first_with(lines: Iterable[Line], label: str) -> Line | None:
+    """The first line that begins with the label."""
+    return next((line for line in lines if line.text.startswith(label)), None)
 
 
 def last_line(lines: Sequence[Line]) -> Line:

@@ -25,7 +25,7 @@ def stated_unit_us(lines: Iterable[Line]) -> float | None:
 
 
 def _stated(text: str) -> float | None:
-    words = _words(text)
+    words = "".join(c if c.isalnum() else " " for c in text.lower()).split()
     if words[:1] == ["value"] and "percentile" in words:
         return UNITS_US.get(words[1])
     return _of_comment(words) if text.startswith("#") else None
@@ -39,7 +39,3 @@ def _of_comment(words: list[str]) -> float | None:
         if before in SAYING_IN and word == "in":
             return UNITS_US.get(after)
     return None
-
-
-def _words(text: str) -> list[str]:
-    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
