@@ -14,7 +14,7 @@ from functools import reduce
 
 from backend.formats.h2load.document import documents, read_document
 from backend.formats.h2load.log import first_row, read_log
-from backend.formats.h2load.report import find_reports, read_report, starts_report
+from backend.formats.h2load.report import Report, find_reports, starts_report
 from backend.formats.h2load.together import with_requests
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import not_one_trial, read_or_refuse
@@ -50,7 +50,8 @@ def _opening_line(source: Source) -> Line | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the reports; with one run, the log and the JSON beside it belong to it."""
     jsons, texts, logs = split_sources(sources, documents, find_reports)
-    runs, results = read_each(_read_reports, texts), read_each(_read_documents, jsons)
+    runs = [read_or_refuse(Report(block).trial) for block in read_each(find_reports, texts)]
+    results = list(map(read_document, read_each(documents, jsons)))
     if not logs and not (runs and results):
         return [*runs, *results]
     if max(len(runs), len(results), len(logs)) > 1:
@@ -61,14 +62,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     entries: list[Entry] = [*runs, *results, *map(read_log, logs)]
     trial, *others = entries
     return [reduce(_with_requests, others, trial)]
-
-
-def _read_reports(source: Source) -> list[Entry]:
-    return [read_or_refuse(read_report, block) for block in find_reports(source)]
-
-
-def _read_documents(source: Source) -> list[Entry]:
-    return [read_document(document) for document in documents(source)]
 
 
 def _with_requests(trial: Entry, other: Entry) -> Entry:

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.formats.h2load.report import REQUESTS, disagreements_of, errors_of
-from backend.formats.h2load.report import tool_errors_of as tool_errors
+from backend.formats.h2load.report import REQUESTS, completed_of, outcomes_of, progress_of
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number
 from backend.formats.refusals import read_figures
@@ -48,7 +47,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     measured = document["measurements"]
     counts = {name: json_count(measured["requests"][name]) for name in (*REQUESTS, "timeout")}
     codes = {name: json_count(measured["status_codes"][name]) for name in FINAL_CLASSES}
-    completed = counts["succeeded"] + counts["failed"] - counts["errored"]
+    completed = completed_of(counts)
     times = measured["performance"]["request"]
     samples = _samples(times["samples"])
     # More than a million requests are a sample of them.
@@ -58,21 +57,16 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         tool=NAME,
         tool_version=document["metadata"]["generator"].removeprefix(GENERATOR),
         elapsed_s=json_number(measured["duration"]),
-        requests_completed=completed,
-        requests_ok=counts["succeeded"],
         reported_rps=json_number(measured["request_per_second"]),
         bytes_received=json_count(measured["traffic"]["total"]),
         transfer_rate_bytes_s=json_number(measured["bytes_per_second"]),
-        errors=errors_of(counts),
-        tool_errors=tool_errors(counts),
-        status_counts=codes,
         latency=latency,
-        latency_origin=_origin(latency, is_all),
+        latency_origin="samples" if is_all else latency.printed_origin,
         latency_resolution_us=1 if completed else None,
         samples=completed if is_all else None,
         histogram=Histogram.from_samples(samples) if is_all else None,
-        disagreements=disagreements_of(counts, codes),
-        extra={"extra": {name: counts[name] for name in ("total", "started", "done")}},
+        extra={"extra": progress_of(counts)},
+        **outcomes_of(counts, codes),
     )
 
 
@@ -91,12 +85,6 @@ def _latency(times: Mapping[str, Any]) -> Latency:
         max_us=_us(times["max"]),
         percentiles={key: _us(times[name]) for key, name in PERCENTILES.items()},
     )
-
-
-def _origin(latency: Latency, is_all: bool) -> str | None:
-    if is_all:
-        return "samples"
-    return "percentiles" if latency.percentiles else None
 
 
 def _us(seconds: Any) -> float:

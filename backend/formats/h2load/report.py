@@ -1,6 +1,7 @@
 """The text that h2load prints."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
@@ -15,13 +16,13 @@ from backend.formats.numbers import (
     step_us,
 )
 from backend.formats.statuses import FINAL_CLASSES
-from backend.formats.text import Line, Source, blocks, last_line
+from backend.formats.text import Line, Source, blocks, first_with, last_line
 
 NAME = "h2load"
 BEGIN = "starting benchmark..."
 # Of the requests per second.
 RATE_STEP = 0.01
-SPAWNED = "spawning thread #"
+SPAWNED, CREATED = "spawning thread #", "will be created every"
 ROWS_OF_REQUESTS = ("time for request", "request")
 ROWS_OF_FIRST_BYTE = ("time to 1st byte", "TTFB")
 REQUESTS = ("total", "started", "done", "succeeded", "failed", "errored")
@@ -70,31 +71,25 @@ def _are_first(lines: Sequence[Line]) -> Iterator[bool]:
         yield is_first
 
 
-def read_report(block: Sequence[Line]) -> ParsedTrial:
-    """One run; raises FormatError where it has no result."""
-    return _Report(block).trial()
-
-
-class _Report:
+class Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
 
     def trial(self) -> ParsedTrial:
+        """One run; raises FormatError where it has no result."""
         elapsed_s, step_s, rate, transfer = self._finished()
         counts = self._counts("requests:", REQUESTS, optional=("timeout",))
         codes = self._counts("status codes:", FINAL_CLASSES)
-        completed = counts["succeeded"] + counts["failed"] - counts["errored"]
-        latency, step = self._latency() if completed else (Latency(), None)
-        received = self._received()
-        asked = self._asked()
+        latency, step = self._latency() if completed_of(counts) else (Latency(), None)
+        received, spawned = self._received(), self._spawned()
         return ParsedTrial(
             tool=NAME,
-            loop="open" if self._creates_at_a_rate() else "closed",
-            connections=self._clients(),
-            threads=len(self._spawned()) or None,
-            requested_requests=asked,
+            loop="open" if any(CREATED in line.text for line in spawned) else "closed",
+            connections=_sum(parse_count(line.words[3]) for line in spawned),
+            threads=len(spawned) or None,
+            requested_requests=self._asked(),
             requested_duration_s=self._seconds("of main duration"),
             elapsed_s=elapsed_s,
             exact_elapsed_s=implied_elapsed_s(
@@ -105,27 +100,20 @@ class _Report:
                 rate_step=RATE_STEP,
             ),
             warmup_s=self._seconds("of warm-up time"),
-            requests_completed=completed,
-            requests_ok=counts["succeeded"],
             reported_rps=rate,
             bytes_received=received,
             transfer_rate_bytes_s=transfer,
-            errors=errors_of(counts),
-            tool_errors=tool_errors_of(counts),
-            status_counts=codes,
             latency=latency,
             latency_origin=latency.printed_origin,
             latency_resolution_us=step,
             incomplete=received is None or not self._reached_end(),
-            disagreements=disagreements_of(counts, codes),
-            extra={"extra": {**_progress(counts), "protocol": self._protocol()}},
+            extra={"extra": {**progress_of(counts), "protocol": self._protocol()}},
+            **outcomes_of(counts, codes),
         )
 
     def _after(self, label: str) -> tuple[Line, str] | None:
-        for line in self.block:
-            if line.text.startswith(label):
-                return line, line.text.removeprefix(label).strip()
-        return None
+        line = first_with(self.block, label)
+        return (line, line.text.removeprefix(label).strip()) if line else None
 
     def _finished(self) -> tuple[float, float, float | None, float | None]:
         """Elapsed seconds and their step, requests and bytes per second."""
@@ -171,29 +159,20 @@ class _Report:
     def _received(self) -> int | None:
         """The bytes of "113.44KB (116160) total, …", before version 1.3 "116160 bytes total"."""
         labelled = self._after("traffic:")
-        words = (
-            labelled[1].partition(" total")[0].split()
-            if labelled and " total" in labelled[1]
-            else []
-        )
-        if len(words) != 2:
+        sizes, total, _ = labelled[1].partition(" total") if labelled else ("", "", "")
+        words = sizes.split()
+        if not total or len(words) != 2:
             return None
         return parse_count(words[0]) if words[1] == "bytes" else parse_count(words[1].strip("()"))
 
     def _spawned(self) -> list[Line]:
         return [line for line in self.block if _spawns(line)]
 
-    def _clients(self) -> int | None:
-        return _sum(parse_count(line.words[3]) for line in self._spawned())
-
     def _asked(self) -> int | None:
         lines = [line.words for line in self._spawned()]
         if not all(words[-2:] == ["total", "requests"] for words in lines):
             return None
         return _sum(parse_count(words[-3]) for words in lines)
-
-    def _creates_at_a_rate(self) -> bool:
-        return any("will be created every" in line.text for line in self._spawned())
 
     def _seconds(self, title: str) -> float | None:
         """The seconds of "… with 1s of warm-up time and 2s of main duration for …"."""
@@ -237,38 +216,33 @@ class _Report:
         return bool(self._cells(ROWS_OF_REQUESTS) and self._cells(ROWS_OF_FIRST_BYTE))
 
 
-def errors_of(counts: Mapping[str, int]) -> dict[str, int | None]:
-    """The classes of failures; None where a version does not tell timeouts."""
+def completed_of(counts: Mapping[str, int]) -> int:
+    """The requests that ended with a response."""
+    return counts["succeeded"] + counts["failed"] - counts["errored"]
+
+
+def outcomes_of(counts: Mapping[str, int], codes: Mapping[str, int]) -> dict[str, Any]:
+    """The fields of a trial that the counts of requests and of their status codes give."""
+    # None where a version does not tell timeouts.
     timeouts = counts.get("timeout")
     other = counts["errored"] - (timeouts or 0)
+    status = counts["failed"] - counts["errored"]
+    ended, coded = completed_of(counts), sum(codes.values())
+    contradiction = f"{ended} requests ended with a response, the status codes are of {coded}"
+    failures = ("failed", "errored", "timeout")
     return {
-        "timeout": timeouts,
-        "status": counts["failed"] - counts["errored"],
-        "other": None if other < 0 else other,
+        "requests_completed": ended,
+        "requests_ok": counts["succeeded"],
+        "errors": {"timeout": timeouts, "status": status, "other": None if other < 0 else other},
+        "tool_errors": {name: counts[name] for name in failures if name in counts},
+        "status_counts": codes,
+        # A response that was cut off has a status code and is no response: more codes are no fault.
+        "disagreements": (contradiction,) if coded < ended else (),
     }
 
 
-def tool_errors_of(counts: Mapping[str, int]) -> dict[str, int]:
-    """What h2load itself calls a failure."""
-    return {name: counts[name] for name in ("failed", "errored", "timeout") if name in counts}
-
-
-def disagreements_of(counts: Mapping[str, int], codes: Mapping[str, int]) -> tuple[str, ...]:
-    """Counts of responses and of their status codes that cannot both be right.
-
-    A response that was cut off has a status code and is no response: more codes are no fault.
-    """
-    ended = counts["succeeded"] + counts["failed"] - counts["errored"]
-    if sum(codes.values()) >= ended:
-        return ()
-    return (f"{ended} requests ended with a response, the status codes are of {_total(codes)}",)
-
-
-def _total(codes: Mapping[str, int]) -> int:
-    return sum(codes.values())
-
-
-def _progress(counts: Mapping[str, int]) -> dict[str, int]:
+def progress_of(counts: Mapping[str, int]) -> dict[str, int]:
+    """How far the requests came, of all that were asked for."""
     return {name: counts[name] for name in ("total", "started", "done")}
 
 
