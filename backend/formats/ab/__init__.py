@@ -11,7 +11,7 @@ answers, names a server that the upload does not name; its address then stays a 
 from collections.abc import Sequence
 
 from backend.formats.ab.files import is_percentile_csv, is_request_tsv, read_csv, read_tsv
-from backend.formats.ab.report import BANNER, find_reports, read_report
+from backend.formats.ab.report import BANNER, Report, find_reports
 from backend.formats.ab.together import with_files
 from backend.formats.model import Entry, ParsedTrial
 from backend.formats.refusals import not_one_trial, read_or_refuse
@@ -37,14 +37,10 @@ def claims(source: Source) -> str | None:
     return f"from line {first.number} on stand the lines of ab's result"
 
 
-def _read_reports(source: Source) -> list[Entry]:
-    return [read_or_refuse(read_report, block) for block in find_reports(source)]
-
-
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the reports; with one run, the TSV and CSV beside it belong to it."""
     tables, curves, reports = split_sources(sources, is_request_tsv, is_percentile_csv)
-    runs = read_each(_read_reports, reports)
+    runs = [read_or_refuse(Report(block).trial) for block in read_each(find_reports, reports)]
     has_several_runs = len(runs) > 1 and len(reports) < len(sources)
     if max(len(tables), len(curves)) > 1 or has_several_runs:
         raise not_one_trial(

@@ -17,6 +17,11 @@ RATE = "Requests per second"
 HEAD_LABELS = frozenset(
     ("Server Software", "Server Hostname", "Server Port", "Document Path", "Concurrency Level")
 )
+LABELS = HEAD_LABELS | {
+    *(ELAPSED, RESULT, RATE, "SSL/TLS Protocol", "Keep-Alive requests", "Total transferred"),
+    *("Failed requests", "Broken pipe errors", "Write errors", "Non-2xx responses"),
+    "Transfer rate",
+}
 # The column that tells five times (min, mean, sd, median, max) from three (min, avg, max).
 DEVIATION = "mean[+/-sd]"
 # ab says so where it stops without a report.
@@ -63,12 +68,7 @@ def _is_run(block: Sequence[Line]) -> bool:
     return {RESULT, ELAPSED} <= labels
 
 
-def read_report(block: Sequence[Line]) -> ParsedTrial:
-    """One run; raises FormatError where it has no result."""
-    return _Report(block).trial()
-
-
-class _Report:
+class Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line]) -> None:
@@ -82,6 +82,7 @@ class _Report:
                 self.values[label], self.lines[label] = value.strip(), line
 
     def trial(self) -> ParsedTrial:
+        """The run; raises FormatError where it has no result."""
         completed, elapsed, rps = self._count(RESULT), self._figure(ELAPSED), self._figure(RATE)
         if completed is None or elapsed is None or rps is None:
             raise self._refusal()
@@ -259,28 +260,6 @@ class _Report:
                 if percent is not None and value is not None:
                     points[str(percent)] = value * 1000
         return points, began
-
-
-LABELS = frozenset(
-    (
-        "Server Software",
-        "Server Hostname",
-        "Server Port",
-        "SSL/TLS Protocol",
-        "Document Path",
-        "Concurrency Level",
-        "Time taken for tests",
-        "Complete requests",
-        "Failed requests",
-        "Broken pipe errors",
-        "Write errors",
-        "Non-2xx responses",
-        "Keep-Alive requests",
-        "Total transferred",
-        "Requests per second",
-        "Transfer rate",
-    )
-)
 
 
 def _amount(value: str) -> str:

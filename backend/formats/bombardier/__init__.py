@@ -12,10 +12,10 @@ responses with a status outside 100 to 599.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.formats.bombardier.report import find_reports, read_report
+from backend.formats.bombardier.report import Report, find_reports
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
-from backend.formats.refusals import read_json
+from backend.formats.refusals import read_json, read_or_refuse
 from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Document, Source
 from backend.formats.together import runs_of_one
@@ -47,7 +47,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 def _runs(source: Source) -> list[Entry]:
     if JSON_START in source.text:
         return [_read_document(document) for document in source.documents if _is_result(document)]
-    return [read_report(report) for report in find_reports(source.lines)]
+    return [read_or_refuse(Report(report).trial) for report in find_reports(source.lines)]
 
 
 def _is_result(document: Document) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
@@ -16,7 +16,6 @@ from backend.formats.numbers import (
     parse_number,
     step_us,
 )
-from backend.formats.refusals import read_or_refuse
 from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Line, last_line
 from backend.formats.transport_errors import counted_classes
@@ -55,21 +54,16 @@ def find_reports(lines: Sequence[Line]) -> list[FoundReport]:
                 FoundReport(lines[at:end], asked.text if asked else None, is_reached=True)
             )
             asked = None
-    return (
-        reports if asked is None else [*reports, FoundReport([asked], asked.text, is_reached=False)]
-    )
+    if asked is not None:
+        reports.append(FoundReport([asked], asked.text, is_reached=False))
+    return reports
 
 
 def _is_intro(line: Line) -> bool:
     return line.text.startswith(INTRO) and line.words[-1] in ("connections", "connection(s)")
 
 
-def read_report(report: FoundReport) -> Entry:
-    """The trial of a run, or why there is none."""
-    return read_or_refuse(_Report(report).trial)
-
-
-class _Report:
+class Report:
     """One report, line by line."""
 
     def __init__(self, report: FoundReport) -> None:
@@ -80,6 +74,7 @@ class _Report:
             self.texts.pop()
 
     def trial(self) -> ParsedTrial:
+        """The trial of a run; raises FormatError where there is none."""
         counts = self._counts()
         others = self._others()
         if not self.report.is_reached or counts is None or others is None:
@@ -94,7 +89,7 @@ class _Report:
             **self._asked(),
             requests_completed=sum(counts.values()),
             requests_ok=succeeded(counts),
-            reported_rps=self._rate(),
+            reported_rps=parse_number(self._row("Reqs/sec")[0]),
             transfer_rate_bytes_s=self._throughput(),
             errors={
                 **(self._classes(failures, others) if are_failures_whole else {}),
@@ -125,23 +120,16 @@ class _Report:
         return {**asked, "requested_duration_s": parse_duration_s(words[3])}
 
     def _row(self, label: str) -> list[str]:
-        """The three figures behind a label: average, standard deviation, maximum."""
-        for text in self.texts:
-            words = text.split()
-            if words[0] == label and len(words) == 4:
-                return words[1:]
-        return []
-
-    def _rate(self) -> float | None:
-        row = self._row("Reqs/sec")
-        return parse_number(row[0]) if row else None
+        """The three figures behind a label: average, standard deviation, maximum; "" for none."""
+        rows = (text.split() for text in self.texts)
+        return next((row[1:] for row in rows if row[0] == label and len(row) == 4), [""] * 3)
 
     def _latency(self) -> tuple[Latency, float | None]:
         row = self._row("Latency")
         points = dict(self._points())
         printed = [*row, *points.values()]
         steps = [step for step in map(step_us, printed) if step is not None]
-        mean, stdev, highest = (parse_amount(word, TIME_UNITS_US) for word in row or ("", "", ""))
+        mean, stdev, highest = (parse_amount(word, TIME_UNITS_US) for word in row)
         figures = {name: parse_amount(word, TIME_UNITS_US) for name, word in points.items()}
         latency = Latency(
             mean_us=mean,
@@ -154,11 +142,8 @@ class _Report:
     def _points(self) -> Iterator[tuple[str, str]]:
         for text in self.texts:
             words = text.split()
-            if (
-                len(words) == 2
-                and words[0].endswith("%")
-                and parse_count(words[0][:-1]) is not None
-            ):
+            is_point = len(words) == 2 and words[0].endswith("%")
+            if is_point and parse_count(words[0][:-1]) is not None:
                 yield words[0][:-1], words[1]
 
     def _counts(self) -> dict[str, int] | None:

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 
 from backend.formats.hey import boom
 from backend.formats.hey.log import header_of, read_log
-from backend.formats.hey.report import read_report, starts_of
+from backend.formats.hey.report import Report, find_reports
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import read_or_refuse
-from backend.formats.text import Source, blocks
+from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
 NAME = "hey"
@@ -33,9 +33,9 @@ def claims(source: Source) -> str | None:
     """Why this is hey's output, or None."""
     if header_of(source) is not None:
         return "a line has the columns of hey -o csv"
-    starts = starts_of(source.lines)
-    if starts:
-        return f"line {source.lines[starts[0]].number} begins hey's summary: Total, Slowest"
+    reports = find_reports(source)
+    if reports:
+        return f"line {reports[0][0].number} begins hey's summary: Total, Slowest"
     return boom.claims(source)
 
 
@@ -50,11 +50,5 @@ def read(sources: Sequence[Source]) -> list[Entry]:
         )
     if logs:
         return [read_log(logs[0])]
-    return read_each(_read_reports, texts) or read_each(boom.read, texts)
-
-
-def _read_reports(source: Source) -> list[Entry]:
-    return [
-        read_or_refuse(read_report, block)
-        for block in blocks(source.lines, starts_of(source.lines))
-    ]
+    runs = [read_or_refuse(Report(block).trial) for block in read_each(find_reports, texts)]
+    return runs or read_each(boom.read, texts)

@@ -1,13 +1,13 @@
 """hey's text, from boom's of 2014 to that of 0.1.5."""
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Line, is_prompt, last_line
+from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, is_whole_error
 
 NAME = "hey"
@@ -22,23 +22,19 @@ TOTAL_DATA = ("Total data:", "Total Data Received:")
 ROUNDING = 0.00005
 
 
-def starts_of(lines: Sequence[Line]) -> list[int]:
-    """Where a summary begins: "Summary:", and next the total time, as only hey has it."""
-    return [
+def find_reports(source: Source) -> list[list[Line]]:
+    """The lines of each report, from "Summary:" and the total time below it, as only hey has it."""
+    starts = [
         position
-        for position, line in enumerate(lines[:-1])
+        for position, (line, following) in enumerate(pairwise(source.lines))
         if line.text.endswith("Summary:")
-        and lines[position + 1].words[:1] == ["Total:"]
-        and lines[position + 1].words[2:3] in (["secs"], ["secs."])
+        and following.words[:1] == ["Total:"]
+        and following.words[2:3] in (["secs"], ["secs."])
     ]
+    return blocks(source.lines, starts)
 
 
-def read_report(block: Sequence[Line]) -> ParsedTrial:
-    """The trial of a report's lines; raises FormatError where they are cut off."""
-    return _Report(block).trial()
-
-
-class _Report:
+class Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line]) -> None:
@@ -54,6 +50,7 @@ class _Report:
         self.failures = self._failures()
 
     def trial(self) -> ParsedTrial:
+        """The trial of a report's lines; raises FormatError where they are cut off."""
         if self.elapsed_s is None or not self._has_statuses():
             raise self._cut_off()
         is_capped = self._is_capped()

@@ -12,7 +12,7 @@ connections are a histogram with bins of 1 ms.
 from collections.abc import Sequence
 
 from backend.formats.httperf.command import Command, command_of, joined
-from backend.formats.httperf.report import BURST, TOTAL, read_report
+from backend.formats.httperf.report import BURST, TOTAL, Report
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, Source
@@ -39,7 +39,7 @@ def claims(source: Source) -> str | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
     runs = [
-        read_or_refuse(read_report, block, command)
+        read_or_refuse(Report(block, command).trial)
         for source in sources
         for block, command in _runs(joined(_sure_lines(source)))
     ]

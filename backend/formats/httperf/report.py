@@ -47,12 +47,7 @@ LABELS = (
 )
 
 
-def read_report(block: Sequence[Line], command: Command) -> ParsedTrial:
-    """The trial of a run's lines; raises FormatError where they are cut off."""
-    return _Report(block, command).trial()
-
-
-class _Report:
+class Report:
     """One run, part by part."""
 
     def __init__(self, block: Sequence[Line], command: Command) -> None:
@@ -76,6 +71,7 @@ class _Report:
                 self.parts[label] = Line(part.number, f"{part.text} {line.text}")
 
     def trial(self) -> ParsedTrial:
+        """The trial of the run's lines; raises FormatError where they are cut off."""
         connections, requests, replies, elapsed = self._totals()
         status = self._status(replies)
         errors = self._errors()

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.oha.document import is_result, read_document
-from backend.formats.oha.report import find_reports, read_report
+from backend.formats.oha.report import Report, find_reports
 from backend.formats.oha.rows import is_csv, read_csv
 from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Source
@@ -40,7 +40,9 @@ def claims(source: Source) -> str | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; with one result, the CSV beside it belongs to it."""
     tables, others = split_sources(sources, is_csv)
-    runs = read_each(_read_documents, others) + read_each(_read_reports, others)
+    values = [document.value for source in others for document in source.documents]
+    runs = list(map(read_document, filter(is_result, values)))
+    runs += [read_or_refuse(Report(block).trial) for block in read_each(find_reports, others)]
     if len(tables) > 1 or (len(runs) > 1 and tables):
         raise not_one_trial(
             found=f"{len(runs)} results and {len(tables)} CSV files",
@@ -50,16 +52,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
         return runs
     rows = read_csv(tables[0])
     return [_with_rows(run, rows) for run in runs] or [rows]
-
-
-def _read_documents(source: Source) -> list[Entry]:
-    return [
-        read_document(document.value) for document in source.documents if is_result(document.value)
-    ]
-
-
-def _read_reports(source: Source) -> list[Entry]:
-    return [read_or_refuse(read_report, block) for block in find_reports(source)]
 
 
 def _with_rows(trial: Entry, rows: ParsedTrial) -> Entry:

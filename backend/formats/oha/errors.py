@@ -13,15 +13,8 @@ WORDS = (
     (
         "connect",
         (
-            "refused",
-            "trying to connect",
-            "unreachable",
-            "no route to host",
-            "dns",
-            "resolve",
-            "lookup",
-            "certificate",
-            "handshake",
+            *("refused", "trying to connect", "unreachable", "no route to host", "dns", "resolve"),
+            *("lookup", "certificate", "handshake"),
         ),
     ),
     ("write", ("broken pipe", "error writing")),

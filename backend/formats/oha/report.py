@@ -6,7 +6,7 @@ from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import all_known, parse_count, parse_number
 from backend.formats.oha.errors import DEADLINE, errors_of
 from backend.formats.statuses import succeeded
-from backend.formats.text import Line, Source, blocks, last_line
+from backend.formats.text import Line, Source, blocks, first_with, last_line
 
 NAME = "oha"
 BEGIN = "Success rate:"
@@ -57,19 +57,15 @@ def _without_cut_end(block: list[Line]) -> list[Line]:
     return block if is_whole else block[:-1]
 
 
-def read_report(block: Sequence[Line]) -> ParsedTrial:
-    """One report; raises FormatError where it has no result."""
-    return _Report(block).trial()
-
-
-class _Report:
+class Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
 
     def trial(self) -> ParsedTrial:
-        elapsed_us, rate = self._time("Total:"), self._rate()
+        """One report; raises FormatError where it has no result."""
+        elapsed_us, rate = self._time("Total:"), parse_number(self._value("Requests/sec:"))
         codes = self._codes()
         if elapsed_us is None or rate is None or codes is None:
             raise self._cut_off()
@@ -101,16 +97,11 @@ class _Report:
         )
 
     def _value(self, label: str) -> str:
-        for line in self.block[: SUMMARY_LINES * 2]:
-            if line.text.startswith(label):
-                return line.text.removeprefix(label).strip()
-        return ""
+        line = first_with(self.block[: SUMMARY_LINES * 2], label)
+        return line.text.removeprefix(label).strip() if line else ""
 
     def _time(self, label: str) -> float | None:
         return _us(self._value(label))
-
-    def _rate(self) -> float | None:
-        return parse_number(self._value("Requests/sec:"))
 
     def _size(self, label: str) -> int | None:
         figure, _, unit = self._value(label).partition(" ")

@@ -11,7 +11,7 @@ bytes are in steps of 1024. URL and asked load stand on stderr.
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from backend.formats.model import Entry, FormatError
@@ -146,12 +146,9 @@ def _goes_on(
 
 def _between(source: Source, above: int, below: int) -> list[Line]:
     """The lines with numbers between two."""
-    begin = bisect_right(source.lines, above, key=_number)
-    return source.lines[begin : bisect_left(source.lines, below, key=_number)]
-
-
-def _number(line: Line) -> int:
-    return line.number
+    number = attrgetter("number")
+    begin = bisect_right(source.lines, above, key=number)
+    return source.lines[begin : bisect_left(source.lines, below, key=number)]
 
 
 def _asked(source: Source) -> list[tuple[int, Asked]]:

@@ -41,8 +41,9 @@ def _is_bar(words: Sequence[str]) -> bool:
 
 def read_table(block: Sequence[Line], asked: Asked) -> Entry:
     """The trial of a snapshot's lines, or why there is none."""
+    is_ended = any(line.text == HISTOGRAM for line in block)
     try:
-        return trial_of(_figures(block), asked, incomplete=not _is_ended(block))
+        return trial_of(_figures(block), asked, incomplete=not is_ended)
     except (KeyError, ValueError) as wrong:
         last = block[-1]
         return FormatError(
@@ -51,10 +52,6 @@ def read_table(block: Sequence[Line], asked: Asked) -> Entry:
             found=f"{last.text} ({fault_in(wrong)})",
             expected='the rows from "Elapsed" to "Statistics" and "Latency", as plow prints them',
         )
-
-
-def _is_ended(block: Sequence[Line]) -> bool:
-    return any(line.text == HISTOGRAM for line in block)
 
 
 def _figures(block: Sequence[Line]) -> Figures:

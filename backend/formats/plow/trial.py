@@ -62,11 +62,8 @@ def asked_in(line: Line) -> Asked | None:
     if words[-1] != "connection(s)." or words[-3:-2] != ["using"]:
         return None
     after = dict(pairwise(words))
-    requests, duration_s = (
-        parse_count(after.get("with", "")),
-        parse_duration_s(after.get("for", "")),
-    )
-    return Asked(words[1], requests, duration_s, parse_count(words[-2]))
+    requests = parse_count(after.get("with", ""))
+    return Asked(words[1], requests, parse_duration_s(after.get("for", "")), parse_count(words[-2]))
 
 
 def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> ParsedTrial:

@@ -58,18 +58,11 @@ def _documents(source: Source) -> list[dict[str, object]]:
     return [entry.value for entry in source.documents if is_result(entry.value)]
 
 
-def _read_documents(source: Source) -> list[Entry]:
-    return [read_document(document) for document in _documents(source)]
-
-
-def _is_log(source: Source) -> bool:
-    return any(is_log_header(line) for line in source.lines)
-
-
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run; with one, the verbose lines, the JSON and the log beside it belong to it."""
-    logs, others = split_sources(sources, _is_log)
-    runs, results = read_each(find_runs, others), read_each(_read_documents, others)
+    logs, others = split_sources(sources, lambda source: any(map(is_log_header, source.lines)))
+    runs = read_each(find_runs, others)
+    results = list(map(read_document, read_each(_documents, others)))
     trials = _merged(list(map(_report, filter(has_report, runs))), results)
     hits = [run.hits for run in filterfalse(has_report, runs)]
     if len(sources) > 1 and (trials or hits):

@@ -56,13 +56,11 @@ class Hits:
 
 def _plain(text: str) -> tuple[str, float] | None:
     """Of "HTTP/1.1 200     0.01 secs:      40 bytes ==> GET  /", whatever stands before it."""
-    if " secs:" not in text:
-        return None
     before, _, after = text.partition(" secs:")
-    words = before.split()
-    if " bytes ==>" not in after or len(words) < 3:
+    if " bytes ==>" not in after:
         return None
-    return _hit(*words[-3:])
+    words = before.split()
+    return _hit(*words[-3:]) if len(words) >= 3 else None
 
 
 def _separated(text: str) -> tuple[str, float] | None:

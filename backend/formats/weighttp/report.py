@@ -6,7 +6,7 @@ from itertools import pairwise
 from backend.formats import statuses
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.numbers import all_by_name, all_known, parse_count, parse_number
-from backend.formats.text import Line, last_line
+from backend.formats.text import Line, first_with, last_line
 from backend.formats.weighttp.start import Start
 
 NAME = "weighttp"
@@ -49,10 +49,7 @@ def read_report(block: Sequence[Line], start: Start) -> ParsedTrial:
         status_counts=status,
         incomplete=traffic is None,
         disagreements=rate_disagreements(counts["done"], elapsed, rate),
-        extra={
-            "format": "text",
-            "extra": {name: counts[name] for name in ("started", "done")},
-        },
+        extra={"format": "text", "extra": {name: counts[name] for name in ("started", "done")}},
     )
 
 
@@ -78,10 +75,6 @@ def rate_disagreements(done: int, elapsed: float, rate: float | None) -> tuple[s
     return (f"{done} requests done in {elapsed:g} s, but a rate of {rate:g} per second",)
 
 
-def _line(block: Sequence[Line], label: str) -> Line | None:
-    return next((line for line in block if line.text.startswith(label)), None)
-
-
 def _finish(block: Sequence[Line]) -> tuple[float | None, float | None, float | None]:
     """Seconds, requests per second and kbytes per second; null where a unit is cut off."""
     line = next((line for line in block if is_finish(line)), None)
@@ -102,7 +95,7 @@ def _before(line: Line) -> dict[str, str]:
 
 def _counts(block: Sequence[Line], label: str, names: Sequence[str]) -> dict[str, int] | None:
     """The counts of a line by name; null without the line, or where it is cut off."""
-    line = _line(block, label)
+    line = first_with(block, label)
     if line is None:
         return None
     before = _before(line)
@@ -111,7 +104,7 @@ def _counts(block: Sequence[Line], label: str, names: Sequence[str]) -> dict[str
 
 def _traffic(block: Sequence[Line]) -> int | None:
     """Bytes received; null without the line, or where it is cut off."""
-    line = _line(block, "traffic:")
+    line = first_with(block, "traffic:")
     if line is None:
         return None
     words = [word.rstrip(",") for word in line.words]
@@ -130,7 +123,7 @@ def _traffic(block: Sequence[Line]) -> int | None:
 def _check(block: Sequence[Line], label: str, whole_count: int, parts: int) -> None:
     if whole_count == parts:
         return
-    line = _line(block, label)
+    line = first_with(block, label)
     raise FormatError(
         "The weighttp report has counts that do not add up: it is damaged.",
         line=line.number if line else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.formats.numbers import parse_count
+from backend.formats.numbers import all_known, parse_count
 from backend.formats.text import Line
 
 BANNER = "simple webserver benchmarking tool"
@@ -67,11 +67,5 @@ def thread_of(line: Line) -> Thread | None:
     words = line.words
     if len(words) != 9 or words[4:6] != ["concurrent", "requests,"] or words[8] != "requests":
         return None
-    number, connections, requests = (
-        parse_count(words[2].strip("#:")),
-        parse_count(words[3]),
-        parse_count(words[6]),
-    )
-    if number is None or connections is None or requests is None:
-        return None
-    return Thread(number, connections, requests)
+    counts = all_known(map(parse_count, (words[2].strip("#:"), words[3], words[6])))
+    return Thread(*counts) if counts else None

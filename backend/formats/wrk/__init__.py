@@ -13,14 +13,14 @@ from collections.abc import Sequence
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import read_or_refuse
-from backend.formats.text import Line, Source
+from backend.formats.text import Line, Source, first_with
 from backend.formats.together import read_each
 from backend.formats.wrk.report import (
     REFUSED,
+    Report,
     is_start,
     is_stats_head,
     is_wrk2,
-    read_report,
     report_blocks,
 )
 from backend.formats.wrk.thread_rates import with_rates_compared
@@ -37,7 +37,7 @@ def claims(source: Source) -> str | None:
     """Why this is wrk's output, or None."""
     if is_wrk2(source.text):
         return None
-    refused = next((line for line in source.lines if line.text.startswith(REFUSED)), None)
+    refused = first_with(source.lines, REFUSED)
     if refused is not None:
         return f"line {refused.number} is wrk's message that it could not connect"
     for block in report_blocks(source.lines):
@@ -56,8 +56,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 
 
 def _refused(sources: Sequence[Source]) -> FormatError:
-    lines = (line for source in sources for line in source.lines)
-    line = next((line for line in lines if line.text.startswith(REFUSED)), None)
+    line = first_with((line for source in sources for line in source.lines), REFUSED)
     if line is None:
         return FormatError("This part has no report of wrk.")
     return line.refusal("wrk stopped before the run: it could not connect.")
@@ -65,7 +64,7 @@ def _refused(sources: Sequence[Source]) -> FormatError:
 
 def _read_block(block: Sequence[Line]) -> ParsedTrial:
     _refuse_what_may_be_wrk2(block)
-    return with_rates_compared(read_report(block), block)
+    return with_rates_compared(Report(block).trial(), block)
 
 
 def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:

@@ -16,7 +16,7 @@ from backend.formats.numbers import (
     parse_number,
     step_us,
 )
-from backend.formats.text import Line, blocks, last_line
+from backend.formats.text import Line, blocks, first_with, last_line
 
 # The second is that of versions before 2.0, which were asked for a number of requests.
 STARTS = (("Running ", " test @ "), ("Making ", " requests to "))
@@ -88,18 +88,14 @@ def is_stats_head(line: Line) -> bool:
     return words[:4] == ["Thread", "Stats", "Avg", "Stdev"] and words[5:] == ["+/-", "Stdev"]
 
 
-def read_report(block: Sequence[Line]) -> ParsedTrial:
-    """The trial of a report's lines; raises FormatError where they are cut off."""
-    return _Report(block).trial()
-
-
-class _Report:
+class Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
 
     def trial(self) -> ParsedTrial:
+        """The trial of the report's lines; raises FormatError where they are cut off."""
         threads, connections = self._threads_and_connections()
         url, duration_s, count = self._asked()
         requests, elapsed_us, step_s, received = self._totals()
@@ -147,17 +143,13 @@ class _Report:
             return None, None, None
         begin, then = next(start for start in STARTS if first.text.startswith(start[0]))
         asked, _, url = first.text.removeprefix(begin).partition(then)
-        address = url.split()[0] if url.split() else None
+        address = next(iter(url.split()), None)
         duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
-        return (
-            address,
-            None if duration_us is None else duration_us / 1e6,
-            parse_count(asked.strip()),
-        )
+        duration_s = None if duration_us is None else duration_us / 1e6
+        return address, duration_s, parse_count(asked.strip())
 
     def _threads_and_connections(self) -> tuple[int | None, int | None]:
-        pairs = (threads_and_connections(line) for line in self.block[:2])
-        return next((pair for pair in pairs if pair is not None), (None, None))
+        return next(filter(None, map(threads_and_connections, self.block[:2])), (None, None))
 
     def _totals(self) -> tuple[int, float, float, float]:
         """Requests, elapsed µs, the step of that time in seconds, and bytes."""
@@ -181,11 +173,9 @@ class _Report:
         return None if last.text.startswith("Requests/sec:") else self._after("Requests/sec:")
 
     def _after(self, label: str) -> str | None:
-        for line in self.block:
-            if line.text.startswith(label):
-                words = line.text.removeprefix(label).split()
-                return words[0] if words else None
-        return None
+        """The word behind the label at the beginning of a line."""
+        line = first_with(self.block, label)
+        return next(iter(line.text.removeprefix(label).split()), None) if line else None
 
     def _non_2xx(self) -> int:
         value = self._after("Non-2xx or 3xx responses:")
@@ -194,11 +184,9 @@ class _Report:
 
     def _printed_sockets(self) -> dict[str, int]:
         label = "Socket errors:"
-        for line in self.block:
-            if line.text.startswith(label):
-                pairs = (part.split() for part in line.text.removeprefix(label).split(","))
-                return {pair[0]: self._count(pair[1]) for pair in pairs if len(pair) == 2}
-        return {}
+        line = first_with(self.block, label)
+        pairs = (part.split() for part in line.text.removeprefix(label).split(",")) if line else ()
+        return {pair[0]: self._count(pair[1]) for pair in pairs if len(pair) == 2}
 
     def _count(self, word: str) -> int:
         count = parse_count(word)
@@ -214,10 +202,7 @@ class _Report:
 
     def _tool_errors(self) -> dict[str, int]:
         status = self._non_2xx()
-        return {
-            **self._printed_sockets(),
-            **({"Non-2xx or 3xx responses": status} if status else {}),
-        }
+        return self._printed_sockets() | ({"Non-2xx or 3xx responses": status} if status else {})
 
     def _ok(self, requests: int, status: int | None, timeout: int | None) -> int | None:
         # A late response may have a bad status as well: then neither count is the union. Versions

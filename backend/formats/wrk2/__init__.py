@@ -19,7 +19,7 @@ from backend.formats.refusals import read_or_refuse
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source
 from backend.formats.together import read_each
-from backend.formats.wrk.report import is_wrk2, read_report, report_blocks
+from backend.formats.wrk.report import Report, is_wrk2, report_blocks
 
 NAME = "wrk2"
 KEEPS_CONNECTIONS = True
@@ -51,7 +51,7 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
             "One of these reports may be from wrk: nothing in it is from wrk2 alone.",
             expected="calibration or HdrHistogram lines, or one tool's reports at a time",
         )
-    trial = read_report(_without_distributions(block))
+    trial = Report(_without_distributions(block)).trial()
     recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)
     percentiles = {**trial.latency.percentiles, **_percentiles(recorded)}
     spectrum = _spectrum(recorded)
@@ -143,11 +143,8 @@ def _section(block: Sequence[Line], title: str) -> list[Line]:
 
 def _spectrum(section: Sequence[Line]) -> Spectrum | None:
     start = next((at for at, line in enumerate(section) if is_header(line)), None)
-    return None if start is None else _nonempty(read_spectrum(section[start:]))
-
-
-def _nonempty(spectrum: Spectrum) -> Spectrum | None:
-    return spectrum if spectrum.total else None
+    spectrum = None if start is None else read_spectrum(section[start:])
+    return spectrum if spectrum and spectrum.total else None
 
 
 def _percentiles(section: Sequence[Line]) -> dict[str, float]:
