@@ -48,7 +48,8 @@ def _is_ours(source: Source, document: Document) -> bool:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every report; a JSON and a text of one trial are read together."""
-    reports, runs = read_each(_read_documents, sources), read_each(_read_texts, sources)
+    reports = list(map(read_document, read_each(_reports, sources)))
+    runs = read_each(_read_texts, sources)
     if not reports or not runs:
         return reports or runs
     if len(reports) > 1 or len(runs) > 1:
@@ -56,10 +57,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
             found=f"{len(reports)} JSON and {len(runs)} console reports", expected="one of each"
         )
     return [_together(reports[0], runs[0])]
-
-
-def _read_documents(source: Source) -> list[Entry]:
-    return [read_document(document) for document in _reports(source)]
 
 
 def _read_texts(source: Source) -> list[Entry]:

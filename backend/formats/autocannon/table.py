@@ -49,6 +49,10 @@ class _Responses:
     ok: int | None = None
     bad: int | None = None
 
+    @property
+    def total(self) -> int | None:
+        return None if self.ok is None else self.ok + (self.bad or 0)
+
 
 class _Report:
     """One report in tables."""
@@ -77,7 +81,7 @@ class _Report:
             requested_requests=_asked_requests(self.asked),
             requested_duration_s=_asked_seconds(self.asked),
             elapsed_s=self.elapsed_us / 1e6,
-            requests_completed=_total(responses),
+            requests_completed=responses.total,
             requests_ok=self._ok(responses),
             reported_rps=self.rate,
             bytes_received=None if self.received is None else round(self.received),
@@ -270,10 +274,6 @@ def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
         return _Responses()
     ok = sum(count for code, count in codes.items() if code.startswith("2"))
     return _Responses(ok, sum(codes.values()) - ok)
-
-
-def _total(responses: _Responses) -> int | None:
-    return None if responses.ok is None else responses.ok + (responses.bad or 0)
 
 
 def _asked_requests(asked: str) -> int | None:

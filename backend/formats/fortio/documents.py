@@ -34,7 +34,7 @@ def read_results(source: Source) -> list[Entry]:
 
 def _read_result(result: Mapping[str, Any]) -> ParsedTrial:
     codes = _codes(result)
-    exactly = json_count(result.get("Exactly") or 0)
+    exactly, resolution = json_count(result.get("Exactly") or 0), result.get("Resolution")
     latency = _latency(result["DurationHistogram"])
     answered = {code: count for code, count in codes.items() if code != FAILED}
     return ParsedTrial(
@@ -56,7 +56,7 @@ def _read_result(result: Mapping[str, Any]) -> ParsedTrial:
         status_counts=answered,
         latency=latency,
         latency_origin=None if latency == Latency() else "histogram",
-        latency_resolution_us=_optional_us(result.get("Resolution")),
+        latency_resolution_us=None if resolution is None else _us(resolution),
     )
 
 
@@ -68,10 +68,6 @@ def _keepalive(result: Mapping[str, Any]) -> bool | None:
 def _bytes_received(result: Mapping[str, Any]) -> int | None:
     sizes = result.get("Sizes") or {}
     return round(json_number(sizes["Sum"])) if "Sum" in sizes else None
-
-
-def _optional_us(seconds: Any) -> float | None:
-    return None if seconds is None else _us(seconds)
 
 
 def _codes(result: Mapping[str, Any]) -> dict[str, int]:

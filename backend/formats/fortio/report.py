@@ -9,7 +9,7 @@ from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_duration_s
 from backend.formats.refusals import read_or_refuse
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Line, Source, blocks, last_line
+from backend.formats.text import Line, Source, blocks, first_with, last_line
 
 NAME = "fortio"
 
@@ -25,8 +25,7 @@ def find_reports(lines: Sequence[Line]) -> list[list[Line]]:
     starts = [position for position, line in enumerate(lines) if _is_banner(line)]
     if starts:
         return blocks(lines, starts)
-    first = next((n for n, line in enumerate(lines) if line.text.startswith(TIMES)), None)
-    return [] if first is None else [list(lines)]
+    return [list(lines)] if first_with(lines, TIMES) else []
 
 
 def _is_banner(line: Line) -> bool:
@@ -77,10 +76,8 @@ class _Report:
         )
 
     def _after(self, label: str) -> str:
-        for line in self.block:
-            if line.text.startswith(label):
-                return line.text.removeprefix(label)
-        return ""
+        line = first_with(self.block, label)
+        return line.text.removeprefix(label) if line else ""
 
     def _cut_off(self, calls: int | None, coded: int) -> FormatError:
         last = last_line(self.block)

@@ -73,9 +73,7 @@ def _runs(source: Source) -> list[Entry]:
     return [read_run(block) for block in find_runs(source.lines)]
 
 
-def _together(
-    readings: Sequence[tuple[str, Entry]],
-) -> Entry:
+def _together(readings: Sequence[tuple[str, Entry]]) -> Entry:
     """One trial; what was refused is said beside what was read."""
     refused = [(name, run) for name, run in readings if isinstance(run, FormatError)]
     trials = [(name, run) for name, run in readings if isinstance(run, ParsedTrial)]

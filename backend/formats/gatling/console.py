@@ -18,12 +18,8 @@ RESOLUTION_US = 1000
 # Characters of an error's first line: of 80 columns, and of 120 since 3.13.4.
 ERROR_WIDTHS = (62, 99)
 EXPECTED = 'Gatling\'s "Global Information", from "request count" to its end "====="'
-COUNT, MEAN, LOW, HIGH = (
-    "request count",
-    "mean response time",
-    "min response time",
-    "max response time",
-)
+COUNT, MEAN = "request count", "mean response time"
+LOW, HIGH = "min response time", "max response time"
 DEVIATIONS = ("std deviation", "response time std deviation")
 RATES = ("mean requests/sec", "mean throughput")
 Row = tuple[str, str, str]

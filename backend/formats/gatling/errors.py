@@ -25,14 +25,9 @@ WORDS = (
     (
         "read",
         (
-            *(
-                "remature close",
-                "remotely closed",
-                "emotely Closed",
-                "eset by peer",
-                "Connection reset",
-            ),
+            *("remature close", "remotely closed", "emotely Closed", "eset by peer"),
             *("ClosedChannel", "onnection closed", "Channel was closed", "PrematureChannelClosure"),
+            "Connection reset",
         ),
     ),
 )

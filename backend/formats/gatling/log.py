@@ -226,8 +226,7 @@ class _Run:
         self.gathering = Gathering()
         self.version: str | None = None
         self.is_begun = self.is_cut = False
-        self.samples = self.ok = 0
-        self.unknown = 0
+        self.samples = self.ok = self.unknown = 0
         self.texts: Counter[str] = Counter()
         self.crashes: Counter[str] = Counter()
         self.classes: Counter[str] = Counter()

@@ -7,6 +7,7 @@ from typing import Any
 
 from backend.formats.model import Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, require_duration_us, step_us
+from backend.formats.refusals import MOST_CONNECTIONS
 from backend.formats.statuses import FINAL_CLASSES, failed, succeeded
 
 NAME = "httparena"
@@ -15,7 +16,6 @@ ARCHIVE = "HttpArena"
 KEYS = ("framework", "rps", "avg_latency", "p99_latency", "connections", "duration")
 # Rates are rounded, and some load tools stop a little late.
 ROUNDED_SHARE = 0.1
-MOST_CONNECTIONS = 2**31 - 1
 LONGEST_NAME = 200
 
 

@@ -21,7 +21,7 @@ from backend.formats.logs import ahead
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
-from backend.formats.together import read_each, split_sources
+from backend.formats.together import split_sources
 
 NAME = "jmeter"
 # The last two stand in a JTL without a header, which has no word of its own.
@@ -48,8 +48,8 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run of the summaries; with one run, the JTL beside it belongs to it."""
-    logs, texts = split_sources(sources, _is_log)
-    runs = read_each(_read_summaries, texts)
+    logs, texts = split_sources(sources, lambda source: is_xml(source) or layout_of(source))
+    runs = [read_run(block) for source in texts for block in find_runs(source.lines)]
     if len(logs) > 1 or (logs and len(runs) > 1):
         raise not_one_trial(
             found=f"{len(logs)} JTL files and {len(runs)} summaries",
@@ -59,14 +59,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
         return runs
     trial = _read_log(logs[0])
     return [_with_summary(trial, run) for run in runs] or [trial]
-
-
-def _is_log(source: Source) -> bool:
-    return is_xml(source) or layout_of(source) is not None
-
-
-def _read_summaries(source: Source) -> list[Entry]:
-    return [read_run(block) for block in find_runs(source.lines)]
 
 
 def _read_log(source: Source) -> ParsedTrial:

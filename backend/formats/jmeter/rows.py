@@ -229,11 +229,7 @@ def _positions(data: bytes, mark: bytes) -> Any:
 def _end_of_rows(data: bytes) -> int:
     """Behind the last line feed that is not within quotes; all of it at the end of a file."""
     quotes, feeds = _positions(data, b'"'), _positions(data, b"\n")
-    if not data.endswith(b"\n"):
-        return len(data) if len(quotes) % 2 == 0 else _behind_last(quotes, feeds)
-    return _behind_last(quotes, feeds)
-
-
-def _behind_last(quotes: Any, feeds: Any) -> int:
+    if not data.endswith(b"\n") and len(quotes) % 2 == 0:
+        return len(data)
     outside = feeds[np.searchsorted(quotes, feeds) % 2 == 0]
     return int(outside[-1]) + 1 if len(outside) else 0

@@ -45,10 +45,6 @@ def error_class(code: str, message: str) -> str:
     return "read" if code.endswith(READ_ENDS) else "other"
 
 
-def _no_threads() -> None:
-    return None
-
-
 Threads = Callable[[], "pl.Series | None"]
 
 
@@ -57,8 +53,7 @@ class Samples:
 
     def __init__(self) -> None:
         self.requests = Gathering()
-        self.count = self.ok = self.completed = self.transactions = 0
-        self.bytes = 0
+        self.count = self.ok = self.completed = self.transactions = self.bytes = 0
         self.codes: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
         self.names: Counter[str] = Counter()
@@ -68,7 +63,7 @@ class Samples:
         self._before: tuple[pl.DataFrame, Threads] | None = None
 
     def add(
-        self, frame: pl.DataFrame, line: int | None = None, threads: Threads = _no_threads
+        self, frame: pl.DataFrame, line: int | None = None, threads: Threads = lambda: None
     ) -> None:
         """Add samples; transactions and the parts of a redirect are no requests of their own."""
         self._refuse_impossible(frame, line)
@@ -306,11 +301,8 @@ def _parts(rows: pl.DataFrame, named: list[str]) -> pl.Series:
     """Which rows are parts of the row that stands before them in their thread."""
     import polars as pl
 
-    label, start, end = (
-        pl.col("label"),
-        pl.col("timeStamp"),
-        pl.col("timeStamp") + pl.col("elapsed"),
-    )
+    label, start = pl.col("label"), pl.col("timeStamp")
+    end = start + pl.col("elapsed")
     is_top = ~label.is_in(named)
 
     def of_parent(value: pl.Expr) -> pl.Expr:

@@ -35,16 +35,10 @@ def _scenario(text: str) -> Asked | None:
     """The scenario of a line such as "* default: 5 looping VUs for 2s (gracefulStop: 30s)"."""
     if not text.startswith("* "):
         return None
-    for position in _colons(text):
-        asked = _executor(text[position + 1 :].split())
-        if asked is not None:
-            return asked
-    return None
-
-
-def _colons(text: str) -> list[int]:
     # A scenario's name may have a colon too.
-    return [position for position, letter in enumerate(text[:400]) if letter == ":"]
+    colons = [position for position, letter in enumerate(text[:400]) if letter == ":"]
+    executors = (_executor(text[position + 1 :].split()) for position in colons)
+    return next(filter(None, executors), None)
 
 
 def _executor(words: list[str]) -> Asked | None:

@@ -33,20 +33,10 @@ WORDS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
 )
 # k6's error codes; for those left out, the text has to tell.
 CODES = {
-    "1050": "timeout",
-    "1100": "connect",
-    "1101": "connect",
-    "1110": "connect",
-    "1111": "connect",
+    **dict.fromkeys(("1050", "1211"), "timeout"),
+    **dict.fromkeys(("1100", "1101", "1110", "1111", "1210", "1212", "1213"), "connect"),
+    **dict.fromkeys(("1300", "1301", "1310", "1311"), "connect"),
     "1201": "write",
-    "1210": "connect",
-    "1211": "timeout",
-    "1212": "connect",
-    "1213": "connect",
-    "1300": "connect",
-    "1301": "connect",
-    "1310": "connect",
-    "1311": "connect",
 }
 
 
@@ -99,7 +89,7 @@ class Requests:
         status = frame["status"].cast(pl.Int64, strict=False)
         if status.null_count() != frame["status"].null_count():
             raise _bad_value(DURATION, "a status that is no number")
-        _add_counts(self.statuses, frame["status"])
+        self.statuses.update(dict(frame["status"].value_counts().rows()))
         self.urls.update(frame["url"].unique().head(2).to_list())
         self._add_failures(frame.filter(frame["status"] == NO_RESPONSE))
         answered = frame["status"].ne_missing(NO_RESPONSE)
@@ -127,7 +117,7 @@ class Requests:
         dropped = self.sums["dropped_iterations"]
         return ParsedTrial(
             tool=NAME,
-            url=self._url(),
+            url=next(iter(self.urls)) if len(self.urls) == 1 else None,
             loop="open" if dropped else None,
             requests_completed=self.gathering.completed if has_statuses else None,
             requests_ok=self.ok,
@@ -139,9 +129,6 @@ class Requests:
             incomplete=was_cut,
             **self.gathering.sampled(RESOLUTION_US, samples=self.rows),
         )
-
-    def _url(self) -> str | None:
-        return next(iter(self.urls)) if len(self.urls) == 1 else None
 
     def _status_counts(self) -> dict[str, int]:
         return {
@@ -169,11 +156,6 @@ class Requests:
         if attempts in (self.rows, self.rows + 1):
             return ()
         return (f"{attempts} requests were counted, {self.rows} have a duration",)
-
-
-def _add_counts(counter: Counter[str | None], values: pl.Series) -> None:
-    for value, count in values.value_counts().rows():
-        counter[value] += count
 
 
 def _class_of(code: str | None, text: str) -> str:

@@ -72,7 +72,8 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     """The trial of these files; several runs in one text are several."""
     files, others = split_sources(sources, kind_of)
     tables = [read_table(source) for source in files]
-    trials, runs = read_each(_read_documents, others), read_each(_read_console, others)
+    trials = list(map(read_document, read_each(_documents, others)))
+    runs = list(map(read_run, read_each(find_runs, others)))
     if not tables and not (trials and runs):
         return trials or runs
     by_kind = {table.kind: table for table in tables}
@@ -85,14 +86,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     if trial is None:
         return runs or [_says_nothing(tables)]
     return [reduce(_with_console, runs, trial)]
-
-
-def _read_documents(source: Source) -> list[Entry]:
-    return [read_document(document) for document in _documents(source)]
-
-
-def _read_console(source: Source) -> list[Entry]:
-    return [read_run(block) for block in find_runs(source.lines)]
 
 
 def _together(tables: dict[str, Table], trials: Sequence[Entry]) -> ParsedTrial | None:

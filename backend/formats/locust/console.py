@@ -6,7 +6,7 @@ from backend.formats.locust.errors import by_class, completed
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.refusals import read_or_refuse
-from backend.formats.text import Line, blocks, last_line
+from backend.formats.text import Line, Source, blocks, last_line
 
 NAME = "locust"
 STARTED = "Starting Locust "
@@ -30,8 +30,9 @@ def is_header(line: Line) -> bool:
     return "# reqs" in line.text and "# fails" in line.text
 
 
-def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
+def find_runs(source: Source) -> list[list[Line]]:
     """The lines of each run, from where locust says that it starts."""
+    lines = source.lines
     starts = [at for at, line in enumerate(lines) if STARTED in line.text]
     headers = [at for at, line in enumerate(lines) if is_header(line)]
     if headers and (not starts or headers[0] < starts[0]):

@@ -6,14 +6,13 @@ from typing import Any
 
 from backend.formats.model import Latency, ParsedTrial
 from backend.formats.numbers import require_count, require_number, step_us
+from backend.formats.refusals import MOST_CONNECTIONS
 
 NAME = "published"
 SETTING = "setting:"
 KIB = 1024
 # Rates of a publication are rounded, and some count 1,000 bytes as a kilobyte.
 ROUNDED_SHARE = 0.1
-# What the columns of the database hold.
-MOST_CONNECTIONS = 2**31 - 1
 LONGEST_NAME, LONGEST_PATH, LONGEST_TOOL = 200, 2000, 80
 SERVER = ("server", "version", "runtime")
 WORKLOAD = ("workload", "method", "path", "payload_bytes", "keepalive")

@@ -30,12 +30,8 @@ UNANSWERED = "0"
 START, CODE, LATENCY, BYTES_IN = "timestamp", "code", "latency", "bytes_in"
 ERROR, URL = "error", "url"
 COLUMNS: dict[str, type] = {
-    START: int,
-    CODE: int,
-    LATENCY: int,
-    BYTES_IN: int,
-    ERROR: str,
-    URL: str,
+    **dict.fromkeys((START, CODE, LATENCY, BYTES_IN), int),
+    **dict.fromkeys((ERROR, URL), str),
 }
 JSON_KEYS = tuple(f'"{name}":' for name in (CODE, START, LATENCY, BYTES_IN, "bytes_out", ERROR))
 CELLS = "timestamp,code,latency,bytes_out,bytes_in,error,body,attack,seq,method,url,headers"
@@ -110,11 +106,7 @@ class Attempts:
             requests_completed=self.count - unanswered,
             requests_ok=succeeded(statuses),
             bytes_received=self.bytes_in,
-            errors={
-                **counted_classes({}),
-                **self.classes,
-                "status": failed(statuses),
-            },
+            errors={**counted_classes({}), **self.classes, "status": failed(statuses)},
             tool_errors=dict(self.texts),
             status_counts=statuses,
             incomplete=incomplete,
