@@ -62,7 +62,7 @@ def read_run(run: Run) -> dict[str, Any]:
 
 
 def _current(run: Run) -> dict[str, Any]:
-    current: dict[str, Any] = {
+    return {
         "server_host": run.server_host and identity_fields(run.server_host),
         "client_host": run.client_host and identity_fields(run.client_host),
         "started_at": as_text(run.started_at),
@@ -70,7 +70,6 @@ def _current(run: Run) -> dict[str, Any]:
         "labels": run.labels,
         "notes": run.notes,
     }
-    return current
 
 
 def _host_fields(read: Mapping[str, Any] | None) -> dict[str, Any] | None:

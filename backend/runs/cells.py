@@ -67,11 +67,7 @@ def _throughput_of(counted: Sequence[Trial]) -> float | None:
 
 
 def _count_and_check(cell: Cell, figures: Sequence[CheckInput], *, warmed_up: bool | None) -> None:
-    findings = check_cell(
-        figures,
-        min_trials=cell.run.workspace.min_trials,
-        warmed_up=warmed_up,
-    )
+    findings = check_cell(figures, min_trials=cell.run.workspace.min_trials, warmed_up=warmed_up)
     cell.checks = [finding.as_dict() for finding in findings]
     cell.trial_count = sum(trial.has_figures for trial in figures)
 

@@ -32,9 +32,7 @@ def active_corrections(run_id: UUID) -> Sequence[Correction]:
     return standing_corrections_of_runs([run_id])[run_id]
 
 
-def standing_corrections_of_runs(
-    run_ids: Collection[UUID],
-) -> Mapping[UUID, Sequence[Correction]]:
+def standing_corrections_of_runs(run_ids: Collection[UUID]) -> Mapping[UUID, Sequence[Correction]]:
     """By run, as `active_corrections`; a run without any has none."""
     corrections: dict[UUID, list[Correction]] = defaultdict(list)
     for correction in Correction.objects.filter(run__in=run_ids, undone_at=None):

@@ -32,7 +32,9 @@ from backend.runs.models import (
     Workload,
 )
 from backend.runs.registry import (
+    HOST_ROLES,
     MODELS,
+    PARTS,
     SeriesIdentity,
     identity_fields,
     identity_hash,
@@ -41,6 +43,7 @@ from backend.runs.registry import (
     register_series,
     register_servers,
     register_workloads,
+    roles_of,
 )
 from backend.runs.regrouping import regroup_all
 from backend.runs.renaming import remember_name
@@ -55,8 +58,6 @@ MAX_RUNS = 1000
 MAX_TRIALS = 50_000
 # Of a workspace. Each holds the rows that it merged; the audit log tells of those before.
 UNDONE_KEPT = 1000
-HOST_ROLES = ("server_host", "client_host")
-_PARTS = ("server", "workload", *HOST_ROLES)
 
 
 class MergeRefused(InvalidInput):
@@ -208,24 +209,23 @@ WHERE {part}_id = %s
 
 def _keep_what_was_read(kind: FormerName.Kind, rows: Sequence[Row]) -> None:
     """Write the identity fields into `as_read` of all trials or runs, where none are kept yet."""
-    roles = HOST_ROLES if kind == Kind.HOST else (str(kind),)
     statement = _OF_RUNS if kind == Kind.HOST else _OF_TRIALS
     with connection.cursor() as cursor:
         for row in rows:
             fields = json.dumps(identity_fields(row))
-            for part in roles:
+            for part in roles_of(kind):
                 cursor.execute(statement.format(part=part), [part, fields, row.pk])
 
 
 def _replace_row(workspace: Workspace, kind: FormerName.Kind, row: Row, into: Row) -> None:
     """Give all series and runs of `row` the row `into`."""
-    roles = HOST_ROLES if kind == Kind.HOST else (str(kind),)
+    roles = roles_of(kind)
     of_row = Q()
     for role in roles:
         of_row |= Q(**{role: row})
         if kind == Kind.HOST:
             Run.with_trash.filter(**{role: row}).update(**{role: into})
-    all_series = list(Series.objects.filter(of_row).select_related(*_PARTS))
+    all_series = list(Series.objects.filter(of_row).select_related(*PARTS))
     identities = []
     for series in all_series:
         changed: Any = {role: into for role in roles if getattr(series, role) == row}
@@ -283,8 +283,7 @@ def _row_of(merged: Merge, entry: dict[str, Any]) -> Any:
 def _runs_named(workspace: Workspace, kind: FormerName.Kind, names: Sequence[str]) -> Sequence[Run]:
     """The runs that were read, or corrected, to have one of these names."""
     corrected = Correction.objects.filter(undone_at=None, run__workspace=workspace)
-    fields = HOST_ROLES if kind == Kind.HOST else (str(kind),)
-    of_run = Q(pk__in=corrected.filter(field__in=fields, value__in=names).values("run"))
+    of_run = Q(pk__in=corrected.filter(field__in=roles_of(kind), value__in=names).values("run"))
     if kind == Kind.HOST:
         for role in HOST_ROLES:
             of_run |= Q(**{f"as_read__{role}__name__in": names})

@@ -26,7 +26,13 @@ from backend.runs.corrections import active_corrections
 from backend.runs.host_facts import client_offset_s
 from backend.runs.models import Cell, Correction, Observation, Run, Trial
 from backend.runs.refusals import RunElsewhere
-from backend.runs.registry import SeriesIdentity, lock_names, register_host, register_series
+from backend.runs.registry import (
+    PARTS,
+    SeriesIdentity,
+    lock_names,
+    register_host,
+    register_series,
+)
 
 # The CPU time at a trial's start or end is known only with a sample this close to it.
 REACH_S = 5.0
@@ -148,10 +154,8 @@ def _set_server_host(run: Run, observation: Observation) -> None:
     run.server_host = register_host(run.workspace, observation.host)
     run.facts = {**run.facts, "server": dict(observation.host.get("facts") or {})}
     run.save(update_fields=["server_host", "facts"])
-    parts = ("server", "workload", "server_host", "client_host")
-    cells = list(
-        Cell.objects.filter(run=run).select_related(*(f"series__{part}" for part in parts))
-    )
+    rows = Cell.objects.filter(run=run)
+    cells = list(rows.select_related(*(f"series__{part}" for part in PARTS)))
     identities = [
         replace(SeriesIdentity.of(cell.series), server_host=run.server_host) for cell in cells
     ]
@@ -280,13 +284,8 @@ def _with(observed: Mapping[str, Any], before: Mapping[str, Any], run: Run) -> d
     """
     if OBSERVED_KEY in before and not run.same_host:
         return {**before, **observed}
-    return _filled(before, observed)
-
-
-def _filled(measured: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, Any]:
-    """Both; where both have a value, the measured one."""
-    with_value = {key: value for key, value in measured.items() if value is not None}
-    return {**measured, **observed, **with_value}
+    measured = {key: value for key, value in before.items() if value is not None}
+    return {**before, **observed, **measured}
 
 
 def _client_offset_s(run: Run) -> float | None:

@@ -43,6 +43,9 @@ MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
     FormerName.Kind.HOST: Host,
     FormerName.Kind.WORKLOAD: Workload,
 }
+# The columns of runs and series that hold a host, and the rows that a series is made of.
+HOST_ROLES = ("server_host", "client_host")
+PARTS = ("server", "workload", *HOST_ROLES)
 _FIELDS = {Server: SERVER_FIELDS, Host: HOST_FIELDS, Workload: WORKLOAD_FIELDS}
 Row = TypeVar("Row", Server, Host, Workload)
 HIGHEST_SLOT = 32_000
@@ -58,6 +61,11 @@ class NamesBusy(Away):
 
     def __init__(self) -> None:
         super().__init__("Names of servers, hosts or workloads are changed at the moment.")
+
+
+def roles_of(kind: FormerName.Kind) -> tuple[str, ...]:
+    """The columns of series that hold a server, host or workload."""
+    return HOST_ROLES if kind == FormerName.Kind.HOST else (str(kind),)
 
 
 def lock_names(workspace: Workspace, *, exclusive: bool = False) -> None:
@@ -215,10 +223,6 @@ def _choose_slots(workspace: Workspace, servers: Collection[Server]) -> None:
         server.slot = slots[server.name]
 
 
-# The rows that a series is made of.
-_PARTS = ("server", "workload", "server_host", "client_host")
-
-
 @dataclass(frozen=True, slots=True)
 class SeriesIdentity:
     """What makes results one series: everything but the load."""
@@ -241,7 +245,7 @@ class SeriesIdentity:
         """SHA-256 over the identities of the parts."""
         return identity_of(
             {
-                **{part: _identity(getattr(self, part)) for part in _PARTS},
+                **{part: _identity(getattr(self, part)) for part in PARTS},
                 "tool": self.tool,
                 "tool_version": self.tool_version,
                 "loop": self.loop,
@@ -263,7 +267,7 @@ def register_series(workspace: Workspace, identities: Sequence[SeriesIdentity]) 
         insert_rows(Series, rows, ignore_conflicts=True)
         stored |= _stored_series(workspace, missing)
     for identity, key in keys.items():
-        for part in _PARTS:
+        for part in PARTS:
             setattr(stored[key], part, getattr(identity, part))
     return [stored[keys[identity]] for identity in identities]
 

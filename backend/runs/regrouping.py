@@ -5,7 +5,7 @@ It starts from what was read (runs/as_read.py), so it gives what recording the r
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +27,8 @@ from backend.runs.identity import canonical_json
 from backend.runs.measured import server_texts
 from backend.runs.models import Cell, Correction, Host, Run, Series, Trial
 from backend.runs.registry import (
+    HOST_ROLES,
+    PARTS,
     SeriesIdentity,
     identity_fields,
     register_host,
@@ -43,8 +45,7 @@ _PLACES = {id_: place for place, id_ in enumerate(CHECKS)}
 # Of one transaction that undoes a merge: so many runs and trials are in memory at a time; one run
 # is never divided.
 RUNS_AT_ONCE, TRIALS_AT_ONCE = 50, 10_000
-_HOST_ROLES = ("server_host", "client_host")
-_RUN_COLUMNS = (*_HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
+_RUN_COLUMNS = (*HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
 # The active corrections of each run, the earliest first.
 _OfRuns = Mapping[UUID, Sequence[Correction]]
 _TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read", "checks", "server_tail")
@@ -66,7 +67,7 @@ def write_columns(run: Run, corrections: Sequence[Correction]) -> None:
     """
     read = read_run(run)
     corrected = correct_run(read, corrections)
-    for role in _HOST_ROLES:
+    for role in HOST_ROLES:
         setattr(run, role, register_host(run.workspace, corrected[role]))
     for name in ("started_at", "finished_at"):
         setattr(run, name, as_time(corrected[name]))
@@ -109,20 +110,20 @@ def _write_hosts(runs: Sequence[Run], corrections: _OfRuns) -> None:
     for run in runs:
         read = read_run(run)
         corrected = correct_run(read, corrections[run.pk])
-        for role in _HOST_ROLES:
+        for role in HOST_ROLES:
             key = canonical_json(corrected[role])
             if key not in hosts:
                 hosts[key] = register_host(run.workspace, corrected[role])
             setattr(run, role, hosts[key])
         run.as_read = run_as_read(read, run)
-    Run.with_trash.bulk_update(runs, [*_HOST_ROLES, "as_read"])
+    Run.with_trash.bulk_update(runs, [*HOST_ROLES, "as_read"])
 
 
 def _regroup_trials(runs: Sequence[Run], corrections: _OfRuns) -> None:
     by_id = {run.pk: run for run in runs}
     rows = Trial.objects.filter(run__in=runs).only(*_TRIAL_COLUMNS)
     trials = list(rows.order_by("run", "ordinal"))
-    give_cells(trials, "server", "workload", "server_host", "client_host")
+    give_cells(trials, *PARTS)
     for trial in trials:
         trial.run = by_id[trial.run_id]
     before = [_stored_columns(trial) for trial in trials]
@@ -231,14 +232,12 @@ def _series_of(
     servers = register_servers(workspace, [parts["server"] for parts in corrected])
     workloads = register_workloads(workspace, [parts["workload"] for parts in corrected])
     identities = [
-        SeriesIdentity(
+        replace(
+            SeriesIdentity.of(trial.cell.series),
             server=server,
             workload=workload,
             server_host=trial.run.server_host,
             client_host=trial.run.client_host,
-            tool=trial.cell.series.tool,
-            tool_version=trial.cell.series.tool_version,
-            loop=trial.cell.series.loop,
         )
         for trial, server, workload in zip(trials, servers, workloads, strict=True)
     ]

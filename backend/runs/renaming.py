@@ -17,10 +17,12 @@ from backend.runs.models import FormerName, Merge, Series
 from backend.runs.names import MAX_NAME
 from backend.runs.registry import (
     MODELS,
+    PARTS,
     SeriesIdentity,
     identity_fields,
     identity_hash,
     lock_names,
+    roles_of,
 )
 from backend.runs.search import UNKNOWN
 from backend.runs.shown import shown_rows
@@ -105,12 +107,10 @@ def _rename_rows(workspace: Workspace, kind: FormerName.Kind, former: str, curre
         row.name = current
         row.identity = identity_hash(identity_fields(row))
     model._default_manager.bulk_update(rows, ["name", "identity"], batch_size=_BATCH)
-    roles = ("server_host", "client_host") if kind == Kind.HOST else (str(kind),)
     affected = Q()
-    for role in roles:
+    for role in roles_of(kind):
         affected |= Q(**{f"{role}__in": [row.pk for row in rows]})
-    parts = ("server", "workload", "server_host", "client_host")
-    all_series = list(Series.objects.filter(affected, workspace=workspace).select_related(*parts))
+    all_series = list(Series.objects.filter(affected, workspace=workspace).select_related(*PARTS))
     for row in all_series:
         row.key = SeriesIdentity.of(row).key
     Series.objects.bulk_update(all_series, ["key"], batch_size=_BATCH)
