@@ -53,10 +53,6 @@ def _find_few_trials(cell: CellInput) -> str | None:
     return f"{count} {noun}; the workspace asks for {cell.least_trials}."
 
 
-def _find_no_warmup(cell: CellInput) -> str | None:
-    return "Every trial counts, also the first." if cell.warmed_up is False else None
-
-
 def _find_spread(cell: CellInput) -> str | None:
     """Whether the true coefficient of variation is above 5 %, by its lower confidence bound."""
     rates = cell.rates
@@ -163,7 +159,9 @@ CELL_RULES = (
         explanation="There was no warm-up before the counted trials, so connecting, cold "
         "caches and just-in-time compilation are part of the figures.",
         remedy="Add a warm-up to the plan.",
-        find=_find_no_warmup,
+        find=lambda cell: (
+            "Every trial counts, also the first." if cell.warmed_up is False else None
+        ),
     ),
     CellRule(
         id="spread",

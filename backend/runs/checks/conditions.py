@@ -16,12 +16,6 @@ COMPILING = re.compile(r"\b(PyPy|JVM|OpenJDK|HotSpot|GraalVM|Java|Jython|JRuby)\
 ANSWERS_BEFORE_READING = "answers_before_reading"
 
 
-def _find_publication(trial: CheckInput) -> str | None:
-    if not trial.publication:
-        return None
-    return f"Copied from: {trial.publication}."
-
-
 def _find_request_limit(trial: CheckInput) -> str | None:
     asked_s, elapsed_s = trial.evidence.asked.duration_s, trial.elapsed_s
     if trial.tool != "ab" or asked_s is None or elapsed_s is None:
@@ -63,7 +57,7 @@ CONDITION_RULES = (
         explanation="The figures are copied from a publication. There is no output of the load "
         "tool, so nothing can be checked, and the spread of the trials is unknown.",
         remedy="Read the publication, or measure again.",
-        find=_find_publication,
+        find=lambda trial: f"Copied from: {trial.publication}." if trial.publication else None,
     ),
     TrialRule(
         id="request-limit",

@@ -26,16 +26,6 @@ def claims_of_url(url: str | None) -> dict[str, Any]:
     return {"tls": parts.scheme == "https", "path": f"{parts.path or '/'}{query}"}
 
 
-def contradicts_envelope(trial: CheckInput) -> str | None:
-    """Contradictions that make the trial another measurement than its name says."""
-    return " ".join(_contradictions(trial)) or None
-
-
-def not_as_asked(trial: CheckInput) -> str | None:
-    """Differences that change the conditions of the trial, not what was measured."""
-    return " ".join(_departures(trial)) or None
-
-
 def one_host(trial: CheckInput) -> str | None:
     """Signs that client and server are one machine, where the envelope does not say so."""
     if trial.same_host:
@@ -67,6 +57,7 @@ def _split(url: str | None) -> Any:
 
 
 def _contradictions(trial: CheckInput) -> Iterator[str]:
+    """What makes the trial another measurement than its name says."""
     asked, printed = trial.evidence.asked, trial.evidence.printed
     if _differ(asked.connections, printed.connections):
         yield _both("connections", asked.connections, printed.connections)
@@ -86,6 +77,7 @@ def _contradictions(trial: CheckInput) -> Iterator[str]:
 
 
 def _departures(trial: CheckInput) -> Iterator[str]:
+    """What changes the conditions of the trial, not what was measured."""
     asked, printed = trial.evidence.asked, trial.evidence.printed
     if _differ(asked.threads, printed.threads):
         yield _both("threads", asked.threads, printed.threads)
@@ -137,35 +129,29 @@ CONTRADICTION_RULES = (
         id="contradicts-envelope",
         severity="error",
         title="The output contradicts what was declared",
-        explanation=(
-            "Connections, rate, keep-alive, TLS, method or the size of responses in the output "
-            "differ from what the envelope declares. The trial measured something else than "
-            "its name says."
-        ),
+        explanation="Connections, rate, keep-alive, TLS, method or the size of responses in the "
+        "output differ from what the envelope declares. The trial measured something else than its "
+        "name says.",
         remedy="Correct the envelope, or repeat the trial with the declared values.",
         withholds="all",
-        find=contradicts_envelope,
+        find=lambda trial: " ".join(_contradictions(trial)) or None,
     ),
     TrialRule(
         id="not-as-asked",
         severity="warning",
         title="Not measured as declared",
-        explanation=(
-            "Threads, path or duration in the output differ from what the envelope declares. "
-            "The figures are those of the output."
-        ),
+        explanation="Threads, path or duration in the output differ from what the envelope "
+        "declares. The figures are those of the output.",
         remedy="Correct the envelope, or repeat the trial with the declared values.",
-        find=not_as_asked,
+        find=lambda trial: " ".join(_departures(trial)) or None,
     ),
     TrialRule(
         id="one-host",
         severity="warning",
         title="Client and server look like one host",
-        explanation=(
-            "The load tool called its own host (localhost, 127.0.0.1 or ::1), or both hosts "
-            "have one name, and the envelope does not say that they are one machine. If they "
-            "are, the load tool takes processor time from the server."
-        ),
+        explanation="The load tool called its own host (localhost, 127.0.0.1 or ::1), or both "
+        "hosts have one name, and the envelope does not say that they are one machine. If they "
+        "are, the load tool takes processor time from the server.",
         remedy="Say in the upload that they are one machine (same_host in an envelope), or "
         "give the hosts different names.",
         find=one_host,

@@ -4,6 +4,7 @@ Hartigan, J. A. & Hartigan, P. M. (1985), The Dip Test of Unimodality, Annals of
 the search for the modal interval follows Hartigan, P. M. (1985), Algorithm AS 217.
 """
 
+import operator
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -56,7 +57,7 @@ def dip(values: Sequence[float]) -> float:
     x = sorted(values)
     low, high, widest = 0, len(x) - 1, 1.0
     while low < high:
-        below, above = _hull(x, low, high, _is_convex), _hull(x, low, high, _is_concave)
+        below, above = _hull(x, low, high, operator.lt), _hull(x, low, high, operator.gt)
         gap, inner_low, inner_high = _modal_interval(x, below, above)
         if gap < widest:
             break
@@ -72,7 +73,10 @@ def dip(values: Sequence[float]) -> float:
 def _hull(
     x: Sequence[float], low: int, high: int, turns: Callable[[float, float], bool]
 ) -> list[int]:
-    """The vertices of a bound of the steps (x[i], i), from `low` to `high`."""
+    """The vertices of a bound of the steps (x[i], i), from `low` to `high`.
+
+    `turns`: `lt` of the slopes for the convex bound, which is below, `gt` for the concave one.
+    """
     vertices: list[int] = []
     for point in range(low, high + 1):
         while len(vertices) > 1:
@@ -84,14 +88,6 @@ def _hull(
             vertices.pop()
         vertices.append(point)
     return vertices
-
-
-def _is_convex(old: float, new: float) -> bool:
-    return old < new
-
-
-def _is_concave(old: float, new: float) -> bool:
-    return old > new
 
 
 def _modal_interval(

@@ -111,15 +111,7 @@ def _find_coarse_steps(trial: CheckInput) -> str | None:
     return f"The tool prints steps of {step}; the typical latency is {typical}."
 
 
-def _find_thin_tail(trial: CheckInput) -> str | None:
-    return _thin(trial, TAIL_PERCENTILES)
-
-
-def _find_thin_far_tail(trial: CheckInput) -> str | None:
-    return _thin(trial, FAR_TAIL_PERCENTILES)
-
-
-def _thin(trial: CheckInput, names: tuple[str, ...]) -> str | None:
+def _find_thin_tail(trial: CheckInput, names: tuple[str, ...]) -> str | None:
     """The first of these percentiles above which there are too few requests."""
     n = trial.requests_completed
     if not n:
@@ -232,7 +224,7 @@ LATENCY_RULES = (
         "percentile changes a lot from trial to trial. A p99 needs at least 1,000 requests.",
         remedy="Measure longer, or compare a lower percentile.",
         source="Binomial interval of a sample quantile",
-        find=_find_thin_tail,
+        find=lambda trial: _find_thin_tail(trial, TAIL_PERCENTILES),
     ),
     TrialRule(
         id="far-tail-samples",
@@ -242,7 +234,7 @@ LATENCY_RULES = (
         "trial to trial. A p99.9 needs at least 10,000 requests.",
         remedy="Measure longer, or compare p99.",
         source="Binomial interval of a sample quantile",
-        find=_find_thin_far_tail,
+        find=lambda trial: _find_thin_tail(trial, FAR_TAIL_PERCENTILES),
     ),
     TrialRule(
         id="clock-tick",

@@ -49,11 +49,8 @@ def _find_no_host(trial: CheckInput) -> str | None:
 
 def _find_session(trial: CheckInput) -> str | None:
     parts = trial.session_parts
-    return (
-        f"{parts} agents generated load together; this trial is the part of one agent."
-        if parts
-        else None
-    )
+    sentence = f"{parts} agents generated load together; this trial is the part of one agent."
+    return sentence if parts else None
 
 
 def _find_used_ports(trial: CheckInput) -> str | None:

@@ -46,11 +46,8 @@ def _find_no_answers(trial: CheckInput) -> str | None:
 
 
 def _find_hang(trial: CheckInput) -> str | None:
-    return (
-        "After the trial, the server did not answer a request."
-        if trial.answers_after is False
-        else None
-    )
+    sentence = "After the trial, the server did not answer a request."
+    return sentence if trial.answers_after is False else None
 
 
 def _find_failures_counted_as_success(trial: CheckInput) -> str | None:
@@ -83,10 +80,6 @@ def _find_unknown_errors(trial: CheckInput) -> str | None:
 
 def _find_cut_off(trial: CheckInput) -> str | None:
     return "The output ends before the report is complete." if trial.incomplete else None
-
-
-def _find_exit_code(trial: CheckInput) -> str | None:
-    return f"The exit status is {trial.exit_code}." if trial.exit_code else None
 
 
 def _find_other_rate(trial: CheckInput) -> str | None:
@@ -207,7 +200,7 @@ OUTCOME_RULES = (
         title="The load tool reported a failure",
         explanation="The load tool ended with an exit status other than 0.",
         remedy="Read what the load tool printed about it.",
-        find=_find_exit_code,
+        find=lambda trial: f"The exit status is {trial.exit_code}." if trial.exit_code else None,
     ),
     TrialRule(
         id="throughput-disagrees",

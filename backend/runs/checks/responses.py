@@ -79,12 +79,10 @@ RESPONSE_RULES = (
         id="redirects",
         severity="warning",
         title="The server answered with redirects",
-        explanation=(
-            f"More than {percent(HIGH_ERROR_RATE)} of the responses have a 3xx status: the "
-            "server sent the client elsewhere and not the page. A redirect is no failed "
-            "request. Servers with and without redirects do different work, so they are not "
-            "ranked together."
-        ),
+        explanation=f"More than {percent(HIGH_ERROR_RATE)} of the responses have a 3xx status: the "
+        "server sent the client elsewhere and not the page. A redirect is no failed "
+        "request. Servers with and without redirects do different work, so they are not "
+        "ranked together.",
         remedy="Measure the address that the redirect names.",
         find=many_redirects,
     ),
@@ -92,11 +90,9 @@ RESPONSE_RULES = (
         id="not-2xx",
         severity="error",
         title="Redirects or failed requests, the output does not say",
-        explanation=(
-            f"More than {percent(HIGH_ERROR_RATE)} of the responses are not 2xx, and the load "
-            "tool counts redirects (3xx) and errors (4xx, 5xx) together. The number of failed "
-            "requests is unknown, and a server that refuses work looks fast."
-        ),
+        explanation=f"More than {percent(HIGH_ERROR_RATE)} of the responses are not 2xx, and the "
+        "load tool counts redirects (3xx) and errors (4xx, 5xx) together. The number of failed "
+        "requests is unknown, and a server that refuses work looks fast.",
         remedy="Open the address once to see its status.",
         source=REFUSALS_RANKED,
         withholds="all",
@@ -106,13 +102,11 @@ RESPONSE_RULES = (
         id="closes-unannounced",
         severity="warning",
         title="The errors are probably closed connections, not failed requests",
-        explanation=(
-            "The server closes the connection after each answer without saying so. wrk sends "
-            "its next request on that connection, and counts a read error for it: one for each "
-            "answer. The printed error rate of about 50 % is then no error rate of the server. "
-            "Of servers that really lose some share of their requests, 0.5 % print such "
-            "figures by chance (200,000 simulated trials, each share equally likely)."
-        ),
+        explanation="The server closes the connection after each answer without saying so. wrk "
+        "sends its next request on that connection, and counts a read error for it: one for each "
+        "answer. The printed error rate of about 50 % is then no error rate of the server. Of "
+        "servers that really lose some share of their requests, 0.5 % print such figures by chance "
+        "(200,000 simulated trials, each share equally likely).",
         remedy="Measure the server with ab, or let it answer with Connection: close.",
         find=closes_unannounced,
     ),
@@ -120,14 +114,10 @@ RESPONSE_RULES = (
         id="client-fault",
         severity="error",
         title=f"More than {percent(HIGH_ERROR_RATE)} of the attempts failed on the client",
-        explanation=(
-            "The client host ran out of ports or open files, so a part of the load never "
-            "reached the server. These attempts are no errors of the server."
-        ),
-        remedy=(
-            "Allow more open files (ulimit -n) or local ports (net.ipv4.ip_local_port_range), "
-            "use keep-alive, or lower the load."
-        ),
+        explanation="The client host ran out of ports or open files, so a part of the load never "
+        "reached the server. These attempts are no errors of the server.",
+        remedy="Allow more open files (ulimit -n) or local ports (net.ipv4.ip_local_port_range), "
+        "use keep-alive, or lower the load.",
         withholds="all",
         find=client_faults,
     ),
@@ -135,10 +125,8 @@ RESPONSE_RULES = (
         id="client-fault-few",
         severity="info",
         title="Some attempts failed on the client",
-        explanation=(
-            "The client host ran out of ports or open files now and then. These attempts never "
-            "reached the server and are not among its errors."
-        ),
+        explanation="The client host ran out of ports or open files now and then. These attempts "
+        "never reached the server and are not among its errors.",
         remedy="Allow more open files (ulimit -n) or local ports.",
         find=few_client_faults,
     ),

@@ -92,10 +92,6 @@ def _find_unsteadiness(trial: CheckInput) -> str | None:
     )
 
 
-def _find_stall(trial: CheckInput) -> str | None:
-    return _stalled_seconds(trial) or _stalled_request(trial)
-
-
 def _stalled_seconds(trial: CheckInput) -> str | None:
     """Seconds with hardly a response. The first is left out: connections are opened in it."""
     rates = trial.second_rates_rps[1:]
@@ -195,7 +191,7 @@ THROUGHPUT_RULES = (
         remedy="Look at throughput over time, and measure latency in an open loop, for example "
         "with wrk2, vegeta or k6 at a constant arrival rate.",
         source="Tene, G. (2013), How NOT to Measure Latency",
-        find=_find_stall,
+        find=lambda trial: _stalled_seconds(trial) or _stalled_request(trial),
     ),
     TrialRule(
         id="missing-requests",
