@@ -7,25 +7,10 @@ from typing import Any
 from backend.runs.models import Trial
 
 FIGURES = (
-    "elapsed_s",
-    "requests_completed",
-    "requests_ok",
-    "bytes_received",
-    "throughput_rps",
-    "goodput_rps",
-    "error_rate",
-    "reported_rps",
-    "errors",
-    "tool_errors",
-    "status_counts",
-    "latency_mean_us",
-    "latency_min_us",
-    "latency_max_us",
-    "percentiles_us",
-    "percentiles_origin",
-    "latency_resolution_us",
-    "incomplete",
-    "error",
+    *("elapsed_s", "requests_completed", "requests_ok", "bytes_received", "throughput_rps"),
+    *("goodput_rps", "error_rate", "reported_rps", "errors", "tool_errors", "status_counts"),
+    *("latency_mean_us", "latency_min_us", "latency_max_us", "percentiles_us"),
+    *("percentiles_origin", "latency_resolution_us", "incomplete", "error"),
 )
 
 
@@ -61,9 +46,7 @@ def _of_trial(ordinal: int, old: Trial | None, new: Trial | None) -> Iterator[Ch
     before, after = _check_ids(old), _check_ids(new)
     if before != after:
         yield Change(ordinal, "checks", before, after)
-    if bool(old.histogram) != bool(new.histogram) or bytes(old.histogram or b"") != bytes(
-        new.histogram or b""
-    ):
+    if bytes(old.histogram or b"") != bytes(new.histogram or b""):
         yield Change(ordinal, "histogram", _presence(old.histogram), _presence(new.histogram))
 
 

@@ -8,10 +8,8 @@ from backend.accounts.models import User
 from backend.errors import InvalidInput
 from backend.runs.editing import correct
 from backend.runs.models import Correction, Run
+from backend.runs.names import MAX_LABELS, MAX_NAME
 from backend.runs.registry import lock_names
-
-MAX_LABEL = 200
-MAX_LABELS = 100
 
 
 class LabelRefused(InvalidInput):
@@ -44,9 +42,9 @@ def label_runs(runs: Sequence[Run], name: str, value: str, *, author: User | Non
 
 def _cleaned(part: str, text: str) -> str:
     text = text.strip()
-    if len(text) > MAX_LABEL or "\0" in text:
+    if len(text) > MAX_NAME or "\0" in text:
         raise LabelRefused(
-            f"The {part} of the label has {len(text)} characters, expected at most {MAX_LABEL}, "
+            f"The {part} of the label has {len(text)} characters, expected at most {MAX_NAME}, "
             "without NUL."
         )
     return text

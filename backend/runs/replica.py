@@ -34,13 +34,10 @@ def compute_near(versions: Versions, compute: Callable[[], bytes]) -> bytes:
 
     `compute` only reads. Raises what it raises.
     """
-    answer = _on_replica(versions, compute) if _is_worth_asking() else None
+    is_worth_asking = REPLICA in connections.settings and time.monotonic() > _failed_at + PAUSE_S
+    answer = _on_replica(versions, compute) if is_worth_asking else None
     counters.count(COUNTER, "primary" if answer is None else REPLICA)
     return compute() if answer is None else answer
-
-
-def _is_worth_asking() -> bool:
-    return REPLICA in connections.settings and time.monotonic() > _failed_at + PAUSE_S
 
 
 def _on_replica(versions: Versions, compute: Callable[[], bytes]) -> bytes | None:

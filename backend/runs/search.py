@@ -99,7 +99,9 @@ class RunSearch:
         """The runs of `rows` that match every field but the words."""
         if self.host:
             rows = rows.filter(_on_host(self.host))
-        rows = self._within(self._with_cells(rows))
+        if wanted := self.cells():
+            rows = rows.filter(Exists(Cell.objects.filter(wanted, run=OuterRef("pk"))))
+        rows = self._within(rows)
         return runs_in_state(rows, self.state) if self.state else rows
 
     def cells(self) -> Q:
@@ -114,10 +116,6 @@ class RunSearch:
     def without_cells(self) -> Self:
         """The same search, of any server, workload and tool."""
         return replace(self, server="", workload="", tool="")
-
-    def _with_cells(self, rows: QuerySet[Run]) -> QuerySet[Run]:
-        wanted = self.cells()
-        return rows.filter(Exists(_cells(wanted))) if wanted else rows
 
     def _within(self, rows: QuerySet[Run]) -> QuerySet[Run]:
         if not (self.since or self.until):
@@ -155,10 +153,6 @@ def _day(name: str, value: str) -> date:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
-
-
-def _cells(wanted: Q) -> QuerySet[Cell]:
-    return Cell.objects.filter(wanted, run=OuterRef("pk"))
 
 
 def _on_host(name: str) -> Q:

@@ -6,7 +6,7 @@ trash. Transactions may commit in another order than they wrote, so a run comes 
 been complete for a minute.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from django.db.models import Count, F, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Now
 
 from backend.runs.cursors import pack_cursor, read_instant_cursor
+from backend.runs.listing import fitting
 from backend.runs.models import Run, Trial
 from backend.runs.search import RunSearch
 from backend.runs.server_texts import SERVER_TEXTS
@@ -123,17 +124,11 @@ def read_part(
     )
 
 
-def _first_runs(run_ids: Sequence[UUID], most_trials: int) -> list[UUID]:
+def _first_runs(run_ids: list[UUID], most_trials: int) -> list[UUID]:
     """The first runs that have together at most `most_trials` trials; the first one in any case."""
     counted = Trial.objects.filter(run__in=run_ids).order_by().values_list("run")
     counts = dict(counted.annotate(Count("pk")))
-    total, chosen = 0, list[UUID]()
-    for run_id in run_ids:
-        total += counts.get(run_id, 0)
-        if chosen and total > most_trials:
-            break
-        chosen.append(run_id)
-    return chosen
+    return run_ids[: fitting([counts.get(run_id, 0) for run_id in run_ids], most_trials)]
 
 
 def _rows(trials: QuerySet[Trial]) -> Iterator[tuple[Any, ...]]:
