@@ -6,7 +6,6 @@ second run shows it too.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -106,7 +105,8 @@ def _baseline(rule: AlertRule, runs: QuerySet[Any], run: Run) -> Iterable[Run]:
     begun = _happened(rule, OPEN_STATES).order_by("first_at").values_list("first_at", flat=True)
     if (first_at := begun.first()) is not None:
         rows = rows.filter(happened_at__lt=first_at)
-    for first, last in _bad_spans(rule):
+    fixed = _happened(rule, [AlertState.FIXED]).order_by("-first_at")
+    for first, last in fixed.values_list("first_at", "last_at")[:HISTORY]:
         rows = rows.exclude(happened_at__gte=first, happened_at__lte=last)
     return rows[:HISTORY]
 
@@ -116,11 +116,6 @@ def _happened(rule: AlertRule, states: Iterable[str]) -> QuerySet[Any]:
     return Alert.objects.filter(rule=rule, state__in=states, first_run__isnull=False).annotate(
         first_at=happened_at_of("first_run__"), last_at=happened_at_of("last_run__")
     )
-
-
-def _bad_spans(rule: AlertRule) -> list[tuple[datetime, datetime]]:
-    fixed = _happened(rule, [AlertState.FIXED]).order_by("-first_at")
-    return list(fixed.values_list("first_at", "last_at")[:HISTORY])
 
 
 def _threshold(rule: AlertRule) -> float:

@@ -92,7 +92,7 @@ def _contests(
                 base = _pooled(baseline, alike, point, name)
                 if sample is not None and base is not None:
                     yield _Contest(
-                        subject=_subject(identity, sweep, name),
+                        subject=subject_of(identity, sweep, name),
                         label=sweep.group.label,
                         point=point,
                         metric=METRICS[name],
@@ -101,7 +101,7 @@ def _contests(
                     )
 
 
-def _subject(identity: tuple[Hashable, ...], sweep: Sweep, metric: str) -> str:
+def subject_of(identity: tuple[Hashable, ...], sweep: Sweep, metric: str) -> str:
     """The same for as long as what makes the series is the same, whatever its version."""
     named = repr((identity, sweep.group.held)).encode()
     return f"{metric} {hashlib.sha256(named).hexdigest()[:16]}"

@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
 from backend.alerts.models import Alert, AlertRule, RuleKind
+from backend.deliveries.channels import checked_name
 from backend.errors import Conflict, InvalidInput
 from backend.sharing.models import SavedView
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
-MAX_NAME = 120
 MAX_LABEL = 300
 MAX_RULES = 30
 METRICS = ("p99", "throughput")
@@ -96,7 +96,7 @@ def _lock(workspace_id: UUID) -> None:
 
 
 def _set(rule: AlertRule, asked: dict[str, Any]) -> None:
-    rule.name = _checked_name(str(asked.get("name") or ""))
+    rule.name = checked_name(str(asked.get("name") or ""), BadRule)
     rule.label = _checked_label(rule.kind, str(asked.get("label") or ""))
     rule.view = _checked_view(rule, asked.get("view"))
     rule.metrics = _checked_metrics(rule.kind, asked.get("metrics"))
@@ -107,13 +107,6 @@ def _set(rule: AlertRule, asked: dict[str, Any]) -> None:
     if others.exclude(pk=rule.pk).exists():
         raise RuleRefused(f"There is a rule “{rule.name}”. Choose another name.")
     rule.save()
-
-
-def _checked_name(name: str) -> str:
-    cleaned = " ".join(name.replace("\0", " ").split())
-    if not 1 <= len(cleaned) <= MAX_NAME:
-        raise BadRule(f"name: got {len(cleaned)} characters, expected 1 to {MAX_NAME} characters.")
-    return cleaned
 
 
 def _checked_label(kind: str, label: str) -> str:

@@ -1,14 +1,12 @@
 """Rules with a threshold: error rates of a run, noise of its hosts, silence of agents."""
 
-import hashlib
 from datetime import datetime, timedelta
 from math import expm1
 
 from backend.accounts.models import Workspace
-from backend.alerts.regressions import identity_of_series
+from backend.alerts.regressions import identity_of_series, subject_of
 from backend.alerts.sighting import Sighting
 from backend.analysis.compare.gathering import gather
-from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import text_of
@@ -27,16 +25,13 @@ def judge_error_rates(query: CompareQuery, run: Run, most: float) -> list[Sighti
     good. Raises QueryError and NotVisible."""
     gathered = gather(query.with_filters(run=[run.pk]), [run.workspace_id])
     parts, axis = gathered.grouping.parts, gathered.grouping.x
-    return [_error_rate(_subject(sweep, parts), sweep, most, axis) for sweep in gathered.sweeps]
+    return [_error_rate(sweep, parts, most, axis) for sweep in gathered.sweeps]
 
 
-def _subject(sweep: Sweep, parts: tuple[str, ...]) -> str:
-    named = repr((identity_of_series(sweep.group.first, parts), sweep.group.held)).encode()
-    return f"error_rate {hashlib.sha256(named).hexdigest()[:16]}"
-
-
-def _error_rate(subject: str, sweep: Sweep, most: float, axis: str) -> Sighting:
-    rates = [(rate, point) for point in sweep.points if (rate := _rate(point)) is not None]
+def _error_rate(sweep: Sweep, parts: tuple[str, ...], most: float, axis: str) -> Sighting:
+    subject = subject_of(identity_of_series(sweep.group.first, parts), sweep, "error_rate")
+    figures = ((point.metrics["error_rate"].value, point) for point in sweep.points)
+    rates = [(rate, point) for rate, point in figures if rate is not None]
     if not rates:
         return Sighting(subject, None)
     bad = [(rate, point) for rate, point in rates if rate > most]
@@ -60,10 +55,6 @@ def _error_rate(subject: str, sweep: Sweep, most: float, axis: str) -> Sighting:
             "workload": sweep.group.first.workload.name,
         },
     )
-
-
-def _rate(point: Point) -> float | None:
-    return point.metrics["error_rate"].value
 
 
 def judge_hosts(run: Run, most: float) -> list[Sighting]:

@@ -73,8 +73,8 @@ def _trend_query(alert: Alert) -> str:
     }
     if rule.label:
         filters["label"] = sorted({*asked.wanted("label"), rule.label})
-    if data.get("axis") and data.get("x") is not None:
-        filters[data["axis"]] = [f"{data['x']:g}" if _is_number(data["x"]) else str(data["x"])]
+    if data.get("axis") and (x := data.get("x")) is not None:
+        filters[data["axis"]] = [f"{x:g}" if isinstance(x, int | float) else str(x)]
     kept = CompareQuery(
         filters=asked.with_filters(**filters).filters,
         x="date",
@@ -82,10 +82,6 @@ def _trend_query(alert: Alert) -> str:
         metric=data.get("metric", "throughput"),
     )
     return kept.canonical()
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
 
 
 def pair_url(alert: Alert) -> str | None:
@@ -105,10 +101,7 @@ def describe_alert(alert: Alert) -> dict[str, Any]:
         "state": alert.state,
         "text": alert.text,
         "range": range_text(alert) or None,
-        "commits": {
-            "good": commit_of(alert.before_run),
-            "bad": commit_of(alert.first_run),
-        },
+        "commits": {"good": commit_of(alert.before_run), "bad": commit_of(alert.first_run)},
         "runs": {
             "before": _run_record(alert.before_run),
             "first": _run_record(alert.first_run),
@@ -127,10 +120,9 @@ def describe_alert(alert: Alert) -> dict[str, Any]:
 def _run_record(run: Run | None) -> dict[str, Any] | None:
     if run is None:
         return None
-    happened = happened_at(run)
     return {
         "id": str(run.pk),
         "url": absolute(run_link(run.pk)),
-        "at": instant(happened),
+        "at": instant(happened_at(run)),
         "commit": commit_of(run),
     }

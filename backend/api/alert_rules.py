@@ -11,7 +11,6 @@ from rest_framework.views import APIView
 from backend.alerts.models import AlertRule, RuleKind
 from backend.alerts.rules import (
     MAX_LABEL,
-    MAX_NAME,
     METRICS,
     add_rule,
     change_rule,
@@ -25,6 +24,7 @@ from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import workspace_field, writable_row, writable_workspace
+from backend.deliveries.channels import MAX_NAME
 
 
 class RuleEditSerializer(StrictSerializer):

@@ -52,7 +52,7 @@ def add_channel(
         workspace=workspace,
         author=author,
         kind=_checked_kind(kind),
-        name=_checked_name(name),
+        name=checked_name(name, BadChannel),
         address=address.strip(),
         topics=_checked_topics(topics),
     )
@@ -122,12 +122,11 @@ def _checked_kind(kind: str) -> str:
     return kind
 
 
-def _checked_name(name: str) -> str:
+def checked_name(name: str, refusal: type[InvalidInput]) -> str:
+    """The name with single spaces. Raises the refusal where it is too long, or empty."""
     cleaned = " ".join(name.replace("\0", " ").split())
     if not 1 <= len(cleaned) <= MAX_NAME:
-        raise BadChannel(
-            f"name: got {len(cleaned)} characters, expected 1 to {MAX_NAME} characters."
-        )
+        raise refusal(f"name: got {len(cleaned)} characters, expected 1 to {MAX_NAME} characters.")
     return cleaned
 
 
@@ -162,10 +161,7 @@ def _is_url(address: str, schemes: Sequence[str]) -> bool:
     try:
         parts = urlsplit(address)
         has_credentials = parts.username is not None or parts.password is not None
-        return (
-            parts.scheme in schemes
-            and bool(parts.hostname and parts.port != 0)
-            and (not has_credentials)
-        )
+        has_host = bool(parts.hostname and parts.port != 0)
+        return parts.scheme in schemes and has_host and not has_credentials
     except ValueError:
         return False

@@ -1,7 +1,5 @@
 """A delivery in the form of each kind of channel."""
 
-from typing import Any
-
 import orjson
 
 from backend.analysis.query.timestamps import instant
@@ -27,8 +25,7 @@ def webhook_body(delivery: Delivery) -> bytes:
 def slack_body(delivery: Delivery) -> bytes:
     """The payload of Slack's incoming webhooks, which Mattermost and others read too."""
     heading = f"*<{_slack_url(delivery.link)}|{_slack_text(delivery.subject)}>*"
-    payload: dict[str, Any] = {"text": f"{heading}\n{_slack_text(delivery.text)}"}
-    return orjson.dumps(payload)
+    return orjson.dumps({"text": f"{heading}\n{_slack_text(delivery.text)}"})
 
 
 def _slack_text(text: str) -> str:

@@ -87,10 +87,8 @@ def _reasons() -> Iterator[None]:
     except httpcore.TimeoutException:
         raise NotSent(f"The receiver did not answer within {TOTAL_S:.0f} s.") from None
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError, ValueError) as error:
-        text = " ".join(str(error).split())[:REASON_LENGTH]
-        raise NotSent(f"The receiver could not be reached: {text or type(error).__name__}.") from (
-            None
-        )
+        text = " ".join(str(error).split())[:REASON_LENGTH] or type(error).__name__
+        raise NotSent(f"The receiver could not be reached: {text}.") from None
 
 
 def _reason(answer: _Answer) -> str:
