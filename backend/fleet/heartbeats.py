@@ -54,15 +54,12 @@ def record_heartbeat(
     """
     if not Agent.objects.filter(token=token, host_name=host_name).exists():
         _make_room(token)
+    reported = {"program": program, "version": version}
     agent, _ = Agent.objects.update_or_create(
         token=token,
         host_name=host_name,
-        defaults={"program": program, "version": version, "last_seen_at": timezone.now()},
-        create_defaults={
-            "workspace_id": token.workspace_id,
-            "program": program,
-            "version": version,
-        },
+        defaults={**reported, "last_seen_at": timezone.now()},
+        create_defaults={**reported, "workspace_id": token.workspace_id},
     )
     if heartbeat is not None:
         _store_progress(agent, heartbeat)
@@ -94,14 +91,10 @@ def _make_room(token: Token) -> None:
 
 def _store_progress(agent: Agent, heartbeat: Heartbeat) -> None:
     now = timezone.now()
+    copied = ("state", "trials_planned", "trials_done", "current", "last", "seconds_left")
     fields = {
+        **{name: getattr(heartbeat, name) for name in copied},
         "agent": agent,
-        "state": heartbeat.state,
-        "trials_planned": heartbeat.trials_planned,
-        "trials_done": heartbeat.trials_done,
-        "current": heartbeat.current,
-        "last": heartbeat.last,
-        "seconds_left": heartbeat.seconds_left,
         "heard_at": now,
         "silent_until": now + timedelta(seconds=heartbeat.silent_s) + GRACE,
     }

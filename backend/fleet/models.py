@@ -65,9 +65,7 @@ class Progress(models.Model):
 
     class Meta:
         ordering = ["-heard_at"]
-        indexes = [
-            models.Index(fields=["workspace", "-heard_at"], name="progress_by_workspace"),
-        ]
+        indexes = [models.Index(fields=["workspace", "-heard_at"], name="progress_by_workspace")]
         constraints = [
             models.UniqueConstraint(fields=["run", "workspace"], name="progress_of_a_run")
         ]

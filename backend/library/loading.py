@@ -171,14 +171,9 @@ def _result_set(workspace: Workspace, edition: Edition) -> tuple[ResultSet, bool
 
 def _remove_others(workspace: Workspace, current: set[uuid.UUID]) -> int:
     """Remove the runs that an older version of the data made."""
-    removed = list(_others(workspace, current))
+    # A member may have uploaded runs here too: those stay.
+    ours = Run.objects.filter(workspace=workspace, author=None, labels__has_key="study")
+    removed = list(ours.exclude(pk__in=current).select_related("workspace"))
     for run in removed:
         remove_run(run)
     return len(removed)
-
-
-def _others(workspace: Workspace, current: set[uuid.UUID]) -> Iterator[Run]:
-    # A member may have uploaded runs here too: those stay.
-    ours = Run.objects.filter(workspace=workspace, author=None, labels__has_key="study")
-    rows = ours.exclude(pk__in=current)
-    yield from rows.select_related("workspace")

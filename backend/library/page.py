@@ -58,7 +58,7 @@ def _servers() -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for server in read_shelf():
         cells = (
-            f"{server.name}",
+            server.name,
             server.language,
             "; ".join(_in_study(server, study) for study in server.named_in),
             _today(server),

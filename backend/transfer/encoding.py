@@ -127,10 +127,7 @@ def _account(value: Any, target: Target) -> Any:
 
 
 def _decoder_of(kind: Field[Any, Any]) -> Callable[[Any], Any]:
-    for column, decoder in _DECODERS:
-        if isinstance(kind, column):
-            return decoder
-    return _text
+    return next((decoder for column, decoder in _DECODERS if isinstance(kind, column)), _text)
 
 
 def _text(value: Any) -> str:
@@ -175,12 +172,8 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
 _DECODERS: tuple[tuple[type[Field[Any, Any]], Callable[[Any], Any]], ...] = (
-    (JSONField, _as_it_is),
+    (JSONField, lambda value: value),
     (UUIDField, _uuid),
     (DateTimeField, _time),
     (BinaryField, _bytes),

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import asdict, astuple
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -168,7 +169,7 @@ def _write(export: Export) -> None:
             finished_at=Now(),
             lease_until=None,
             reason="",
-            **_counts(heartbeat.progress),
+            **asdict(heartbeat.progress),
         )
         if held:
             older = Export.objects.filter(workspace=export.workspace_id, state=ExportState.DONE)
@@ -226,7 +227,7 @@ class _Heartbeat:
                 WHERE id = %s AND fence = %s
                 """,
                 [
-                    *_counts(self.progress).values(),
+                    *astuple(self.progress),
                     LEASE.total_seconds(),
                     self._export.pk,
                     self._export.fence,
@@ -235,14 +236,6 @@ class _Heartbeat:
             if self._was_held and not cursor.rowcount:
                 raise TakenOver(str(self._export.pk))
             self._was_held = bool(cursor.rowcount)
-
-
-def _counts(progress: Progress) -> dict[str, Any]:
-    return {
-        "rows_done": progress.rows_done,
-        "files_done": progress.files_done,
-        "files_total": progress.files_total,
-    }
 
 
 def _held(export: Export) -> QuerySet[Export]:

@@ -172,10 +172,6 @@ def _check_row(row: Any, place: str) -> None:
         raise ArchiveRefused(f"{place}: {str(error)[:200]}") from None
 
 
-def _check_histogram(value: Any) -> None:
-    Histogram.decode(_bytes(value))
-
-
 def _check_packed(value: Any) -> None:
     """Samples or slices: zlib over a JSON list, which is unpacked where it is shown."""
     unpacker = zlib.decompressobj()
@@ -197,8 +193,8 @@ def _bytes(value: Any) -> bytes:
         raise ValueError("a packed value is not base64") from None
 
 
-_PACKED: dict[str, Callable[[Any], None]] = {
-    "histogram": _check_histogram,
+_PACKED: dict[str, Callable[[Any], object]] = {
+    "histogram": lambda value: Histogram.decode(_bytes(value)),
     "packed": _check_packed,
 }
 

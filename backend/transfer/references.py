@@ -36,14 +36,10 @@ def _move_upload(row: Upload, move: Move, _: Move) -> None:
         return
     envelope = row.envelope = dict(row.envelope)
     read_envelope(envelope)
-    for holder, name in [(envelope, "id"), (_member(envelope, "run"), "id")]:
+    for holder, name in [(envelope, "id"), (envelope.get("run") or {}, "id")]:
         _move_member(holder, name, move)
     for trial in envelope.get("trials") or ():
         _move_member(trial, "upload", move)
-
-
-def _member(holder: dict[str, Any], name: str) -> dict[str, Any]:
-    return holder.get(name) or {}
 
 
 def _move_member(holder: dict[str, Any], name: str, move: Move) -> None:
