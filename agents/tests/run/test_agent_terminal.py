@@ -9,7 +9,7 @@ import pytest
 from loadsheet_agent.commands.output import put, put_json, say
 from loadsheet_agent.plan.expansion import expand
 from loadsheet_agent.plan.reading import parse_plan
-from loadsheet_agent.run.progress import LiveProgress, PlainProgress, Progress
+from loadsheet_agent.run.progress import LiveProgress, Progress
 from loadsheet_agent.run.timings import Timings
 from loadsheet_agent.tools.base import Glance
 
@@ -26,7 +26,7 @@ def test_what_is_said_moves_no_cursor(capsys: pytest.CaptureFixture[str]):
     assert told.out == f'{SHOWN}\n{{"name": "\x9b"}}\n'
 
 
-@pytest.mark.parametrize("kind", [LiveProgress, PlainProgress])
+@pytest.mark.parametrize("kind", [LiveProgress, Progress])
 def test_progress_shows_an_error_as_it_is(kind: type, capsys: pytest.CaptureFixture[str]):
     server = 'name = "[/red]"\nurl = "http://127.0.0.1:{port}"\nstart = ["x"]\n'
     load = "[load]\nconnections = [1]\nrequests = 5\n"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from loadsheet_agent.errors import PlanStoppedError
 from loadsheet_agent.plan.steps import Step
@@ -26,8 +26,8 @@ AROUND_S = 15.0
 NAME_LIMIT = 200
 
 
-class Live(Protocol):
-    """Receives each change of a run's progress."""
+class Live:
+    """Receives each change of a run's progress; without an address, it reports nothing."""
 
     def before(self, step: Step) -> None:
         """A trial is about to begin."""
@@ -39,20 +39,7 @@ class Live(Protocol):
         """The run ends: finished, stopped or interrupted."""
 
 
-class NotLive:
-    """No address, so no reports."""
-
-    def before(self, step: Step) -> None:
-        return
-
-    def after(self, trial: Mapping[str, Any]) -> None:
-        return
-
-    def end(self, state: str) -> None:
-        return
-
-
-class Broadcast:
+class Broadcast(Live):
     """Reports the run's progress, and sends its trials as they end."""
 
     TIMEOUT_S = 1.0

@@ -11,7 +11,7 @@ from loadsheet_agent.errors import AgentError
 from loadsheet_agent.install.installer import cache_folder
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.installation import Installation
-from loadsheet_agent.run.live import Broadcast, Live, NotLive, reports_end
+from loadsheet_agent.run.live import Broadcast, Live, reports_end
 from loadsheet_agent.run.progress import Clock, choose_progress
 from loadsheet_agent.run.record import RunRecord
 from loadsheet_agent.run.runner import Runner
@@ -47,7 +47,7 @@ class Measurement:
         timings = read_timings(record.plan)
         progress = choose_progress(ahead, timings)
         record.trials_planned = len(self._steps)
-        live = NotLive() if target is None else self._broadcast(target, progress.clock)
+        live = Live() if target is None else self._broadcast(target, progress.clock)
         runner = Runner(
             record=record,
             entry=self._entry,

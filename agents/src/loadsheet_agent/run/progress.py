@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from loadsheet_agent.plan.expansion import count_starts
 from loadsheet_agent.plan.server_spec import ServerSpec
@@ -14,24 +14,6 @@ from loadsheet_agent.plan.steps import MEASURE, Step
 from loadsheet_agent.run.timings import Timings
 from loadsheet_agent.terminal import printable
 from loadsheet_agent.tools import Glance
-
-
-class Progress(Protocol):
-    """Shows each step from `begin` to `end`; `tick` is called many times a second between."""
-
-    clock: Clock
-
-    def __enter__(self) -> Progress: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def begin(self, step: Step) -> None: ...
-
-    def tick(self) -> None: ...
-
-    def end(self, step: Step, error: str | None, glance: Glance) -> None: ...
-
-    def drop(self, step: Step) -> None: ...
 
 
 class Clock:
@@ -216,13 +198,16 @@ def _latency_text(seconds: float) -> str:
     return f"{float(f'{value:.3g}'):,g} {unit}"
 
 
-class PlainProgress:
-    """One line per trial on stderr; stdout stays free for results."""
+class Progress:
+    """Shows each step from `begin` to `end`; `tick` is called many times a second between.
+
+    One line per trial on stderr; stdout stays free for results.
+    """
 
     def __init__(self, steps: tuple[Step, ...], timings: Timings) -> None:
         self.clock = Clock(steps, timings)
 
-    def __enter__(self) -> PlainProgress:
+    def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -250,11 +235,11 @@ class PlainProgress:
         sys.stderr.flush()
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """One bar on stderr, drawn four times a second at most."""
 
     def __init__(self, steps: tuple[Step, ...], timings: Timings) -> None:
-        self.clock = Clock(steps, timings)
+        super().__init__(steps, timings)
         self._bar = _rich_bar()
         self._task = self._bar.add_task(
             "starting", total=self.clock.total(), count="", left="", last=""
@@ -269,7 +254,7 @@ class LiveProgress:
         self._bar.stop()
 
     def begin(self, step: Step) -> None:
-        self.clock.begin(step)
+        super().begin(step)
         count = f"{self.clock.finished + 1}/{self.clock.count}"
         self._bar.update(
             self._task,
@@ -277,9 +262,6 @@ class LiveProgress:
             count=count,
             total=self.clock.total(),
         )
-
-    def drop(self, step: Step) -> None:
-        self.clock.drop(step)
 
     def tick(self) -> None:
         # Drawing takes CPU from the load tool.
@@ -328,6 +310,5 @@ def _rich_bar() -> Any:
 
 
 def choose_progress(steps: tuple[Step, ...], timings: Timings) -> Progress:
-    if sys.stderr.isatty():
-        return LiveProgress(steps, timings)
-    return PlainProgress(steps, timings)
+    kind = LiveProgress if sys.stderr.isatty() else Progress
+    return kind(steps, timings)

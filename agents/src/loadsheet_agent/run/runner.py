@@ -20,7 +20,7 @@ from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run.execution import EXTRA_TIME_S, Execution, execute, not_executed
 from loadsheet_agent.run.expectation import find_misfit, find_mismatch
 from loadsheet_agent.run.installation import Installation, log_folder
-from loadsheet_agent.run.live import Live, NotLive
+from loadsheet_agent.run.live import Live
 from loadsheet_agent.run.probe import Answer
 from loadsheet_agent.run.progress import Progress
 from loadsheet_agent.run.record import RunRecord, ServerFacts, Trial, glance_of, step_key
@@ -34,7 +34,7 @@ from loadsheet_agent.run.servers import (
     prepare_servers,
     prepare_services,
 )
-from loadsheet_agent.run.session import Alone, Gathering
+from loadsheet_agent.run.session import Gathering
 from loadsheet_agent.run.steadiness import is_steady, least_warmups
 from loadsheet_agent.tools import NOTHING_SEEN, Command, Glance
 from loadsheet_agent.upload.spool import Entry
@@ -63,8 +63,8 @@ class Runner:
         self._tool = installation.tool
         self._entry = entry
         self._progress = progress
-        self._live = live or NotLive()
-        self._gathering = gathering or Alone()
+        self._live = live or Live()
+        self._gathering = gathering or Gathering()
         self._rules = StopRules(record.plan, entry.directory)
         self._skipping = SkipRule(record)
         self._done = {step_key(trial): glance_of(trial) for trial in record.trials}

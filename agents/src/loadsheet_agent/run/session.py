@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 
@@ -24,21 +24,14 @@ POLL_S = 0.25
 LONGEST_S = 600.0
 
 
-class Gathering(Protocol):
-    """Decides when a trial begins."""
+class Gathering:
+    """Decides when a trial begins: without a session, when this agent is ready."""
 
     def gather(self, ordinal: int) -> None:
         """Returns when the trial begins."""
 
 
-class Alone:
-    """No session: a trial begins when this agent is ready."""
-
-    def gather(self, ordinal: int) -> None:
-        return
-
-
-class Session:
+class Session(Gathering):
     """`offset_s`: the service's clock minus this machine's."""
 
     def __init__(
