@@ -138,7 +138,8 @@ def test_a_time_of_the_service_out_of_range_gives_no_offset(
     monkeypatch: pytest.MonkeyPatch, text: str
 ):
     answer = httpx.MockTransport(lambda request: httpx.Response(200, json={"time": text}))
-    monkeypatch.setattr(api_client, "open_client", lambda target: httpx.Client(transport=answer))
+    client = httpx.Client(transport=answer, base_url="https://x.example")
+    monkeypatch.setattr(api_client, "open_client", lambda target: client)
     assert api_client.measure_offset(Target("https://x.example", "t"), times=1) is None
 
 

@@ -28,7 +28,7 @@ class Answers:
         self.answers = list(answers)
         self.asked: list[dict] = []
 
-    def post(self, url: str, *, json: dict, headers: dict, timeout: float):
+    def post(self, url: str, *, json: dict, timeout: float):
         self.asked.append(json)
         status, body = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return SimpleNamespace(status_code=status, json=lambda: body)

@@ -28,8 +28,8 @@ class Service:
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Service:
     service = Service()
-    transport = httpx.MockTransport(service.answer)
-    monkeypatch.setattr(api_client, "open_client", lambda _: httpx.Client(transport=transport))
+    client = httpx.Client(transport=httpx.MockTransport(service.answer), base_url="http://service")
+    monkeypatch.setattr(api_client, "open_client", lambda _: client)
     monkeypatch.setattr(api_client.time, "monotonic", lambda: service.now_s)
     return service
 

@@ -154,7 +154,7 @@ def test_a_timeout_is_sent_again(spool: Spool):
 
     entry = waiting_entry(spool)
     sleeper = Sleeper()
-    client = httpx.Client(transport=httpx.MockTransport(answer))
+    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x")
     sender = Uploader(target=Target("http://x", TOKEN), client=client, sleep=sleeper)
     assert sender.deliver(entry).exit_code is Exit.OK
     bodies = {body.split(b"\r\n", 1)[1].replace(body.split(b"\r\n", 1)[0], b"") for body in seen}

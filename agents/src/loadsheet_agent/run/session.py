@@ -13,7 +13,7 @@ from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.run.record import RunRecord
 from loadsheet_agent.upload.api_client import who_am_i
-from loadsheet_agent.upload.connection import authorization, json_object, open_client
+from loadsheet_agent.upload.connection import json_object, open_client
 from loadsheet_agent.upload.envelope import agent_identity
 from loadsheet_agent.upload.target import Target
 
@@ -48,7 +48,7 @@ class Session(Gathering):
         self._offset_s = offset_s
         self._sleep = sleep
         self._clock = clock
-        self._client: httpx.Client | None = None
+        self._client = open_client(target)
 
     def join(self) -> int:
         """Take a place; the seed of the trials' order. Raises UsageError where refused."""
@@ -77,13 +77,8 @@ class Session(Gathering):
     def _ask(self, ordinal: int | None) -> dict[str, Any] | None:
         """None where the service was not reached or fails; raises UsageError for its refusal."""
         try:
-            if self._client is None:
-                self._client = open_client(self._target)
             response = self._client.post(
-                self._target.url + SESSIONS_PATH,
-                json=self._join_request(ordinal),
-                headers=authorization(self._target),
-                timeout=ASK_TIMEOUT_S,
+                SESSIONS_PATH, json=self._join_request(ordinal), timeout=ASK_TIMEOUT_S
             )
         except httpx.HTTPError:
             return None

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from loadsheet_agent.host.clock import Offset, TimeAnswer, offset_of
-from loadsheet_agent.upload.connection import authorization, json_object, open_client
+from loadsheet_agent.upload.connection import json_object, open_client
 from loadsheet_agent.upload.envelope import agent_identity
 from loadsheet_agent.upload.target import Target
 
@@ -47,13 +47,7 @@ def who_am_i(target: Target, *, registers: bool = False) -> Me:
     content: dict[str, Any] = {"json": {"agent": agent_identity()}} if registers else {}
     try:
         with open_client(target) as client:
-            response = client.request(
-                method,
-                target.url + path,
-                headers=authorization(target),
-                timeout=ASK_TIMEOUT_S,
-                **content,
-            )
+            response = client.request(method, path, timeout=ASK_TIMEOUT_S, **content)
     except httpx.HTTPError:
         return Me(TokenState.UNKNOWN)
     if response.status_code in (401, 403):
@@ -85,9 +79,9 @@ def measure_offset(target: Target, times: int = 8) -> Offset | None:
     answers: list[TimeAnswer] = []
     try:
         with open_client(target) as client:
-            _ask_time(client, target)  # opens the connection
+            _ask_time(client)  # opens the connection
             for _ in range(times):
-                answers.append(_ask_time(client, target))
+                answers.append(_ask_time(client))
                 if answers[-1].service_s is None:
                     time.sleep(1.1 / times)
     except httpx.HTTPError:
@@ -95,11 +89,9 @@ def measure_offset(target: Target, times: int = 8) -> Offset | None:
     return offset_of(answers)
 
 
-def _ask_time(client: httpx.Client, target: Target) -> TimeAnswer:
+def _ask_time(client: httpx.Client) -> TimeAnswer:
     sent_s = time.time()
-    response = client.get(
-        target.url + ME_PATH, headers=authorization(target), timeout=TIME_TIMEOUT_S
-    )
+    response = client.get(ME_PATH, timeout=TIME_TIMEOUT_S)
     received_s = time.time()
     return TimeAnswer(sent_s, received_s, response.headers.get("date", ""), _service_s(response))
 
@@ -124,8 +116,7 @@ class ApiClient:
     LONGEST_PAUSE_S = 60.0
 
     def __init__(self, target: Target) -> None:
-        self._target = target
-        self._client: httpx.Client | None = None
+        self._client = open_client(target)
         self._pause_s = self.FIRST_PAUSE_S
         self._paused_until = 0.0
         self.failures = 0
@@ -139,15 +130,7 @@ class ApiClient:
             self.failures += 1
             return None
         try:
-            if self._client is None:
-                self._client = open_client(self._target)
-            response = self._client.request(
-                method,
-                self._target.url + path,
-                headers=authorization(self._target),
-                timeout=timeout_s,
-                **content,
-            )
+            response = self._client.request(method, path, timeout=timeout_s, **content)
         except httpx.HTTPError as error:
             self._fail(str(error) or type(error).__name__)
             return None
@@ -162,8 +145,7 @@ class ApiClient:
         self._paused_until = 0.0
 
     def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
+        self._client.close()
 
     def _fail(self, reason: str) -> None:
         self.failures, self.last_failure = self.failures + 1, reason

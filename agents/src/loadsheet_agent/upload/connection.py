@@ -1,4 +1,4 @@
-"""Connections to the service: clients, the token's header, answers that are JSON objects."""
+"""Connections to the service: clients, and answers that are JSON objects."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ CONNECTING_S, ANSWERING_S = 10.0, 60.0
 
 
 def open_client(target: Target) -> httpx.Client:
-    """Certificates are verified; proxies of the environment are used except on loopback."""
-    timeout = httpx.Timeout(ANSWERING_S, connect=CONNECTING_S)
-    return httpx.Client(timeout=timeout, trust_env=not is_loopback(target.url))
+    """For paths of the service, with its token.
 
-
-def authorization(target: Target) -> dict[str, str]:
-    return {"Authorization": f"Bearer {target.token}"}
+    Certificates are verified; proxies of the environment are used except on loopback.
+    """
+    return httpx.Client(
+        base_url=target.url,
+        headers={"Authorization": f"Bearer {target.token}"},
+        timeout=httpx.Timeout(ANSWERING_S, connect=CONNECTING_S),
+        trust_env=not is_loopback(target.url),
+    )
 
 
 def json_object(response: httpx.Response) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -18,12 +18,7 @@ import httpx
 
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload import retry
-from loadsheet_agent.upload.connection import (
-    ANSWERING_S,
-    CONNECTING_S,
-    authorization,
-    json_object,
-)
+from loadsheet_agent.upload.connection import ANSWERING_S, CONNECTING_S, json_object
 from loadsheet_agent.upload.parts import OCTETS, PackedFiles, Part, pack
 from loadsheet_agent.upload.retry import Verdict
 from loadsheet_agent.upload.spool import Entry
@@ -142,14 +137,9 @@ class Uploader:
             self.parts_sent += 1
         return None
 
-    def _ask(
-        self, method: str, path: str, headers: Mapping[str, str] | None = None, **content: Any
-    ) -> Answer:
-        headers = {**(headers or {}), **authorization(self.target)}
+    def _ask(self, method: str, path: str, **content: Any) -> Answer:
         try:
-            response = self.client.request(
-                method, self.target.url + path, headers=headers, **content
-            )
+            response = self.client.request(method, path, **content)
         except httpx.RequestError as error:
             reason = str(error) or type(error).__name__
             return Answer(status=None, text=f"{self.target.url} was not reached ({reason})")

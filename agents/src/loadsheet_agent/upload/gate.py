@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from loadsheet_agent.errors import NoVerdictError, UsageError
-from loadsheet_agent.upload.connection import authorization, json_object, open_client
+from loadsheet_agent.upload.connection import json_object, open_client
 from loadsheet_agent.upload.retry import RETRY_STATUSES, delay_s, parse_retry_after
 from loadsheet_agent.upload.target import Target
 
@@ -49,9 +49,7 @@ def _ask(
 ) -> tuple[dict[str, Any] | None, str, float | None]:
     """The answer, or why there is none yet and how long the service asks to wait."""
     try:
-        response = client.get(
-            target.url + GATE_PATH, params=list(question), headers=authorization(target)
-        )
+        response = client.get(GATE_PATH, params=list(question))
     except httpx.HTTPError as error:
         return None, f"it was not reached ({error or type(error).__name__}).", None
     body = json_object(response)
