@@ -53,11 +53,11 @@ def check_server(plan: Plan, paths: Sequence[str], folder: Path) -> Checkout:
         return Checkout(spec.label, FAILED, str(error))
     finally:
         if server is not None:
-            server.finish()
+            server.program.finish()
         services.stop()
     problem = problem or _burst_problem(burst, spec)
     if problem is not None:
-        return Checkout(spec.label, FAILED, f"{problem}; its last output: {server.tail()}")
+        return Checkout(spec.label, FAILED, f"{problem}; its last output: {server.program.tail()}")
     return Checkout(spec.label, CHECKED, _summary(server, paths, burst))
 
 

@@ -121,11 +121,11 @@ class Runner:
         """Stop what the plan does not want to run during the trial."""
         began = time.monotonic()
         if self._plan.restart == "each-trial":
-            server.stop()
+            server.program.stop()
         if self._plan.is_one_alive:
             for other in self._servers.values():
                 if other is not server:
-                    other.stop()
+                    other.program.stop()
         self._stopping_s = time.monotonic() - began
 
     def _warm_up(self, step: Step, server: ManagedServer) -> None:
@@ -164,7 +164,7 @@ class Runner:
 
     def _ensure_ready(self, server: ManagedServer) -> str | None:
         """Why the server is not ready, or None."""
-        exit_code = server.exit_code()
+        exit_code = server.program.exit_code()
         if exit_code is not None:
             text = (
                 f"server {server.spec.label!r} had ended with exit code {exit_code}; started again"
@@ -210,7 +210,7 @@ class Runner:
         if problem is None:
             execution, resources = self._execute(command, step, server)
             glance = self._glance(command, execution)
-            if server.exit_code() is None and _went_badly(glance):
+            if server.program.exit_code() is None and _went_badly(glance):
                 execution, resources = self._find_hang(execution, resources, server)
                 # What a hung server gave decides nothing.
                 glance = NOTHING_SEEN if execution.error else glance
@@ -233,7 +233,7 @@ class Runner:
             execution=execution,
             resources=resources,
             glance=glance,
-            server_tail=server.tail() if execution.error is not None else None,
+            server_tail=server.program.tail() if execution.error is not None else None,
         )
 
     def _find_refusal(self, server: ManagedServer) -> str | None:
@@ -243,7 +243,7 @@ class Runner:
     def _execute(
         self, command: Command, step: Step, server: ManagedServer
     ) -> tuple[Execution, dict[str, Any]]:
-        sampler = Sampler(server.tree(), server.service_trees())
+        sampler = Sampler(server.program.tree(), server.services.trees())
 
         def tick() -> None:
             sampler.tick()
@@ -263,7 +263,7 @@ class Runner:
             user=self._installation.tool_user,
         )
         resources = sampler.finish(execution.client_cpu_s)
-        exit_code = server.exit_code()
+        exit_code = server.program.exit_code()
         if exit_code is not None:
             text = f"server {step.server.label!r} ended with exit code {exit_code} during the trial"
             execution = self._note_death(step.server.label, "server-death", text, execution)
@@ -278,7 +278,7 @@ class Runner:
             label, limit = server.spec.label, f"{ANSWER_LIMIT_S:g} s"
             text = f"server {label!r} hung: after the trial it did not answer within {limit}"
             execution = self._note_death(label, "server-hung", text, execution)
-            server.stop()
+            server.program.stop()
         return execution, {**resources, "server_answers_after": is_answering}
 
     def _note_death(self, label: str, kind: str, text: str, execution: Execution) -> Execution:
@@ -320,7 +320,7 @@ class Runner:
 
     def _note_tails(self) -> None:
         for server in self._servers.values():
-            tail = server.tail()
+            tail = server.program.tail()
             self._record.server_tails[server.spec.label] = tail and self._record.redactor.text(tail)
 
     def _commit(self, artefacts: tuple[str, ...] = ()) -> None:
@@ -344,7 +344,7 @@ def _servers(
             yield servers
         finally:
             for server in servers.values():
-                server.finish()
+                server.program.finish()
             services.stop()
 
 

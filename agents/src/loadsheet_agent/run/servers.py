@@ -18,7 +18,6 @@ from loadsheet_agent.run.backing_services import Services
 from loadsheet_agent.run.free_ports import free_ports
 from loadsheet_agent.run.probe import Answer, Probe
 from loadsheet_agent.run.program import Places, Program
-from loadsheet_agent.run.sampling import Tree
 
 POLL_S = 0.05
 # A server that will not start costs its ready timeout each time; more tries prove nothing.
@@ -35,8 +34,8 @@ class ManagedServer:
     ) -> None:
         """`starts` numbers the starts of all servers of a run."""
         self.spec = spec
-        self._program = program
-        self._services = services
+        self.program = program
+        self.services = services
         self.version = spec.version and placeholders.fill(spec.version, program.words)
         if spec.version_command:
             self.version = _ask_version(program.fill_all(spec.version_command), program)
@@ -56,27 +55,27 @@ class ManagedServer:
 
     def ensure_ready(self) -> None:
         """Start the server unless it runs, and wait until it answers. Raises ServerStartError."""
-        problem = self._services.problem_for(self.spec.services)
+        problem = self.services.problem_for(self.spec.services)
         if problem is not None:
             raise ServerStartError(f"server {self.spec.label!r} was not started: {problem}")
         if self._failed_starts >= START_TRIES:
             raise ServerStartError(
                 f"server {self.spec.label!r} was not tried again after {START_TRIES} failed starts"
             )
-        if self._program.is_running:
+        if self.program.is_running:
             return
         try:
             self._start()
         except ServerStartError:
-            self.stop()
+            self.program.stop()
             self._failed_starts += 1
             raise
         self._failed_starts = 0
 
     def _start(self) -> None:
-        self.stop()
-        self._program.start()
-        if self._program.is_startable:
+        self.program.stop()
+        self.program.start()
+        if self.program.is_startable:
             self.start = next(self._starts)
         self._wait_until_ready()
 
@@ -98,7 +97,7 @@ class ManagedServer:
             state = f"answered {status}, not {self.spec.ready_status},"
         return (
             f"server {self.spec.label!r} {state} at {url} within "
-            f"{self.spec.ready_timeout_s:g} s{self._program.log_line()}"
+            f"{self.spec.ready_timeout_s:g} s{self.program.log_line()}"
         )
 
     def _raise_if_ended(self) -> None:
@@ -106,16 +105,8 @@ class ManagedServer:
         if exit_code is not None:
             raise ServerStartError(
                 f"server {self.spec.label!r} ended with exit code {exit_code} before it was "
-                f"ready{self._program.log_line()}"
+                f"ready{self.program.log_line()}"
             )
-
-    def exit_code(self) -> int | None:
-        """The exit code of a server that the plan started and that has ended; else None."""
-        return self._program.exit_code()
-
-    def tail(self) -> str | None:
-        """The end of its output since it was started; None when it printed nothing."""
-        return self._program.tail()
 
     def answer(self, workload: WorkloadSpec) -> Answer | None:
         """Its answer to the workload, asked for once.
@@ -140,22 +131,6 @@ class ManagedServer:
         except ServerStartError:
             pass  # it answers, with a certificate that is not trusted
         return True
-
-    def tree(self) -> Tree | None:
-        """Its processes; None when the plan did not start it or it has ended."""
-        return self._program.tree()
-
-    def service_trees(self) -> list[Tree]:
-        """The processes of the services beside the servers."""
-        return self._services.trees()
-
-    def stop(self) -> None:
-        """End every process of a server the plan started; others are left alone."""
-        self._program.stop()
-
-    def finish(self) -> None:
-        """Stop it for the last time."""
-        self._program.finish()
 
 
 @dataclass(frozen=True)
