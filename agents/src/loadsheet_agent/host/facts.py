@@ -7,7 +7,6 @@ import os
 import platform
 import shutil
 import socket
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from typing import Any
 import psutil
 
 # Recorded by the last part of the path: the sysctls of the study "Scaling Twisted Web" (2013), and
+from loadsheet_agent.programs import ask
+
 # those that limit how many connections a client can open.
 SYSCTLS = (
     "fs/file-max",
@@ -206,13 +207,8 @@ def _virtualisation() -> str | None:
     """As systemd reports it where it is installed; else by what the kernel shows; else None."""
     program = shutil.which("systemd-detect-virt")
     if program:
-        try:
-            completed = subprocess.run(
-                [program], capture_output=True, text=True, timeout=5, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return completed.stdout.strip() or None
+        done = ask([program], limit_s=5)
+        return None if done is None else done.stdout.strip() or None
     if Path("/.dockerenv").exists():
         return "docker"
     flags = _text("/proc/cpuinfo") or ""

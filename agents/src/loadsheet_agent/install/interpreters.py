@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from loadsheet_agent.errors import NotInstalledError
+from loadsheet_agent.programs import ask
 
 QUESTION = "import platform, sys; print(sys.executable); print(platform.python_version())"
 
@@ -57,11 +57,6 @@ def _candidates(name: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def _ask(path: str) -> Interpreter | None:
-    try:
-        done = subprocess.run(
-            [path, "-c", QUESTION], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = done.stdout.splitlines()
-    return Interpreter(lines[0], lines[1]) if done.returncode == 0 and len(lines) == 2 else None
+    done = ask([path, "-c", QUESTION])
+    lines = done.stdout.splitlines() if done is not None and done.returncode == 0 else []
+    return Interpreter(lines[0], lines[1]) if len(lines) == 2 else None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from loadsheet_agent.host.clock import utc_now
+from loadsheet_agent.programs import signal_group
 from loadsheet_agent.run.tool_user import ToolUser, environ_for, work_folder
 from loadsheet_agent.tools import Command
 
@@ -169,29 +170,22 @@ def _wait(
             if pid:
                 process.returncode = _code(status)
                 # What the tool left behind would disturb later trials.
-                _signal(process, signal.SIGKILL)
+                signal_group(process.pid, signal.SIGKILL)
                 return process.returncode, usage.ru_utime + usage.ru_stime, is_late
             if time.monotonic() > deadline:
-                _signal(process, signal.SIGKILL if is_late else signal.SIGTERM)
+                signal_group(process.pid, signal.SIGKILL if is_late else signal.SIGTERM)
                 deadline, is_late = time.monotonic() + STOP_GRACE_S, True
             tick()
             time.sleep(POLL_S)
     except BaseException:
         # Interrupted: the load must not go on after the agent has ended.
-        _signal(process, signal.SIGKILL)
+        signal_group(process.pid, signal.SIGKILL)
         process.wait()
         raise
 
 
 def _code(status: int) -> int:
     return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-
-
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
-    try:
-        os.killpg(process.pid, number)
-    except ProcessLookupError:
-        return
 
 
 def _exit_error(name: str, code: int | None, stderr: Path) -> str | None:

@@ -18,6 +18,7 @@ from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.install.installer import program_environ
 from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.server_spec import ProgramSpec
+from loadsheet_agent.programs import signal_group
 from loadsheet_agent.run import server_guard
 from loadsheet_agent.run.sampling import Tree
 
@@ -189,14 +190,14 @@ class Program:
             return
         if self._stop_argv is not None:
             self._run(self._stop_argv, STOP_GRACE_S)
-        _signal_group(process.pid, signal.SIGTERM)
+        signal_group(process.pid, signal.SIGTERM)
         try:
             process.wait(STOP_GRACE_S)
         except subprocess.TimeoutExpired:
             pass
         finally:
             # Also after a clean end: a worker that outlived its parent would disturb later trials.
-            _signal_group(process.pid, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
             process.wait()
             if process.stdin is not None:
                 process.stdin.close()
@@ -231,10 +232,3 @@ class Program:
                 reason = getattr(error, "strerror", None) or f"did not end within {limit_s:g} s"
                 return f"failed ({reason})"
         return None if done.returncode == 0 else f"ended with exit code {done.returncode}"
-
-
-def _signal_group(pid: int, number: int) -> None:
-    try:
-        os.killpg(pid, number)
-    except ProcessLookupError:
-        return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.server_spec import ProgramSpec, ServerKey, ServerSpec
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
+from loadsheet_agent.programs import ask
 from loadsheet_agent.run.backing_services import Services
 from loadsheet_agent.run.free_ports import free_ports
 from loadsheet_agent.run.probe import Answer, Probe
@@ -101,7 +101,7 @@ class ManagedServer:
         )
 
     def _raise_if_ended(self) -> None:
-        exit_code = self.exit_code()
+        exit_code = self.program.exit_code()
         if exit_code is not None:
             raise ServerStartError(
                 f"server {self.spec.label!r} ended with exit code {exit_code} before it was "
@@ -203,21 +203,10 @@ def _number_words(spec: ServerSpec) -> dict[str, str]:
 
 def _ask_version(argv: tuple[str, ...], program: Program) -> str | None:
     """The first version number the command prints, else its first line, else unknown."""
-    try:
-        completed = subprocess.run(
-            argv,
-            capture_output=True,
-            text=True,
-            timeout=20,
-            check=False,
-            cwd=program.directory,
-            env=program.environ,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    done = ask(argv, cwd=program.directory, env=program.environ)
+    if done is None or done.returncode != 0:
         return None
-    if completed.returncode != 0:
-        return None
-    printed = completed.stdout.strip() or completed.stderr.strip()
+    printed = done.stdout.strip() or done.stderr.strip()
     match = re.search(r"\d+(?:\.\d+)+[\w.+-]*", printed)
     first_line = printed.partition("\n")[0].strip()
     return (match.group(0) if match else first_line)[:200] or None

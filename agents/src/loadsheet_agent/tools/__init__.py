@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadsheet_agent.errors import PlanError, ToolMissingError, UsageError
+from loadsheet_agent.programs import ask
 from loadsheet_agent.tools.ab import Ab
 from loadsheet_agent.tools.autocannon import Autocannon
 from loadsheet_agent.tools.base import NOTHING_SEEN, Command, Glance, LoadPoint, Tool
@@ -180,20 +180,9 @@ def _with_version(tool: Tool, path: str) -> FoundTool:
 def _version(tool: Tool, path: str) -> str | None:
     if not tool.version_args:
         return None
-    try:
-        # Not check=True: wrk exits with 1 after printing its version.
-        completed = subprocess.run(
-            [path, *tool.version_args],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=20,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    # Whatever its exit code: wrk exits with 1 after printing its version.
+    done = ask([path, *tool.version_args])
+    if done is None:
         return None
-    match = re.search(
-        tool.version_pattern, completed.stdout + "\n" + completed.stderr, re.MULTILINE
-    )
+    match = re.search(tool.version_pattern, f"{done.stdout}\n{done.stderr}", re.MULTILINE)
     return match.group(1) if match else None
