@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import resource
 import shutil
 import socket
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from typing import Any
 
 import psutil
 
-# Recorded by the last part of the path: the sysctls of the study "Scaling Twisted Web" (2013), and
 from loadsheet_agent.programs import ask
 
+# Recorded by the last part of the path: the sysctls of the study "Scaling Twisted Web" (2013), and
 # those that limit how many connections a client can open.
 SYSCTLS = (
     "fs/file-max",
@@ -106,11 +107,10 @@ def _more_facts() -> dict[str, Any]:
 def _network(towards: str | None) -> dict[str, Any]:
     """The interface that leads to the server; loopback has no speed, so it is unknown."""
     name = None if towards is None else _interface(towards)
-    speed = None if name is None else _text(f"/sys/class/net/{name}/speed")
-    has_speed = speed is not None and speed.isdigit() and int(speed) > 0
+    speed = None if name is None else _whole(f"/sys/class/net/{name}/speed")
     return {
         "nic": name,
-        "nic_speed_mbit": int(speed) if has_speed and speed else None,
+        "nic_speed_mbit": speed or None,
         "nic_mtu": None if name is None else _whole(f"/sys/class/net/{name}/mtu"),
     }
 
@@ -220,10 +220,8 @@ def _virtualisation() -> str | None:
 def _limit(name: str) -> tuple[int | None, int | None]:
     """Soft and hard limit; None where there is none or it is unknown."""
     try:
-        import resource
-
         soft, hard = resource.getrlimit(getattr(resource, name))
-    except (ImportError, AttributeError, OSError, ValueError):
+    except (AttributeError, OSError, ValueError):
         return None, None
     unlimited = resource.RLIM_INFINITY
     return (None if soft == unlimited else soft), (None if hard == unlimited else hard)

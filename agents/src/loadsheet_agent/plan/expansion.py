@@ -25,16 +25,12 @@ def expand(plan: Plan, seed: int = 0) -> tuple[Step, ...]:
     Raises PlanError for more trials than a run may have.
     """
     if plan.max_rate is not None:
-        return _expand(plan, seed, _Model(plan.max_rate.start_rate))
+        return _expand(plan, seed, _model(plan.max_rate.start_rate))
     return _expand(plan, seed, lambda _: Glance(throughput_rps=1.0))
 
 
 def expand_most(plan: Plan, seed: int = 0) -> tuple[Step, ...]:
     """As `expand`, but the most trials the plan can take."""
-    return _expand_most(plan, seed) if plan.steady is None else _with_most_warmups(plan, seed)
-
-
-def _with_most_warmups(plan: Plan, seed: int) -> tuple[Step, ...]:
     most = 1 if plan.steady is None else plan.steady.most
     return tuple(
         step
@@ -47,19 +43,18 @@ def _expand_most(plan: Plan, seed: int) -> tuple[Step, ...]:
     if plan.max_rate is not None:
         search = plan.max_rate
         guesses = (0.5, search.start_rate * 0.7, search.most_rate * 0.7)
-        return max((_expand(plan, seed, _Model(rate)) for rate in guesses), key=len)
+        return max((_expand(plan, seed, _model(rate)) for rate in guesses), key=len)
     return _expand(plan, seed, lambda step: Glance(throughput_rps=1e9 if step.repeat % 2 else 1.0))
 
 
-class _Model:
+def _model(rate: float) -> Callable[[Step], Glance]:
     """A server that keeps every limit up to one rate, to see how long a search would take."""
 
-    def __init__(self, rate: float) -> None:
-        self._rate = rate
-
-    def __call__(self, step: Step) -> Glance:
-        is_kept = step.rate_rps is not None and step.rate_rps <= self._rate
+    def glance(step: Step) -> Glance:
+        is_kept = step.rate_rps is not None and step.rate_rps <= rate
         return Glance(step.rate_rps, 0.0, 0.0 if is_kept else 1.0)
+
+    return glance
 
 
 def _expand(plan: Plan, seed: int, glance: Callable[[Step], Glance]) -> tuple[Step, ...]:
