@@ -1,8 +1,11 @@
-"""Options that several commands share."""
+"""Options that several commands share, and reading those of the form KEY=VALUE."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+
+from loadsheet_agent.errors import UsageError
 
 
 def add_repeated(
@@ -10,6 +13,17 @@ def add_repeated(
 ) -> None:
     """A flag that may be given several times; without it the list is empty."""
     parser.add_argument(flag, metavar=metavar, action="append", default=[], help=text)
+
+
+def read_pairs(flags: Sequence[str], name: str) -> dict[str, str]:
+    """The values by their keys; `name` is the flag's, for the message. Raises UsageError."""
+    pairs = {}
+    for flag in flags:
+        key, equals, value = flag.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{name} {flag!r} is not understood; expected KEY=VALUE.")
+        pairs[key] = value
+    return pairs
 
 
 def add_short(parser: argparse.ArgumentParser) -> None:

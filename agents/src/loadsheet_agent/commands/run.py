@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from loadsheet_agent.commands.delivery_report import deliver, delivery_json, report
+from loadsheet_agent.commands.options import read_pairs
 from loadsheet_agent.commands.output import put_json, say
-from loadsheet_agent.commands.pairs import read_pairs
 from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.facts import HostFacts

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from loadsheet_agent.commands.delivery_report import deliver, report
+from loadsheet_agent.commands.options import read_pairs
 from loadsheet_agent.commands.output import say
-from loadsheet_agent.commands.pairs import read_pairs
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.plan.server_texts import SERVER_TEXTS

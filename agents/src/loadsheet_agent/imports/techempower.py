@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ def runs_of(directory: Path) -> list[ImportedRun]:
 def parts_of(results: Results) -> Iterator[Results]:
     """The results in runs that an envelope can hold; a framework is never divided."""
     part: list[Output] = []
-    for outputs in _by_framework(results.outputs):
+    for outputs in _by_framework(results.outputs).values():
         if part and len(part) + len(outputs) > TRIALS_PER_RUN:
             yield Results(results.name, tuple(part), results.differences)
             part = []
@@ -91,11 +91,12 @@ def parts_of(results: Results) -> Iterator[Results]:
         yield Results(results.name, tuple(part), results.differences)
 
 
-def _by_framework(outputs: Sequence[Output]) -> list[list[Output]]:
+def _by_framework(outputs: Iterable[Output]) -> dict[tuple[str, str], list[Output]]:
+    """The outputs by test and framework."""
     groups: dict[tuple[str, str], list[Output]] = {}
     for output in outputs:
         groups.setdefault((output.test, output.framework), []).append(output)
-    return list(groups.values())
+    return groups
 
 
 def _run(part: Results) -> ImportedRun:
@@ -183,7 +184,7 @@ def _differences(summary: Path, outputs: Sequence[Output]) -> Iterator[str]:
     # RecursionError: thousands of lists in one another.
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{summary} is no results.json of TechEmpower ({error}).") from error
-    measured = _measured(outputs)
+    measured = _by_framework(output for output in outputs if not output.is_warmup)
     for test, number, levels in _results_of(tests):
         framework = _name_of(number, names)
         if framework is None:
@@ -212,15 +213,6 @@ def _name_of(number: str, names: Sequence[str]) -> str | None:
         return number
     place = int(number) if len(number) < 6 else len(names)
     return names[place] if place < len(names) else None
-
-
-def _measured(outputs: Sequence[Output]) -> dict[tuple[str, str], list[Output]]:
-    """The outputs that are no warm-up, by test and framework."""
-    measured: dict[tuple[str, str], list[Output]] = {}
-    for output in outputs:
-        if not output.is_warmup:
-            measured.setdefault((output.test, output.framework), []).append(output)
-    return measured
 
 
 def _compared(
