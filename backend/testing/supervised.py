@@ -8,12 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
 
+import httpx
 import psutil
 
 from backend.config.embedded import ends_with_parent
@@ -113,12 +112,10 @@ class SupervisedSite:
     def _ask(self, path: str) -> tuple[int, str]:
         """Status and text; 0 and an empty text without an answer."""
         try:
-            with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310  our own URL
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as refusal:
-            return refusal.code, refusal.read().decode()
-        except (urllib.error.URLError, OSError):
+            answer = httpx.get(self.url + path, timeout=10, trust_env=False, follow_redirects=True)
+        except httpx.HTTPError:
             return 0, ""
+        return answer.status_code, answer.text
 
     def manage(
         self,
@@ -185,6 +182,26 @@ def running_program(processes: list[psutil.Process], program: str) -> Iterator[p
         with contextlib.suppress(psutil.Error):
             if any(PROGRAMS[program].search(word) for word in process.cmdline()):
                 yield process
+
+
+def tree_of(pid: int) -> list[psutil.Process]:
+    """A process and all below it; none where it has ended."""
+    with contextlib.suppress(psutil.Error):
+        first = psutil.Process(pid)
+        return [first, *first.children(recursive=True)]
+    return []
+
+
+@contextlib.contextmanager
+def frozen(processes: Sequence[psutil.Process]) -> Iterator[None]:
+    """They do nothing while the block runs, as on a machine that hangs."""
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
 
 
 @contextlib.contextmanager

@@ -1,10 +1,9 @@
 """A silent worker, beat or broker is told (G1)."""
 
-import contextlib
 import time
-from collections.abc import Iterator
 
 from backend.testing.promises.ground import Finding, Ground, Say, own_ground
+from backend.testing.supervised import frozen, tree_of
 
 TOLD_WITHIN_S = 120.0
 GONE_WITHIN_S = 120.0
@@ -24,9 +23,12 @@ def alarms(say: Say) -> Finding:
 
 
 def _freeze(ground: Ground, program: str, words: str) -> None:
-    """Until it is told; then it goes on until that is forgotten."""
+    """The first process and those it started, until it is told; then they go on until that is
+    forgotten."""
     ground.say(f"{program} is frozen")
-    with _frozen(ground, program):
+    first = ground.site.child(program)
+    assert first is not None
+    with frozen(tree_of(first.pid)):
         told_s = ground.wait_until(lambda: words in _state(ground), 2 * TOLD_WITHIN_S)
     gone_s = ground.wait_until(lambda: words not in _state(ground), GONE_WITHIN_S)
     ground.finding.note(
@@ -50,21 +52,6 @@ def _flood(ground: Ground) -> None:
 
 def _state(ground: Ground) -> str:
     return ground.site.answer("/readyz")
-
-
-@contextlib.contextmanager
-def _frozen(ground: Ground, program: str) -> Iterator[None]:
-    """The first process and those it started, as a machine does that hangs."""
-    first = ground.site.child(program)
-    assert first is not None
-    everything = [first, *first.children(recursive=True)]
-    for process in everything:
-        process.suspend()
-    try:
-        yield
-    finally:
-        for process in everything:
-            process.resume()
 
 
 def _seconds(value: float | None) -> str:

@@ -10,7 +10,7 @@ import psutil
 from backend.testing.promises.faulty_bucket import FaultyBucket
 from backend.testing.promises.ground import Finding, Ground, Say, own_ground, spread
 from backend.testing.strangers.hour import quantile
-from backend.testing.supervised import fill
+from backend.testing.supervised import fill, frozen
 
 BROKER_AWAY_S = 300.0
 BROKER_UPLOADS = 2000
@@ -56,9 +56,8 @@ def _freeze_broker(ground: Ground, seconds: float) -> None:
     ground.say(f"the broker is frozen for {seconds:g} s")
     broker_process = ground.site.child("valkey")
     assert broker_process is not None
-    broker_process.suspend()
-    time.sleep(seconds)
-    broker_process.resume()
+    with frozen([broker_process]):
+        time.sleep(seconds)
 
 
 def _keep_broker_dead(ground: Ground, seconds: float) -> None:
