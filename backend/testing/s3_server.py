@@ -4,14 +4,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import boto3
 
 from backend.config.embedded import EmbeddedFailed, ends_with_parent, free_port
+from backend.testing.waiting import is_answering, wait_until
 
 INSTALL = "go install github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 MISSING = f"versitygw is not installed; install it with: {INSTALL}"
@@ -81,18 +79,14 @@ class S3Server:
                 stderr=out,
                 preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  exec follows at once
             )
-        self._wait()
+        is_started = wait_until(
+            lambda: is_answering(f"{self.url}/health"), START_TIMEOUT_S, every_s=0.05
+        )
+        if not is_started:
+            raise EmbeddedFailed(
+                f"versitygw did not start; the reason is at the end of {self.log}."
+            )
         make_bucket(self.url)
-
-    def _wait(self) -> None:
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            try:
-                with urllib.request.urlopen(f"{self.url}/health", timeout=2):  # noqa: S310  our own URL
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
-        raise EmbeddedFailed(f"versitygw did not start; the reason is at the end of {self.log}.")
 
     def stored(self) -> tuple[int, int]:
         """How many objects there are, and their bytes."""

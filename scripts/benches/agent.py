@@ -25,7 +25,6 @@ from math import exp, log
 from pathlib import Path
 from statistics import median
 
-import httpx
 import psutil
 from loadsheet_agent.run import sampling
 from loadsheet_agent.run.execution import execute
@@ -45,9 +44,11 @@ from backend.testing.delivery_checks import (
 from backend.testing.faulty_proxy import FaultyProxy
 from backend.testing.lossy_line import enter_namespace, lose_packets, lost_packets
 from backend.testing.reports import WRK
+from backend.testing.waiting import is_answering, wait_until
 
 PAIRS, LEAST_PAIRS, TRIAL_S = 10, 3, 4
 OFTEN_S = 0.1
+WAIT_S = 30.0
 STARTS = 11
 SAMPLES = 300
 PROOF_BYTES, PROOF_CUTS, PROOF_KILLS = 100_000_000, 10, 200
@@ -203,26 +204,16 @@ def serving() -> Iterator[tuple[str, int]]:
     )
     url = f"http://127.0.0.1:{port}"
     try:
-        _wait_for(lambda: bool(psutil.Process(parent.pid).children()) and _answers(url))
+        _wait_for(lambda: bool(psutil.Process(parent.pid).children()) and is_answering(url))
         yield url, parent.pid
     finally:
         os.killpg(parent.pid, signal.SIGKILL)
         parent.wait()
 
 
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url, timeout=1, trust_env=False).status_code == 200
-    except httpx.HTTPError:
-        return False
-
-
-def _wait_for(happened: Callable[[], bool], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not happened():
-        if time.monotonic() > deadline:
-            sys.exit(f"scripts/bench agent: nothing happened within {seconds:g} s")
-        time.sleep(0.05)
+def _wait_for(happened: Callable[[], bool]) -> None:
+    if not wait_until(happened, WAIT_S, every_s=0.05):
+        sys.exit(f"scripts/bench agent: nothing happened within {WAIT_S:g} s")
 
 
 def proofs(folder: Path, seed: int) -> None:

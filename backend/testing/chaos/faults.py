@@ -13,6 +13,7 @@ import redis
 
 from backend.testing.chaos.clocks import SITE, WORKER, Clocks
 from backend.testing.supervised import SupervisedSite, fill
+from backend.testing.waiting import wait_until
 
 # After the fault before it the target may still be on its way: for long on a busy machine.
 FIND_WITHIN_S = 300.0
@@ -73,12 +74,12 @@ class Striker:
             self.site.start()
             return True
         if fault == FLUSH:
-            return _within_patience(self._flush)
+            return wait_until(self._flush, FIND_WITHIN_S, every_s=0.05)
         if fault == FULL_DISK:
             return self._fill_disk()
         if fault in CLOCKS:
             return self._shift_clock(*CLOCKS[fault])
-        return _within_patience(lambda: self._kill(fault))
+        return wait_until(lambda: self._kill(fault), FIND_WITHIN_S, every_s=0.05)
 
     def _kill(self, kind: str) -> bool:
         if targets := self._targets(kind):
@@ -122,11 +123,3 @@ class Striker:
             return False
         self.clocks.shift(name, seconds)
         return True
-
-
-def _within_patience(attempt: Callable[[], bool]) -> bool:
-    """Whether it succeeded at last."""
-    deadline = time.monotonic() + FIND_WITHIN_S
-    while not (is_done := attempt()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return is_done

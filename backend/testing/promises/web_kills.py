@@ -4,11 +4,10 @@ import random
 import time
 from collections import Counter
 
-import httpx
-
 from backend.testing.promises.bare_service import BareService, bare_service, draw_counts
 from backend.testing.promises.ground import SEED, Finding, Say, counted
 from backend.testing.scale.machines import Machine
+from backend.testing.waiting import is_answering
 
 UPLOADS, KILLS, WEB_PROCESSES = 1000, 200, 3
 SENDERS = 8
@@ -66,7 +65,4 @@ def _strike_web(
 
 def _answers(machine: Machine) -> bool:
     """A process that starts takes connections long before it answers."""
-    try:
-        return httpx.get(f"{machine.url}/livez", timeout=ANSWER_WITHIN_S).is_success
-    except httpx.HTTPError:
-        return False
+    return is_answering(f"{machine.url}/livez", within_s=ANSWER_WITHIN_S)

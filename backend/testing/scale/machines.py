@@ -14,9 +14,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,7 +22,8 @@ import psutil
 from backend.config import commands
 from backend.config.embedded import Postgres, Valkey, ends_with_parent, free_port
 from backend.testing.s3_server import S3Server
-from backend.testing.supervised import ROOT
+from backend.testing.supervised import ROOT, tree_of
+from backend.testing.waiting import is_answering, wait_until
 
 READY_S = 180.0
 STOP_S = 60.0
@@ -81,40 +79,21 @@ class Machine:
 
     def wait_until_answering(self) -> None:
         """Of a web machine. Raises TimeoutError."""
-        deadline = time.monotonic() + READY_S
-        while time.monotonic() < deadline:
-            with (
-                contextlib.suppress(urllib.error.URLError, OSError),
-                urllib.request.urlopen(f"{self.url}/readyz", timeout=5),  # noqa: S310  our own URL
-            ):
-                return
-            time.sleep(0.1)
-        raise TimeoutError(f"{self.name} did not answer in {READY_S:g} s; see {self.log}")
+        if not wait_until(lambda: is_answering(f"{self.url}/readyz"), READY_S):
+            raise TimeoutError(f"{self.name} did not answer in {READY_S:g} s; see {self.log}")
 
     def wait_for(self, text: str) -> None:
         """Until the log has this text. Raises TimeoutError."""
-        deadline = time.monotonic() + READY_S
-        while text not in self.log.read_text(errors="replace"):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{self.name} did not say {text!r}; see {self.log}")
-            time.sleep(0.1)
+        if not wait_until(lambda: text in self.log.read_text(errors="replace"), READY_S):
+            raise TimeoutError(f"{self.name} did not say {text!r}; see {self.log}")
 
     def processes(self) -> list[psutil.Process]:
         """Those that run."""
-        if self._process is None:
-            return []
-        with contextlib.suppress(psutil.Error):
-            first = psutil.Process(self._process.pid)
-            return [first, *first.children(recursive=True)]
-        return []
+        return [] if self._process is None else tree_of(self._process.pid)
 
     def cpu_s(self) -> float:
         """CPU time so far of what runs and of its children that ended."""
-        used = 0.0
-        for process in self.processes():
-            with contextlib.suppress(psutil.Error):
-                used += sum(process.cpu_times()[:4])
-        return used
+        return _cpu_s_of(self.processes())
 
     def kill(self) -> None:
         """All its processes at the same moment."""
@@ -235,7 +214,7 @@ class Cluster:
             "s3": self.s3.process,
         }
         for name, program in programs.items():
-            used[name] = 0.0 if program is None else _cpu_s_below(program.pid)
+            used[name] = 0.0 if program is None else _cpu_s_of(tree_of(program.pid))
         return used
 
     def stop_machines(self) -> None:
@@ -249,11 +228,10 @@ class Cluster:
             service.stop()
 
 
-def _cpu_s_below(pid: int) -> float:
-    """Of a process and its descendants, those that ended included."""
-    first = psutil.Process(pid)
+def _cpu_s_of(processes: Iterable[psutil.Process]) -> float:
+    """Of processes and their children that ended."""
     used = 0.0
-    for process in (first, *first.children(recursive=True)):
+    for process in processes:
         with contextlib.suppress(psutil.Error):
             used += sum(process.cpu_times()[:4])
     return used

@@ -10,6 +10,7 @@ from statistics import median
 from backend.testing.chaos.outcome import WAITING, Tables
 from backend.testing.chaos.senders import Ledger, Senders
 from backend.testing.scale.machines import Cluster, Machine, start_all
+from backend.testing.waiting import wait_until
 
 MOST = 3
 LIMIT_S = 600.0
@@ -77,8 +78,6 @@ def _time_reading(workers: Sequence[Machine], tables: Tables) -> float:
     began = time.monotonic()
     for machine in workers:
         machine.resume()
-    while tables.number(WAITING) != 0:
-        if time.monotonic() - began > LIMIT_S:
-            raise TimeoutError(f"{len(workers)} workers did not read in {LIMIT_S:g} s")
-        time.sleep(0.02)
+    if not wait_until(lambda: tables.number(WAITING) == 0, LIMIT_S, every_s=0.02):
+        raise TimeoutError(f"{len(workers)} workers did not read in {LIMIT_S:g} s")
     return time.monotonic() - began

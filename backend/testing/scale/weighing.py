@@ -1,7 +1,6 @@
 """What a trial weighs in tables, in indexes and in the bucket, by what its load tool wrote."""
 
 import json
-import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from backend.testing.chaos.outcome import WAITING, Tables
 from backend.testing.chaos.senders import make_measurement
 from backend.testing.reports import WRK, make_envelope, make_trial
 from backend.testing.scale.machines import Cluster, start_all
+from backend.testing.waiting import wait_until
 
 SERVERS, POINTS, REPEATS = 3, 8, 5
 TRIALS = SERVERS * POINTS * REPEATS
@@ -59,7 +59,8 @@ def weigh(cluster: Cluster) -> Sequence[Weight]:
             before = _sizes(cluster, tables)
             for run in range(runs):
                 _send(client, tool, [text(run * TRIALS + number) for number in range(TRIALS)])
-            _wait_until_read(tables)
+            if not wait_until(lambda: tables.number(WAITING) == 0, LIMIT_S):
+                raise TimeoutError(f"runs were not read in {LIMIT_S:g} s")
             pairs = zip(before, _sizes(cluster, tables), strict=True)
             weights.append(Weight(kind, runs * TRIALS, *(last - first for first, last in pairs)))
     tables.close()
@@ -94,14 +95,6 @@ def _send(client: httpx.Client, tool: str, texts: Sequence[bytes]) -> None:
     files = [("file", (f"{number}.txt", text)) for number, text in enumerate(texts)]
     answer = client.post("/api/v1/uploads", data={"envelope": json.dumps(envelope)}, files=files)
     answer.raise_for_status()
-
-
-def _wait_until_read(tables: Tables) -> None:
-    deadline = time.monotonic() + LIMIT_S
-    while tables.number(WAITING) != 0:
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"runs were not read in {LIMIT_S:g} s")
-        time.sleep(0.1)
 
 
 def _sizes(cluster: Cluster, tables: Tables) -> tuple[int, int, int]:

@@ -2,14 +2,14 @@
 
 import contextlib
 import sys
-import time
-from collections.abc import Iterator
 
 import httpx
 import psycopg
 
 from backend.config.site import Site
 from backend.testing.service.processes import processes, program_of
+from backend.testing.supervised import frozen
+from backend.testing.waiting import wait_until
 
 READ_TIMEOUT_S = 900
 
@@ -50,11 +50,8 @@ class Bench:
         return int(self.number(query, since))
 
     def wait_until_read(self) -> None:
-        deadline = time.monotonic() + READ_TIMEOUT_S
-        while self.waiting_count():
-            if time.monotonic() > deadline:
-                sys.exit(f"uploads were not read in {READ_TIMEOUT_S} s")
-            time.sleep(0.05)
+        if not wait_until(lambda: not self.waiting_count(), READ_TIMEOUT_S, every_s=0.05):
+            sys.exit(f"uploads were not read in {READ_TIMEOUT_S} s")
 
     def waits_s(self, since: object, slug: str, percent: int) -> float:
         """Of the uploads of a workspace received since then: from received to readable."""
@@ -71,14 +68,6 @@ class Bench:
             slug,
         )
 
-    @contextlib.contextmanager
-    def stopped_readers(self) -> Iterator[None]:
+    def stopped_readers(self) -> contextlib.AbstractContextManager[None]:
         """Nothing is read in the block."""
-        readers = [each for each in processes() if program_of(each) in ("worker", "parser")]
-        for process in readers:
-            process.suspend()
-        try:
-            yield
-        finally:
-            for process in readers:
-                process.resume()
+        return frozen([each for each in processes() if program_of(each) in ("worker", "parser")])
