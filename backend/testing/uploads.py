@@ -1,6 +1,5 @@
 """Making workspaces, tokens and uploads for tests."""
 
-import io
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,6 +12,7 @@ from backend.ingest.claims import claim_due
 from backend.ingest.models import Upload
 from backend.ingest.queue import Claim
 from backend.ingest.receive import Sender, receive
+from backend.testing.packed import gzip_of, gzip_of_zeros
 from backend.testing.reports import WRK, make_envelope, make_trial
 
 __all__ = [
@@ -72,20 +72,3 @@ def claim_next() -> Claim | None:
     """The claim of the upload whose turn it is, alone; None where nothing is due."""
     groups = claim_due(most=1)
     return groups[0][0] if groups else None
-
-
-def gzip_of_zeros(size_bytes: int) -> bytes:
-    """A gzip file that unpacks to `size_bytes` zeros."""
-    return gzip_of(bytes(1 << 20), size_bytes >> 20)
-
-
-def gzip_of(piece: bytes, times: int, *, head: bytes = b"") -> bytes:
-    """A gzip file that unpacks to `head` and `times` times `piece`."""
-    import gzip
-
-    out = io.BytesIO()
-    with gzip.GzipFile(fileobj=out, mode="wb") as packed:
-        packed.write(head)
-        for _ in range(times):
-            packed.write(piece)
-    return out.getvalue()

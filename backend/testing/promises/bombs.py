@@ -1,9 +1,7 @@
 """Bombs (B1): files that unpack to much more, or to nothing."""
 
-import io
 import os
 import time
-import zlib
 from collections import Counter
 from collections.abc import Callable
 
@@ -11,6 +9,7 @@ import httpx
 import zstandard
 
 from backend.testing.chaos.memory import memory_of
+from backend.testing.packed import gzip_of, gzip_of_zeros, zstd_of, zstd_of_zeros
 from backend.testing.promises.ground import (
     Finding,
     Ground,
@@ -24,7 +23,7 @@ from backend.testing.reports import WRK
 from backend.testing.service.processes import program_of
 from backend.testing.strangers.hour import quantile
 
-MIB = 1 << 20
+MIB, GIB = 1 << 20, 1 << 30
 REFUSED_WITHIN_S, REFUSALS = 2.0, {400, 413, 422}
 GROWTH_BYTES = 64 * MIB
 BOMBS_AT_ONCE = 100
@@ -131,19 +130,6 @@ def _growth(before: Counter[str], after: Counter[str]) -> dict[str, int]:
     return {name: after[name] - before[name] for name in ("web", "worker")}
 
 
-def _gzip(data: bytes, times: int = 1) -> bytes:
-    packer = zlib.compressobj(9, wbits=31)
-    return b"".join(packer.compress(data) for _ in range(times)) + packer.flush()
-
-
-def _zstd(data: bytes, times: int = 1) -> bytes:
-    packed = io.BytesIO()
-    with zstandard.ZstdCompressor().stream_writer(packed, closefd=False) as out:
-        for _ in range(times):
-            out.write(data)
-    return packed.getvalue()
-
-
 def _wide_zstd() -> bytes:
     """A frame that asks for a window of 2 GiB."""
     wide = zstandard.ZstdCompressionParameters(window_log=31, enable_ldm=True)
@@ -152,11 +138,11 @@ def _wide_zstd() -> bytes:
 
 
 BOMBS: dict[str, Callable[[], bytes]] = {
-    "gzip of 1 GiB of zeros": lambda: _gzip(bytes(MIB), 1024),
-    "zstd of 1 GiB of zeros": lambda: _zstd(bytes(MIB), 1024),
-    "gzip of 10,001 members": lambda: _gzip(b"x") * 10_001,
+    "gzip of 1 GiB of zeros": lambda: gzip_of_zeros(GIB),
+    "zstd of 1 GiB of zeros": lambda: zstd_of_zeros(GIB),
+    "gzip of 10,001 members": lambda: gzip_of(b"x") * 10_001,
     "zstd with a window of 2 GiB": _wide_zstd,
-    "gzip in zstd": lambda: _zstd(_gzip(bytes(MIB), 1024)),
-    "gzip with a wrong checksum": lambda: _gzip(WRK.encode())[:-8] + bytes(8),
-    "truncated gzip": lambda: _gzip(os.urandom(MIB))[: MIB // 2],
+    "gzip in zstd": lambda: zstd_of(gzip_of_zeros(GIB)),
+    "gzip with a wrong checksum": lambda: gzip_of(WRK.encode())[:-8] + bytes(8),
+    "truncated gzip": lambda: gzip_of(os.urandom(MIB))[: MIB // 2],
 }

@@ -4,7 +4,6 @@ Loopback only: the addresses are those of a site that the bench started itself.
 """
 
 import contextlib
-import io
 import itertools
 import json
 import random
@@ -12,8 +11,6 @@ import socket
 import threading
 import time
 import uuid
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +19,8 @@ from multiprocessing import Queue
 from urllib.parse import urlsplit
 
 import httpx
-import zstandard
 
+from backend.testing.packed import gzip_of, gzip_of_zeros, zip_of, zstd_of_zeros
 from backend.testing.reports import WRK, make_envelope
 from backend.testing.strangers.large_run import LargeRun, requests_for
 from backend.testing.worst_texts import WORST_TEXTS, worst_text
@@ -124,15 +121,8 @@ def slow_body(stranger: Stranger) -> None:
 
 def bombs(stranger: Stranger) -> None:
     """Small files that unpack to very much, or from very many members."""
-    _upload_each(stranger, [_gzip_of_zeros(BOMB_BYTES), _gzip(b"") * MEMBERS, _zstd_of_zeros()])
-
-
-def _zstd_of_zeros() -> bytes:
-    packed = io.BytesIO()
-    with zstandard.ZstdCompressor(level=3).stream_writer(packed, closefd=False) as out:
-        for _ in range(BOMB_BYTES >> 20):
-            out.write(bytes(1 << 20))
-    return packed.getvalue()
+    zeros = gzip_of_zeros(BOMB_BYTES), zstd_of_zeros(BOMB_BYTES)
+    _upload_each(stranger, [*zeros, gzip_of(b"") * MEMBERS])
 
 
 def worst_texts(stranger: Stranger) -> None:
@@ -146,12 +136,8 @@ def archives(stranger: Stranger) -> None:
 
 
 def _archive(name: str) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
-        zipped.writestr("worst.txt", worst_text(name, ARCHIVED_BYTES))
-        for number in range(ARCHIVE_FILES):
-            zipped.writestr(f"{number}.txt", WRK)
-    return packed.getvalue()
+    reports = {f"{number}.txt": WRK for number in range(ARCHIVE_FILES)}
+    return zip_of({"worst.txt": worst_text(name, ARCHIVED_BYTES), **reports})
 
 
 def worst_small_texts(stranger: Stranger) -> None:
@@ -296,13 +282,3 @@ def _upload_each(stranger: Stranger, files: Sequence[bytes]) -> None:
             "/api/v1/uploads", headers=stranger.headers, files={"file": ("0.txt", next(data))}
         )
     )
-
-
-def _gzip(data: bytes) -> bytes:
-    packer = zlib.compressobj(9, wbits=31)
-    return packer.compress(data) + packer.flush()
-
-
-def _gzip_of_zeros(size_bytes: int) -> bytes:
-    packer, piece = zlib.compressobj(9, wbits=31), bytes(1 << 20)
-    return b"".join(packer.compress(piece) for _ in range(size_bytes >> 20)) + packer.flush()

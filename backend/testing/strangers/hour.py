@@ -2,12 +2,10 @@
 
 import contextlib
 import http.client
-import io
 import multiprocessing
 import os
 import threading
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from itertools import chain, cycle
 import httpx
 
 from backend.testing.chaos.memory import memory_of
+from backend.testing.packed import zip_of
 from backend.testing.reports import WRK
 from backend.testing.service.processes import program_of
 from backend.testing.strangers.attacks import attack
@@ -37,19 +36,12 @@ MEMORY_BYTES = {
 ASK_EVERY_S = 0.05
 
 
-def _archive() -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
-        zipped.writestr("0.txt", WRK)
-    return packed.getvalue()
-
-
 # What another workspace sends in turn: a report, one that is not searched for secrets in the
 # request itself, and one in an archive, which a child unpacks.
 FILES = {
     "0.6 KB": ("0.txt", WRK.encode()),
     "150 KB": ("0.txt", WRK.encode() + b"# padding\n" * 15_000),
-    "zip": ("0.zip", _archive()),
+    "zip": ("0.zip", zip_of({"0.txt": WRK})),
 }
 UPLOAD_EVERY_S = 3.0
 # After this a reading counts as never.
