@@ -12,7 +12,7 @@ from backend.ingest.poller import Poller
 from backend.ingest.polling import read_due
 from backend.ingest.storage import storage
 from backend.ingest.worker import drain
-from backend.testing.running import environment, kill, start_worker
+from backend.testing.running import make_machine
 from backend.testing.uploads import make_tenant, make_upload
 
 # Nobody listens there.
@@ -43,15 +43,16 @@ def test_without_a_broker_workers_read_what_is_committed(data_dir, monkeypatch):
     guard.pause(float("inf"))
     monkeypatch.setattr(hints, "BROKER", guard)  # not one hint is sent
     tenant = make_tenant()
-    worker = start_worker(environment(data_dir, REDIS_URL=NO_BROKER, POLL_INTERVAL_S="1"))
+    worker = make_machine("worker", data_dir, REDIS_URL=NO_BROKER, POLL_INTERVAL_S="1")
     try:
+        worker.start_worker(readers=2)
         for _ in range(5):
             make_upload(tenant)
         wait_until_read()
         make_upload(tenant)
         wait_until_read()
     finally:
-        kill(worker)
+        worker.kill()
 
 
 def test_no_message_expires(monkeypatch):

@@ -1,8 +1,6 @@
 """Restarts of web processes and workers (A12), and another reading of everything (A14)."""
 
 import random
-import signal
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -11,8 +9,6 @@ from typing import Any
 
 import httpx
 
-from backend.config import commands
-from backend.config.embedded import ends_with_parent, free_port
 from backend.testing.promises.ground import (
     Finding,
     Ground,
@@ -22,11 +18,10 @@ from backend.testing.promises.ground import (
     own_ground,
     spread,
 )
-from backend.testing.supervised import ROOT
+from backend.testing.scale.machines import Machine, start_all
 
 RESTARTS, REQUESTS_PER_S = 20, 45
 UPLOADS, UPLOADS_WITHIN_S = 1000, 200.0
-STOP_WITHIN_S, READY_WITHIN_S = 60.0, 120.0
 ASKING_THREADS = 8
 
 RUNS, READERS = 1000, 4
@@ -34,47 +29,6 @@ REREAD_WITHIN_S = 900.0
 # What another version is said to have read: the figures of a run are then old or new, never mixed.
 OLD_FIGURES = "UPDATE runs_trial SET requests_completed = 1, throughput_rps = 1"
 OLD_VERSION = "UPDATE ingest_upload SET parser_version = 'before'"
-
-
-@dataclass(slots=True)
-class WebProcess:
-    """A web process on a port of its own, over the data of a site that runs."""
-
-    environment: dict[str, str]
-    port: int = field(default_factory=free_port)
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        """Returns when it answers; raises TimeoutError."""
-        self.process = subprocess.Popen(
-            commands.web(bind=f"127.0.0.1:{self.port}"),
-            cwd=ROOT,
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  exec follows at once
-        )
-        deadline = time.monotonic() + READY_WITHIN_S
-        while not _answers(self.url):
-            if time.monotonic() > deadline:
-                raise TimeoutError("a web process did not start")
-            time.sleep(0.05)
-
-    def stop(self) -> None:
-        if self.process is not None:
-            self.process.terminate()
-            self.process.wait(STOP_WITHIN_S)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/readyz", timeout=5).is_success
-    except httpx.HTTPError:
-        return False
 
 
 @dataclass(slots=True)
@@ -120,11 +74,12 @@ class Visitor:
 def deploys(say: Say) -> Finding:
     """Two web processes and the worker are restarted in turn under requests and uploads."""
     with own_ground(say) as ground:
-        environment = ground.site.processes("web")[0].environ()
-        webs = (WebProcess(environment), WebProcess(environment))
-        for web in webs:
-            web.start()
-        urls = (webs[0].url, webs[1].url)
+        data, environment = ground.site.data, ground.site.processes("web")[0].environ()
+        first, second = (
+            Machine(name, data.parent, environment, data=data) for name in ("web-1", "web-2")
+        )
+        webs, urls = (first, second), (first.url, second.url)
+        start_all(webs, [], readers=0)
         visitor = Visitor(urls)
         with (
             ground.sending(UPLOADS, senders=4, within_s=UPLOADS_WITHIN_S, urls=urls) as sending,
@@ -144,14 +99,15 @@ def deploys(say: Say) -> Finding:
         return ground.finding
 
 
-def _restart_all(ground: Ground, webs: tuple[WebProcess, WebProcess]) -> None:
+def _restart_all(ground: Ground, webs: tuple[Machine, Machine]) -> None:
     """Each web process once the other answers; the worker beside them."""
     worker = ground.site.child("worker")
     if worker is not None:
         worker.terminate()
     for web in webs:
         web.stop()
-        web.start()
+        web.start_web()
+        web.wait_until_answering()
 
 
 def read_again(say: Say) -> Finding:
