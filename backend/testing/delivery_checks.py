@@ -120,27 +120,23 @@ class Sent:
 def send_through_cuts(aim: Aim, folder: Path, *, size_bytes: int, cuts: int, seed: int) -> Sent:
     """A large artefact over a line that is cut at random bytes: it arrives once, and whole."""
     chance = random.Random(seed)  # noqa: S311
-    large = folder / "results.json"
-    write_large_result(large, size_bytes, seed)
     with FaultyProxy(aim.port) as proxy:
         proxy.cut_at(chance.randrange(1000, size_bytes) for _ in range(cuts))
         proxy.lose_answers(1)
-        began = time.monotonic()
-        done = run_agent(aim.through(proxy), folder / "spool", "upload", large, "--json")
-        took_s = time.monotonic() - began
-    assert done.returncode == 0, done.stderr
-    upload_id = json.loads(done.stdout)["id"]
-    artefact_bytes = _check_arrived(aim, upload_id, large)
-    return Sent(artefact_bytes, proxy.sent_bytes, proxy.cuts_made, took_s)
+        return _send_large(aim, folder, proxy, size_bytes=size_bytes, seed=seed)
 
 
 def send_over_line(
     aim: Aim, folder: Path, proxy: FaultyProxy, *, size_bytes: int, cut_s: float, seed: int
 ) -> Sent:
     """As `send_through_cuts`, with a line that is cut again and again, whatever was sent."""
+    proxy.cut_every(cut_s)
+    return _send_large(aim, folder, proxy, size_bytes=size_bytes, seed=seed)
+
+
+def _send_large(aim: Aim, folder: Path, proxy: FaultyProxy, *, size_bytes: int, seed: int) -> Sent:
     large = folder / "results.json"
     write_large_result(large, size_bytes, seed)
-    proxy.cut_every(cut_s)
     began = time.monotonic()
     words = ("upload", large, "--json")
     done = run_agent(aim.through(proxy), folder / "spool", *words, timeout_s=3600)

@@ -3,11 +3,10 @@
 The load tool's outputs are made here, each with other figures. A folder of results is a run.
 """
 
-import os
-import subprocess
-import sys
 from itertools import islice, product
 from pathlib import Path
+
+from backend.testing.delivery_checks import Aim, run_agent
 
 FOLDERS, FRAMEWORKS = 5, 72
 TESTS = ("json", "db", "query", "fortune", "update", "plaintext")
@@ -48,10 +47,5 @@ def _output(framework: str, level: int, file_number: int) -> str:
 
 def import_tree(root: Path, url: str, token: str, spool: Path) -> None:
     """What `loadsheet import techempower` does, by another process. Raises CalledProcessError."""
-    words = ("import", "techempower", str(root), "--url", url, "--spool", str(spool))
-    subprocess.run(
-        [sys.executable, "-m", "loadsheet_agent", *words],
-        env={**os.environ, "LOADSHEET_TOKEN": token},
-        stdout=subprocess.DEVNULL,
-        check=True,
-    )
+    done = run_agent(Aim(url, token), spool, "import", "techempower", root)
+    assert done.returncode == 0, done.stderr
