@@ -52,9 +52,13 @@ def make_comparison(draw: Generator) -> Points:
     return points
 
 
-def _of_first(points: Points, change: Callable[[ComparedPoint], ComparedPoint]) -> Points:
-    """The comparison with a change of one server."""
-    return [change(point) if point.series == 0 else point for point in points]
+def _of_first(
+    change: Callable[[ComparedPoint, Generator], ComparedPoint],
+) -> Callable[[Generator], Points]:
+    """Comparisons with a change of one server."""
+    return lambda draw: [
+        change(point, draw) if point.series == 0 else point for point in make_comparison(draw)
+    ]
 
 
 def _cap(draw: Generator) -> Points:
@@ -69,40 +73,13 @@ def _cap(draw: Generator) -> Points:
     return points + capped
 
 
-def _flatten(draw: Generator) -> Points:
-    return _of_first(
-        make_comparison(draw),
-        lambda point: replace(point, throughput_rps=64 * draw.normal(1, 0.002)),
-    )
-
-
 def _move_back(draw: Generator) -> Points:
     day = DAY - timedelta(days=int(draw.integers(35, 400)))
-    return _of_first(make_comparison(draw), lambda point: replace(point, measured=(day, day)))
+    return _of_first(lambda point, _: replace(point, measured=(day, day)))(draw)
 
 
-def _lengthen(draw: Generator) -> Points:
-    return _of_first(
-        make_comparison(draw),
-        lambda point: replace(
-            point, trial_s=300.0, requests=max((point.requests or 0) * 30, 1_000_000.0)
-        ),
-    )
-
-
-def _use_one_thread(draw: Generator) -> Points:
-    return _of_first(make_comparison(draw), lambda point: replace(point, threads=frozenset({1})))
-
-
-def _measure_elsewhere(draw: Generator) -> Points:
-    return _of_first(
-        make_comparison(draw),
-        lambda point: replace(point, connections=4_000 + (point.connections or 0)),
-    )
-
-
-def _shorten_queue(draw: Generator) -> Points:
-    return _of_first(make_comparison(draw), lambda point: replace(point, backlog="50"))
+def _lengthen(point: ComparedPoint, _: Generator) -> ComparedPoint:
+    return replace(point, trial_s=300.0, requests=max((point.requests or 0) * 30, 1_000_000.0))
 
 
 def _fix_order(draw: Generator) -> Points:
@@ -120,11 +97,23 @@ def _fix_order(draw: Generator) -> Points:
 # By the id of the check: the mistake in words, and how it is made.
 COMPARISON_MISTAKES: dict[str, tuple[str, Callable[[Generator], Points]]] = {
     "common-ceiling": ("three servers at one limit, others below it", _cap),
-    "flat-over-load": ("64 requests/s at every load", _flatten),
+    "flat-over-load": (
+        "64 requests/s at every load",
+        _of_first(lambda point, draw: replace(point, throughput_rps=64 * draw.normal(1, 0.002))),
+    ),
     "far-apart": ("one server measured 35 to 400 days before", _move_back),
-    "unequal-length": ("trials of 300 s beside trials of 10 s", _lengthen),
-    "unequal-threads": ("one thread beside four", _use_one_thread),
-    "no-common-load": ("one server at other numbers of connections", _measure_elsewhere),
-    "unequal-backlog": ("a backlog of 50 beside 511", _shorten_queue),
+    "unequal-length": ("trials of 300 s beside trials of 10 s", _of_first(_lengthen)),
+    "unequal-threads": (
+        "one thread beside four",
+        _of_first(lambda point, _: replace(point, threads=frozenset({1}))),
+    ),
+    "no-common-load": (
+        "one server at other numbers of connections",
+        _of_first(lambda point, _: replace(point, connections=4_000 + (point.connections or 0))),
+    ),
+    "unequal-backlog": (
+        "a backlog of 50 beside 511",
+        _of_first(lambda point, _: replace(point, backlog="50")),
+    ),
     "fixed-order": ("five rounds in one order", _fix_order),
 }

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -15,7 +16,7 @@ from backend.runs.checks.dip import CHANCE, CRITICAL_DIPS, dip
 from backend.runs.checks.firing import RESULTS, Firing, read_firing
 from backend.runs.checks.outcome import TOOL_DISAGREES
 from backend.runs.checks.trial import TRIAL_RULES
-from backend.testing.made.cells import CELL_MISTAKES, make_cell
+from backend.testing.made.cells import CELL_MISTAKES, MadeCell, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
 from backend.testing.made.condition_mistakes import TRIAL_MISTAKES
 from backend.testing.made.mistakes import Mistake
@@ -33,6 +34,8 @@ FEWER_OF_ROWS = 4
 # Of mistakes in which nothing is left to chance.
 FEWER_IF_CERTAIN = 5
 TRIAL_CHECKS = frozenset({rule.id for rule in TRIAL_RULES} | {TOOL_DISAGREES.id})
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,8 @@ def measure_firing(
         if OUTPUT_MISTAKES.keys() & firing.keys():
             _measure_outputs(tool, firing, sizes)
         tell(f"{tool.name}: done")
-    if CELL_MISTAKES.keys() & firing.keys():
-        _measure_cells(firing, sizes)
-    if COMPARISON_MISTAKES.keys() & firing.keys():
-        _measure_comparisons(firing, sizes)
+    _measure_made(CELLS, make_cell, MadeCell.fired, CELL_MISTAKES, firing, sizes)
+    _measure_made(COMPARISONS, make_comparison, fired, COMPARISON_MISTAKES, firing, sizes)
     return {id_: result for id_, result in firing.items() if result.honest}
 
 
@@ -126,31 +127,27 @@ def _measure_outputs(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) ->
         firing[id_].found[tool.name] = (found[id_], min(mistakes, pages))
 
 
-def _measure_cells(firing: dict[str, Firing], sizes: Sizes) -> None:
-    draw = _generator(sizes.seed, CELLS)
+def _measure_made(
+    source: str,
+    make_honest: Callable[[Generator], Made],
+    fired_by: Callable[[Made], set[str]],
+    mistakes: Mapping[str, tuple[str, Callable[[Generator], Made]]],
+    firing: dict[str, Firing],
+    sizes: Sizes,
+) -> None:
+    if not mistakes.keys() & firing.keys():
+        return
+    draw = _generator(sizes.seed, source)
     counts: Counter[str] = Counter()
     for _ in range(sizes.trials):
-        counts.update(make_cell(draw).fired())
-    for id_, (text, make) in CELL_MISTAKES.items():
+        counts.update(fired_by(make_honest(draw)))
+    for id_, (text, make) in mistakes.items():
         # All of them are drawn, so that no check's draws depend on which are asked for.
-        detected = sum(id_ in make(draw).fired() for _ in range(sizes.mistakes))
+        detected = sum(id_ in fired_by(make(draw)) for _ in range(sizes.mistakes))
         if (result := firing.get(id_)) is not None:
             result.mistake = text
-            result.honest[CELLS] = (counts[id_], sizes.trials)
-            result.found[CELLS] = (detected, sizes.mistakes)
-
-
-def _measure_comparisons(firing: dict[str, Firing], sizes: Sizes) -> None:
-    draw = _generator(sizes.seed, COMPARISONS)
-    counts: Counter[str] = Counter()
-    for _ in range(sizes.trials):
-        counts.update(fired(make_comparison(draw)))
-    for id_, (text, make) in COMPARISON_MISTAKES.items():
-        detected = sum(id_ in fired(make(draw)) for _ in range(sizes.mistakes))
-        if (result := firing.get(id_)) is not None:
-            result.mistake = text
-            result.honest[COMPARISONS] = (counts[id_], sizes.trials)
-            result.found[COMPARISONS] = (detected, sizes.mistakes)
+            result.honest[source] = (counts[id_], sizes.trials)
+            result.found[source] = (detected, sizes.mistakes)
 
 
 def write_results(firing: dict[str, Firing], sizes: Sizes) -> None:

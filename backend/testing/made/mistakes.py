@@ -90,10 +90,6 @@ def _change(change: Callable[[PrintedFigures], None]) -> Plant:
     return lambda upload, _draw: setattr(upload, "change", change)
 
 
-def _swap_percentiles(figures: PrintedFigures) -> None:
-    figures.swap("90", "99")
-
-
 def _copy_mean(figures: PrintedFigures) -> None:
     figures.percentiles_us["99"] = figures.mean_us
 
@@ -181,10 +177,6 @@ def _use_few_ports(upload: MadeUpload, _draw: Generator) -> None:
     upload.facts["client"]["ip_local_port_range"] = "50000 52000"
 
 
-def _fill_link(upload: MadeUpload, _draw: Generator) -> None:
-    upload.facts["server"]["nic_speed_mbit"] = 0.01
-
-
 def _lose_ports(trial: CheckInput, share: float) -> CheckInput:
     return replace(trial, client_errors=round(share * (trial.requests_completed or 0)))
 
@@ -234,7 +226,7 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "percentile-order": Mistake(
         text="p90 and p99 stand under each other's name",
-        plant=_change(_swap_percentiles),
+        plant=_change(lambda figures: figures.swap("90", "99")),
         fits=_prints_figures,
         median_us=(20_000, 80_000),
         law=lognormal(0.5),
@@ -326,7 +318,7 @@ MISTAKES: dict[str, Mistake] = {
     "link-speed": Mistake(
         is_certain=True,
         text="a link as fast as the payload",
-        plant=_fill_link,
+        plant=lambda upload, _draw: upload.facts["server"].update(nic_speed_mbit=0.01),
         needs=("transfer_rate_bytes_s",),
     ),
     "load-tool-cpu": Mistake(

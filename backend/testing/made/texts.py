@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from backend.testing.made.requests import MadeTrial
 
 # That a made text of wrk says.
 WRK_THREADS = 2
+HEY_STATUS = "  [{}]\t{} responses\n"
 
 Change = Callable[[PrintedFigures], None]
 
@@ -26,12 +28,19 @@ class MadeTool:
     """
 
     name: str
-    write: Callable[[MadeTrial, Change], str]
+    print: Callable[[MadeTrial, PrintedFigures], str]
     step_us: float
     is_open: bool = False
     has_rows: bool = False
     has_seconds: bool = False
     lists_answers_only: bool = False
+    compute: Callable[[MadeTrial], PrintedFigures] = figures_of
+
+    def write(self, trial: MadeTrial, change: Change) -> str:
+        """What it prints of the trial, after a change of its figures."""
+        figures = self.compute(trial)
+        change(figures)
+        return self.print(trial, figures)
 
 
 def _wrk_time(us: float) -> str:
@@ -45,10 +54,8 @@ def _wrk_amount(value: float) -> str:
     return f"{value / 1000:.2f}k" if value >= 1000 else f"{value:.2f}"
 
 
-def write_wrk(trial: MadeTrial, change: Change) -> str:
+def write_wrk(trial: MadeTrial, figures: PrintedFigures) -> str:
     """wrk 4 with --latency."""
-    figures = corrected_figures_of(trial)
-    change(figures)
     p = figures.percentiles_us
     rows = "".join(f"     {name}%  {_wrk_time(p[name]):>8}\n" for name in ("50", "75", "90", "99"))
     failed = int((trial.status >= 400).sum())
@@ -68,10 +75,8 @@ def write_wrk(trial: MadeTrial, change: Change) -> str:
     )
 
 
-def write_ab(trial: MadeTrial, change: Change) -> str:
+def write_ab(trial: MadeTrial, figures: PrintedFigures) -> str:
     """ab 2.3 with -k: whole milliseconds."""
-    figures = figures_of(trial)
-    change(figures)
     p = {**figures.percentiles_us, "100": figures.max_us}
     names = ("50", "66", "75", "80", "90", "95", "98", "99", "100")
     rows = "".join(f"{name:>4}%  {round(p[name] / 1000):>5}\n" for name in names)
@@ -103,10 +108,8 @@ def write_ab(trial: MadeTrial, change: Change) -> str:
     )
 
 
-def write_hey(trial: MadeTrial, change: Change) -> str:
+def write_hey(trial: MadeTrial, figures: PrintedFigures) -> str:
     """hey's summary: seconds with 4 decimals."""
-    figures = figures_of(trial)
-    change(figures)
     names = ("10", "25", "50", "75", "90", "95", "99")
     rows = "".join(
         f"  {name}% in {figures.percentiles_us[name] / 1e6:.4f} secs\n" for name in names
@@ -121,7 +124,7 @@ def write_hey(trial: MadeTrial, change: Change) -> str:
         f"Latency distribution:\n{rows}\n"
         "Details (average, fastest, slowest):\n"
         "  DNS+dialup:\t0.0000 secs, 0.0000 secs, 0.0100 secs\n\n"
-        f"Status code distribution:\n{_hey_statuses(trial)}\n\n\n\n"
+        f"Status code distribution:\n{_statuses(trial, HEY_STATUS)}\n\n\n\n"
     )
 
 
@@ -136,14 +139,13 @@ def _bars(trial: MadeTrial, unit_us: float, unit: str, mark: str) -> str:
     )
 
 
-def _hey_statuses(trial: MadeTrial) -> str:
-    statuses = sorted(set(trial.status.tolist()))
-    return "".join(
-        f"  [{status}]\t{int((trial.status == status).sum())} responses\n" for status in statuses
-    )
+def _statuses(trial: MadeTrial, form: str) -> str:
+    """Each status and its count in a form of the tool."""
+    counts = sorted(Counter(trial.status.tolist()).items())
+    return "".join(form.format(status, count) for status, count in counts)
 
 
-def write_hey_csv(trial: MadeTrial, _change: Change) -> str:
+def write_hey_csv(trial: MadeTrial, _figures: PrintedFigures) -> str:
     """hey -o csv: a line a request."""
     lines = [
         f"{us / 1e6:.4f},0.0001,0.0000,0.0001,{us / 1e6:.4f},0.0000,{status},{start:.4f}"
@@ -161,19 +163,14 @@ def _rows(trial: MadeTrial) -> zip[tuple[float, int, float]]:
     )
 
 
-def write_oha(trial: MadeTrial, change: Change) -> str:
+def write_oha(trial: MadeTrial, figures: PrintedFigures) -> str:
     """oha's text: milliseconds with 4 decimals."""
-    figures = figures_of(trial)
-    change(figures)
     names = ("10", "25", "50", "75", "90", "95", "99", "99.9", "99.99")
     rows = "".join(
         f"  {float(name):.2f}% in {figures.percentiles_us[name] / 1e3:.4f} ms\n" for name in names
     )
     ok = int((trial.status < 400).sum())
-    statuses = "".join(
-        f"  [{status}] {int((trial.status == status).sum())} responses\n"
-        for status in sorted(set(trial.status.tolist()))
-    )
+    statuses = _statuses(trial, "  [{}] {} responses\n")
     return (
         f"Summary:\n  Success rate:\t{ok / trial.count * 100:.2f}%\n"
         f"  Total:\t{figures.elapsed_s * 1e3:.4f} ms\n"
@@ -197,10 +194,8 @@ def _k6_time(us: float) -> str:
     return f"{us / 1e3:.2f}ms" if us >= 1e3 else f"{us:.2f}µs"
 
 
-def write_k6(trial: MadeTrial, change: Change) -> str:
+def write_k6(trial: MadeTrial, figures: PrintedFigures) -> str:
     """k6's summary with p(99)."""
-    figures = figures_of(trial)
-    change(figures)
     p = figures.percentiles_us
     trend = (
         f"avg={_k6_time(figures.mean_us)} min={_k6_time(figures.min_us)} "
@@ -227,10 +222,8 @@ def write_k6(trial: MadeTrial, change: Change) -> str:
     )
 
 
-def write_autocannon(trial: MadeTrial, change: Change) -> str:
+def write_autocannon(trial: MadeTrial, figures: PrintedFigures) -> str:
     """autocannon --json: whole milliseconds, cut off."""
-    figures = figures_of(trial)
-    change(figures)
     ok = int((trial.status < 400).sum())
     return json.dumps(
         {
@@ -278,10 +271,8 @@ def _autocannon_latency(figures: PrintedFigures) -> dict[str, float]:
     }
 
 
-def write_bombardier(trial: MadeTrial, change: Change) -> str:
+def write_bombardier(trial: MadeTrial, figures: PrintedFigures) -> str:
     """bombardier with --latencies."""
-    figures = figures_of(trial)
-    change(figures)
     names = ("50", "75", "90", "95", "99")
     rows = "".join(f"     {name}%  {_wrk_time(figures.percentiles_us[name])}\n" for name in names)
     failed = int((trial.status >= 500).sum())
@@ -298,10 +289,8 @@ def write_bombardier(trial: MadeTrial, change: Change) -> str:
     )
 
 
-def write_vegeta(trial: MadeTrial, change: Change) -> str:
+def write_vegeta(trial: MadeTrial, figures: PrintedFigures) -> str:
     """vegeta report: an open loop."""
-    figures = figures_of(trial)
-    change(figures)
     p = figures.percentiles_us
     times = ", ".join(
         f"{us / 1e3:.3f}ms"
@@ -311,10 +300,7 @@ def write_vegeta(trial: MadeTrial, change: Change) -> str:
         )
     )
     ok = int((trial.status < 400).sum())
-    codes = "  ".join(
-        f"{status}:{int((trial.status == status).sum())}"
-        for status in sorted(set(trial.status.tolist()))
-    )
+    codes = _statuses(trial, "{}:{}  ")
     return (
         f"Requests      [total, rate, throughput]         {figures.count}, "
         f"{figures.rate_rps:.2f}, {figures.rate_rps * ok / figures.count:.2f}\n"
@@ -324,11 +310,11 @@ def write_vegeta(trial: MadeTrial, change: Change) -> str:
         f"Bytes In      [total, mean]                     {figures.count * 13}, 13.00\n"
         "Bytes Out     [total, mean]                     0, 0.00\n"
         f"Success       [ratio]                           {ok / figures.count * 100:.2f}%\n"
-        f"Status Codes  [code:count]                      {codes}  \nError Set:\n"
+        f"Status Codes  [code:count]                      {codes}\nError Set:\n"
     )
 
 
-def write_vegeta_csv(trial: MadeTrial, _change: Change) -> str:
+def write_vegeta_csv(trial: MadeTrial, _figures: PrintedFigures) -> str:
     """vegeta encode -to csv: a line a request, in the order the responses came."""
     return "".join(
         f"{1_795_229_995_000_000_000 + int(start * 1e9)},{status},{int(us * 1e3)},0,13,,,,{at},"
@@ -337,7 +323,7 @@ def write_vegeta_csv(trial: MadeTrial, _change: Change) -> str:
     )
 
 
-def write_jmeter(trial: MadeTrial, _change: Change) -> str:
+def write_jmeter(trial: MadeTrial, _figures: PrintedFigures) -> str:
     """JMeter's CSV: a line a request, whole milliseconds, written when the response came."""
     head = (
         "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"
@@ -354,7 +340,7 @@ def write_jmeter(trial: MadeTrial, _change: Change) -> str:
 
 TOOLS = (
     MadeTool("ab", write_ab, 1_000),
-    MadeTool("wrk", write_wrk, 10),
+    MadeTool("wrk", write_wrk, 10, compute=corrected_figures_of),
     MadeTool("hey", write_hey, 100),
     MadeTool(
         *("hey CSV", write_hey_csv, 100),
