@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from compare import ASKED, QUESTIONS, Store, facet, p95, spread
 from own_service import own_service, print_machine
 
 from backend.config.site import ROOT, Site
+from backend.testing.promises.ground import beside
 
 RECIPE = ROOT / "docs" / "recipes" / "partition-trials.sql"
 TABLES = ("runs_run", "runs_cell", "runs_trial", "runs_series")
@@ -43,6 +43,11 @@ _BROAD: dict[str, tuple[str, Mapping[str, str]]] = {
 }
 Question = Callable[[Store, int], Mapping[str, str]]
 _SIZES = "SELECT pg_table_size(%s), pg_indexes_size(%s)"
+_READ = (
+    "SELECT trial.throughput_rps FROM runs_cell AS cell"
+    " JOIN runs_trial AS trial ON trial.cell_id = cell.id"
+    " WHERE cell.run_id = (SELECT id FROM runs_run LIMIT 1)"
+)
 
 
 def main() -> None:
@@ -163,12 +168,23 @@ class Service:
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
         """Print how long the block took, and how long a reader waited most."""
-        reader = Reader(self.url)
+        waited_s = [0.0]
         began = time.monotonic()
-        with reader.reading():
+        with (
+            psycopg.connect(self.url, autocommit=True) as reader,
+            beside(lambda: waited_s.append(_read_s(reader))),
+        ):
             yield
         took_s = time.monotonic() - began
-        print(f"{step}: {took_s:.1f} s; a reader waited {reader.longest_s:.2f} s at most")
+        print(f"{step}: {took_s:.1f} s; a reader waited {max(waited_s):.2f} s at most")
+
+
+def _read_s(reader: psycopg.Connection) -> float:
+    """Asks for a cell and its trials, as a page does, after a short rest."""
+    time.sleep(0.05)
+    began = time.monotonic()
+    reader.execute(_READ).fetchall()
+    return time.monotonic() - began
 
 
 def _broad(path: str, query: Mapping[str, str]) -> Question:
@@ -183,37 +199,6 @@ QUESTIONS_ASKED: list[tuple[str, str, Question, int]] = [
     ("all facet counts", "facets", facet, ASKED_BROADLY),
     *((name, path, _broad(path, query), ASKED_BROADLY) for name, (path, query) in _BROAD.items()),
 ]
-
-
-class Reader:
-    """Asks for a cell and its trials again and again, as a page does."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.longest_s = 0.0
-        self._is_ending = threading.Event()
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        thread = threading.Thread(target=self._read)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._is_ending.set()
-            thread.join()
-
-    def _read(self) -> None:
-        query = (
-            "SELECT trial.throughput_rps FROM runs_cell AS cell"
-            " JOIN runs_trial AS trial ON trial.cell_id = cell.id"
-            " WHERE cell.run_id = (SELECT id FROM runs_run LIMIT 1)"
-        )
-        with psycopg.connect(self.url, autocommit=True) as database:
-            while not self._is_ending.wait(0.05):
-                began = time.monotonic()
-                database.execute(query).fetchall()
-                self.longest_s = max(self.longest_s, time.monotonic() - began)
 
 
 def steps(recipe: str) -> Iterator[tuple[str, str]]:

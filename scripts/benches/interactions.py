@@ -115,32 +115,12 @@ def report(rate: float, connections: int) -> str:
     return text
 
 
-def _tick(page: Page) -> None:
-    page.locator(".rank-tick:not(:checked)").first.click()
-
-
-def _hide(page: Page) -> None:
-    page.locator(".legend-item").first.click()
-
-
-def _choose_baseline(page: Page) -> None:
-    page.locator("button.rank").nth(3).click()
-
-
-def _open_tab(page: Page) -> None:
-    page.locator("#tab-figures").click()
-
-
-def _press_arrow(page: Page) -> None:
-    page.keyboard.press("ArrowRight")
-
-
 INTERACTIONS: dict[str, Callable[[Page], None]] = {
-    "tick a series": _tick,
-    "hide a series": _hide,
-    "choose a baseline": _choose_baseline,
-    "open the figures": _open_tab,
-    "walk the points": _press_arrow,
+    "tick a series": lambda page: page.locator(".rank-tick:not(:checked)").first.click(),
+    "hide a series": lambda page: page.locator(".legend-item").first.click(),
+    "choose a baseline": lambda page: page.locator("button.rank").nth(3).click(),
+    "open the figures": lambda page: page.locator("#tab-figures").click(),
+    "walk the points": lambda page: page.keyboard.press("ArrowRight"),
 }
 
 
