@@ -233,10 +233,8 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 APPEND_SLASH = False
 
-OWN_TAGS = [
-    f"backend.web.templatetags.{name}"
-    for name in ("mails", "numbers", "parts", "sections", "tables")
-]
+TAGS = ("mails", "numbers", "parts", "sections", "tables")
+OWN_TAGS = [f"backend.web.templatetags.{name}" for name in TAGS]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

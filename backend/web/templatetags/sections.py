@@ -1,4 +1,4 @@
-"""Parts of pages: `{% section %}`, with its heading, and `{% field %}` of a form, with its label."""
+"""Parts of pages: `{% section %}` with its heading, and `{% field %}` of a form with its label."""
 
 from django import template
 from django.utils.html import format_html

@@ -8,7 +8,9 @@ def rendered(text):
 
 
 def test_a_section_is_named_by_its_heading():
-    html = rendered('{% section "queues" "Queues" classes="apart" %}<p>{{ name }}</p>{% endsection %}')
+    html = rendered(
+        '{% section "queues" "Queues" classes="apart" %}<p>{{ name }}</p>{% endsection %}'
+    )
     assert html == (
         '<section class="apart" aria-labelledby="queues">'
         '<h2 id="queues" class="section-head">Queues</h2><p>&lt;b&gt;</p></section>'
@@ -17,7 +19,9 @@ def test_a_section_is_named_by_its_heading():
 
 def test_a_section_may_have_a_link_beside_its_heading():
     html = rendered('{% section "runs" "Runs" url="/runs" link="All" %}{% endsection %}')
-    assert '<div class="section-head"><h2 id="runs">Runs</h2>\n<a href="/runs">All</a></div>' in html
+    assert (
+        '<div class="section-head"><h2 id="runs">Runs</h2>\n<a href="/runs">All</a></div>' in html
+    )
 
 
 def test_a_field_has_its_label_and_what_its_input_is_described_by():
