@@ -25,8 +25,8 @@ def test_a_section_may_have_a_link_beside_its_heading():
 
 
 def test_a_field_has_its_label_and_what_its_input_is_described_by():
-    html = rendered('{% field "days" "Days" hint="Empty: <ever>" %}<input id="days">{% endfield %}')
+    html = rendered('{% field "days" "Days" hint=name %}<input id="days">{% endfield %}')
     assert html == (
         '<div class="field"><label for="days">Days</label><input id="days">'
-        '<p class="hint" id="days-help">Empty: &lt;ever&gt;</p></div>'
+        '<p class="hint" id="days-help">&lt;b&gt;</p></div>'
     )
