@@ -165,6 +165,7 @@ class _Pair:
     where one of them is the baseline, so that a screen shows no ratio and its inverse.
 
     `is_ahead`: whether `a` leads. `why`: what would decide an open ratio, or why it is open.
+    `is_all`: whether no other series is ranked.
     """
 
     a: str
@@ -172,6 +173,7 @@ class _Pair:
     ratio: Ratio
     is_ahead: bool
     why: str
+    is_all: bool
     beside: Beside | None = None
 
 
@@ -181,9 +183,11 @@ def _pair_of(
     leader, other = contest.leader.entrant.label, contest.other.entrant.label
     is_ahead = ranking.baseline is not contest.leader
     ratio = contest.ratio if is_ahead else contest.ratio.inverse()
-    why = (ratio.advice if is_advised else None) or why_open(ratio)
+    # What would decide a tie stands with its trust: the sentence is about what is decided.
+    advice = ratio.advice if is_advised and beside is None else None
     a, b = (leader, other) if is_ahead else (other, leader)
-    return _Pair(a, b, ratio, is_ahead, why, beside)
+    is_all = len(ranking.ranked) == 2
+    return _Pair(a, b, ratio, is_ahead, advice or why_open(ratio), is_all, beside)
 
 
 def why_open(ratio: Ratio) -> str:
@@ -202,7 +206,7 @@ def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Head
     if ratio.verdict == "unchanged":
         within = f"{scoped}, within the threshold of {threshold}"
         level = Headline(f"{a} and {b} are level {place}", within)
-        return _told_beside(pair, level, (metric, place))
+        return _told_beside(pair, level, f"{_noun(metric)} is level", (metric, place))
     if ratio.verdict == "size_uncertain":
         side = "ahead of" if pair.is_ahead else "behind"
         but = f"perhaps by less than {threshold}"
@@ -213,28 +217,37 @@ def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Head
     lack = "Too few trials" if ratio.low is None else "Too noisy"
     margin = "; ".join(filter(None, (text, pair.why)))
     hidden = Headline(f"{lack} to rank {a} and {b} {place}", margin, is_open=True)
-    return _told_beside(pair, hidden, (metric, place))
+    open_text = f"{lack[:1].lower()}{lack[1:]} to rank by {_noun(metric)}"
+    return _told_beside(pair, hidden, open_text, (metric, place))
 
 
-def better_text(beside: Beside, name: str) -> str:
-    """`nginx 1.27 has the lower p99`"""
-    return f"{name} has the {_BETTER[beside.metric]}"
+def _noun(metric: str) -> str:
+    """`throughput`, `p99`: a metric within a sentence."""
+    return METRICS[metric].label.lower().removeprefix("latency ")
 
 
-def _told_beside(pair: _Pair, headline: Headline, where: tuple[str, str]) -> Headline:
-    """The tie with the difference by another metric that is real, where there is one.
+def better_text(beside: Beside, name: str, than: str = "") -> str:
+    """`nginx 1.27 has the lower p99`, `nginx 1.27 has a lower p99 than caddy`"""
+    return f"{name} has {'a' if than else 'the'} {_BETTER[beside.metric]}{than}"
 
-    `where`: the metric of the tie, and the place.
+
+def _told_beside(pair: _Pair, headline: Headline, tie: str, where: tuple[str, str]) -> Headline:
+    """The difference by another metric that is real, then the tie; the tie alone without one.
+
+    `Tomcat 6 has the lower p99 at 100 connections; too noisy to rank by throughput`. `where`: the
+    metric of the tie, and the place.
     """
     beside, (metric, place) = pair.beside, where
     if beside is None:
         return headline
     ratio = beside.ratio if pair.is_ahead else beside.ratio.inverse()
-    better = pair.a if ratio.verdict == "improved" else pair.b
-    sentence = f"{headline.sentence}, but {better_text(beside, better)}"
+    is_a_better = ratio.verdict == "improved"
+    better, worse = (pair.a, pair.b) if is_a_better else (pair.b, pair.a)
+    than = "" if pair.is_all else f" than {worse}"
+    sentence = f"{better_text(beside, better, than)} {place}; {tie}"
     at = f"{place}, {ratio.scope}" if ratio.scope else place
     clear = ahead_text(beside.metric, pair.a, pair.b, ratio, at)
-    margin = f"{METRICS[metric].label} {headline.margin}. {clear}"
+    margin = f"{clear}. {METRICS[metric].label} {headline.margin}"
     return Headline(sentence, margin, headline.is_open)
 
 
