@@ -124,7 +124,7 @@ function dataset(
 
 function sweepPoints(figures: Figures, series: Series, options: SweepOptions): SweepPoint[] {
   const place = placeOf(figures);
-  const aside = sideStep(figures, series) * roomAside(figures, options);
+  const aside = sideStep(figures, series, options.highlighted) * roomAside(figures, options);
   return series.points
     .map((point) => sweepPoint(point, place(point.x) + aside, options))
     .sort((a, b) => a.x - b.x);
