@@ -65,6 +65,15 @@ describe("ranking", () => {
     expect(document.body.textContent).toContain("the CPU differs");
   });
 
+  it("says the first three reasons, and where the others are", () => {
+    const reasons = ["one", "two", "three", "four", "five"];
+    const outcome = { status: "not_comparable", differing: ["cpu"], reasons } as const;
+    const none = figures({ ranking: null, outcome });
+    document.body.append(...rankingPanel(none, { chooseBaseline: null, override: null }));
+    const items = [...document.querySelectorAll(".reasons li")].map((item) => item.textContent);
+    expect(items).toEqual(["one", "two", "three", "and 2 more, under Checks"]);
+  });
+
   it("ranks the incomparable only on the reader's word, and says so after", () => {
     const unlike = { status: "not_comparable", differing: ["cpu"], reasons: [] } as const;
     const override = vi.fn();

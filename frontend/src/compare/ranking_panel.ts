@@ -306,7 +306,8 @@ function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLEl
   return h("p", { class: "hint" }, base + hint);
 }
 
-const MOST_REASONS = 8;
+/** The trust of the answer lists all of them. */
+const MOST_REASONS = 3;
 
 function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
   const { status, reasons } = figures.outcome;
@@ -321,7 +322,7 @@ function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
     "ul",
     { class: "reasons" },
     ...reasons.slice(0, MOST_REASONS).map((reason) => h("li", {}, reason)),
-    more > 0 && h("li", {}, `and ${more} more`),
+    more > 0 && h("li", {}, `and ${more} more, under Checks`),
   );
   return [
     h("p", { class: "withheld" }, lead),

@@ -8,6 +8,7 @@ from django.core.cache import caches
 from playwright.sync_api import expect
 
 from backend.accounts.models import Token, TokenKind, Workspace
+from backend.runs.checks import CHECKS
 from backend.runs.models import Host, Run
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
@@ -282,6 +283,19 @@ def test_a_usual_comparison_is_short_and_every_tab_can_be_reached(visit):
     expect(page.locator("[data-slot=table]")).to_be_focused()
 
 
+def test_a_page_with_every_check_is_short(visit, lab):
+    Run.objects.all().delete()
+    make_run(
+        lab.workspace,
+        *(CellSpec(server=name, checks=list(CHECKS)) for name in "ab"),
+        host=MACHINE,
+    )
+    page = visit("/w/lab/compare#tab=checks")
+    expect(page.locator("#checks li").last).to_be_attached()
+    assert page.locator("#checks li").count() > 20
+    open_every_tab(page)
+
+
 def test_without_scripts_every_part_stands_on_the_page(open_page, lab, live_server):
     page = open_page("/w/lab/compare", lab, viewport=WIDE, java_script_enabled=False)
     for name in TABS:
@@ -424,6 +438,7 @@ def test_an_address_is_not_broken_over_two_lines(visit):
 def test_text_keeps_off_what_is_below_it(visit, lab):
     assert gap(visit("/explore"), "form[role=search]", ".explore-kinds") >= 12
     assert gap(visit("/explore"), ".explore-kinds", ".explore-kinds + *") >= 8
+    assert gap(visit("/w/lab/alerts"), ".alert-states", ".alert-states + *") >= 8
     token = Token.objects.get(workspace=lab.workspace, kind=TokenKind.AGENT)
     page = visit(f"/w/lab/agents/{token.pk}/revoke")
     assert gap(page, ".panel p >> nth=-1", ".panel .actions") >= 8
