@@ -191,6 +191,20 @@ def read_ordinals(text: str) -> list[int] | None:
     return sorted(set(ordinals))
 
 
+def write_ordinals(ordinals: Sequence[int]) -> str:
+    """`0-41, 50`: rising numbers, with a range where three or more follow each other."""
+    ranges: list[list[int]] = []
+    for ordinal in ordinals:
+        if ranges and ordinal == ranges[-1][-1] + 1:
+            ranges[-1].append(ordinal)
+        else:
+            ranges.append([ordinal])
+    return ", ".join(
+        f"{first}-{rest[-1]}" if len(rest) > 1 else ", ".join(map(str, (first, *rest)))
+        for first, *rest in ranges
+    )
+
+
 def _too_many_trials(got: str, most: str) -> CorrectionRefused:
     return CorrectionRefused(
         "trials",
@@ -292,7 +306,7 @@ def _servers(run: Run) -> Sequence[tuple[str, str]]:
     ordinals: dict[str, list[int]] = {}
     for trial in trials.only("ordinal", "cell__series__server").defer("cell__histogram"):
         ordinals.setdefault(str(trial.cell.series.server), []).append(trial.ordinal)
-    return [(server, ", ".join(map(str, numbers))) for server, numbers in ordinals.items()]
+    return [(server, write_ordinals(numbers)) for server, numbers in ordinals.items()]
 
 
 def _choices(workspace: Workspace) -> dict[str, list[str]]:

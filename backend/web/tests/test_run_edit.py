@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from backend.runs.models import Correction, Run, Trial
-from backend.web.run_edit import read_ordinals
+from backend.web.run_edit import read_ordinals, write_ordinals
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
@@ -175,6 +175,12 @@ def test_numbers_of_trials_are_read():
     assert read_ordinals("1-3, 7,5–6") == [1, 2, 3, 5, 6, 7]
     assert read_ordinals("  ") is None
     assert len(read_ordinals("1-4999, 5000")) == 5000
+
+
+@pytest.mark.parametrize("text", ["0-41, 50", "3", "1, 2", "1, 2, 4-6, 8", ""])
+def test_numbers_of_trials_are_written_as_they_are_read(text):
+    assert write_ordinals(read_ordinals(text) or []) == text
+
 
 
 @pytest.mark.parametrize(
