@@ -16,10 +16,10 @@ def number(value: object, kind: str, step: float | None = None) -> SafeString:
     """`kind`: rate, time (µs), ratio, count or bytes. `step`: what the load tool rounds to."""
     shown = "unknown" if value is None else _plain(value)
     stored = "" if value is None else shown
-    step_of = f'data-step="{_plain(step)}"' if step else ""
-    head = f'<data value="{stored}" data-format="{conditional_escape(kind)}"'
-    # Each piece is escaped above.
-    return mark_safe(f"\n{head}\n    {step_of}>\n  {shown}\n</data>\n")  # noqa: S308
+    step_of = f' data-step="{_plain(step)}"' if step else ""
+    head = f'<data value="{stored}" data-format="{conditional_escape(kind)}"{step_of}>'
+    # Each piece is escaped above. Without a space behind it: a comma may follow.
+    return mark_safe(f"{head}{shown}</data>")  # noqa: S308
 
 
 @register.simple_tag

@@ -182,7 +182,6 @@ def test_numbers_of_trials_are_written_as_they_are_read(text):
     assert write_ordinals(read_ordinals(text) or []) == text
 
 
-
 @pytest.mark.parametrize(
     ("trials", "got"),
     [
