@@ -84,7 +84,7 @@ def _highest_figure(gathered: Gathered, sweep: Sweep) -> str:
 
 
 def _failures_text(gathered: Gathered) -> str:
-    """`Most failures: 2.1 % of the requests of caddy 1.27 at 512 connections`, or empty."""
+    """`Most failures: 2.1 % of the requests of caddy at 512 connections`; empty without any."""
     rates = [
         (point.metrics["error_rate"].value or 0.0, sweep.group.label, point.x)
         for sweep in gathered.sweeps
