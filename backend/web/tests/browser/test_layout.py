@@ -439,6 +439,7 @@ def test_text_keeps_off_what_is_below_it(visit, lab):
     assert gap(visit("/explore"), "form[role=search]", ".explore-kinds") >= 12
     assert gap(visit("/explore"), ".explore-kinds", ".explore-kinds + *") >= 8
     assert gap(visit("/w/lab/alerts"), ".alert-states", ".alert-states + *") >= 8
+    assert gap(visit("/w/lab/audit?act=workspace.deleted"), "main form", ".empty") >= 8
     token = Token.objects.get(workspace=lab.workspace, kind=TokenKind.AGENT)
     page = visit(f"/w/lab/agents/{token.pk}/revoke")
     assert gap(page, ".panel p >> nth=-1", ".panel .actions") >= 8
