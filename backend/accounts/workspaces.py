@@ -90,7 +90,8 @@ def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
 
     Raises what OPENING_CHECKS raise, where the workspace becomes public.
     """
-    if fields.get("is_public") and not _is_public(workspace):
+    public = Workspace.objects.filter(pk=workspace.pk, is_public=True)
+    if fields.get("is_public") and not public.exists():
         check_opening(workspace)
     before = Workspace.objects.filter(pk=workspace.pk).select_for_update().values(*fields).get()
     Workspace.objects.filter(pk=workspace.pk).update(**fields)
@@ -102,10 +103,6 @@ def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
         record(Act.WORKSPACE_VISIBILITY, workspace, visibility=change(was, now))
     if changed:
         record(Act.WORKSPACE_SETTINGS, workspace, **changed)
-
-
-def _is_public(workspace: Workspace) -> bool:
-    return Workspace.objects.filter(pk=workspace.pk, is_public=True).exists()
 
 
 def _visibility(is_public: bool) -> str:

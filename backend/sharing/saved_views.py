@@ -80,7 +80,8 @@ def _lock(workspace_id: UUID) -> None:
 
 
 def _set(view: SavedView, *, name: str, query: str, is_default: bool) -> None:
-    view.name, view.query, view.is_default = _name(name), _canonical(query), is_default
+    view.name, view.is_default = _name(name), is_default
+    view.query = replace(CompareQuery.parse(query), workspace=None).canonical()
     others = SavedView.objects.filter(workspace=view.workspace_id).exclude(pk=view.pk)
     if others.filter(name=view.name).exists():
         raise ViewRefused(
@@ -97,7 +98,3 @@ def _name(text: str) -> str:
     if not 0 < len(name) <= MAX_NAME:
         raise BadView(f"name: got {len(name)} characters, allowed are 1 to {MAX_NAME}.")
     return name
-
-
-def _canonical(query: str) -> str:
-    return replace(CompareQuery.parse(query), workspace=None).canonical()

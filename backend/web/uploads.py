@@ -22,7 +22,7 @@ from backend.ingest.listed_uploads import ListedUpload, Which
 from backend.ingest.listing import upload_page
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.receive import Sender, receive
-from backend.ingest.repeats import EarlierUpload, find_earlier_uploads
+from backend.ingest.repeats import find_earlier_uploads
 from backend.links import link_to, run_link
 from backend.problems import seconds_to_wait
 from backend.runs.names import MAX_NOTES
@@ -170,10 +170,6 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
     return HttpResponseRedirect(link_to("new-upload", workspace.slug, query=shared))
 
 
-def _earlier(workspace: Workspace, files: Sequence[DryFile]) -> dict[str, EarlierUpload]:
-    return find_earlier_uploads(workspace.pk, [file.sha256 for file in files if file.sha256])
-
-
 def _form(
     request: HttpRequest,
     workspace: Workspace,
@@ -183,6 +179,8 @@ def _form(
     status: int = 200,
 ) -> HttpResponse:
     given = {name: request.POST.get(name, request.GET.get(name, "")) for name in DETAILS}
+    hashes = [file.sha256 for file in files or () if file.sha256]
+    earlier = find_earlier_uploads(workspace.pk, hashes)
     context = {
         "workspace": workspace,
         "nav": "runs",
@@ -190,8 +188,6 @@ def _form(
         "boxes": [(*box, given[box[0]]) for box in BOXES],
         "max_notes": MAX_NOTES,
         "curl_command": curl_command(),
-        **preview_context(
-            request, files=files, earlier=_earlier(workspace, files or ()), refused=refused
-        ),
+        **preview_context(request, files=files, earlier=earlier, refused=refused),
     }
     return render(request, "new_upload.html", context, status=status)

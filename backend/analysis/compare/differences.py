@@ -86,13 +86,9 @@ def find_differences(
     )
 
 
-def known_values(factor: Factor, cells: Iterable[LoadedCell]) -> set[object]:
-    return {factor.read(cell) for cell in cells} - {None}
-
-
 def differs(factor: Factor, cells: Iterable[LoadedCell]) -> bool:
     """Whether two known values of a factor differ; an unknown value contradicts none."""
-    return len(known_values(factor, cells)) > 1
+    return len({factor.read(cell) for cell in cells} - {None}) > 1
 
 
 def _only(

@@ -110,7 +110,8 @@ def load_history(
     own = {"server": [first.server.name], "workload": [first.workload.name]}
     query = CompareQuery(metric=candidate.query.metric).with_filters(**{**filters, **own})
     gathered = gather(query, [workspace_id])
-    alike = _most_alike(sweep, gathered.sweeps) if _has_same_axis(candidate, gathered) else []
+    has_same_axis = candidate.grouping.x == gathered.grouping.x
+    alike = _most_alike(sweep, gathered.sweeps) if has_same_axis else []
     if not alike:
         return None
     judged = [(other, judge_pair(gathered, candidate, (other, sweep))) for other in alike]
@@ -122,10 +123,6 @@ def load_history(
         comparability=newest[1].comparability,
         left_out=len(judged) - len(fitting),
     )
-
-
-def _has_same_axis(a: Gathered, b: Gathered) -> bool:
-    return a.grouping.x == b.grouping.x
 
 
 def _newest_run(sweep: Sweep) -> float:
