@@ -23,7 +23,7 @@ export function sweepLegend(figures: Figures, options: SweepOptions): string {
     hasGaps(figures) && "faint line = a load in between was not measured",
     isMarked(figures, figures.knees) && "ring = saturation point",
     isMarked(figures, figures.capacity?.rows) && "▲ = highest load within the limit",
-    options.trend && hasChanges(figures, options) && "dashed line = a change",
+    options.trend && changesOf(figures, options.metric).length > 0 && "dashed line = a change",
     startsAboveZero(figures, options) && "the axis does not start at zero",
   ]);
 }
@@ -74,10 +74,6 @@ const OVERLOAD = "hollow = overload";
 
 function joined(texts: readonly (string | false | undefined)[]): string {
   return texts.filter(Boolean).join(" · ");
-}
-
-function hasChanges(figures: Figures, { metric }: SweepOptions): boolean {
-  return changesOf(figures, metric).length > 0;
 }
 
 function hasOverload({ series }: Figures): boolean {

@@ -157,10 +157,8 @@ export function whyNoCurves(figures: Figures): string | null {
 
 /** Series with a curve, the fastest and the slowest first: the summary names these two. */
 export function curveWeights(figures: Figures): ReadonlyMap<string, number> {
-  const tails = (figures.curves?.series ?? []).map((curve) => ({
-    series: curve.series,
-    us: curve.points.find(([percent]) => percent >= 99)?.[1] ?? null,
-  }));
+  const curves = figures.curves?.series ?? [];
+  const tails = curves.map((curve) => ({ series: curve.series, us: valueAt(curve, 99) }));
   const bySpeed = tails
     .filter(({ us }) => us !== null)
     .sort((a, b) => Number(a.us) - Number(b.us))

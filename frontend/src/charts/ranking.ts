@@ -138,10 +138,8 @@ function ratioTexts({ ratio, why }: RankRow): RatioTexts {
 /** The next 1, 2, 2.5, 4, 5 or 8 times a power of ten, so that half of it reads well too. */
 export function niceTop(value: number): number {
   const decade = 10 ** Math.floor(Math.log10(value));
-  for (const step of [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) {
-    if (value <= step * decade * 1.0001) return step * decade;
-  }
-  return 10 * decade;
+  const steps = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
+  return (steps.find((step) => value <= step * decade * 1.0001) ?? 10) * decade;
 }
 
 function axisText(value: number, unit: Unit): string {

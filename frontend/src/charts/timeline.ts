@@ -86,12 +86,11 @@ export function panelsOf(timeline: Timeline): readonly Panel[] {
     },
   ];
   return panels
-    .map((panel) => ({ ...panel, lines: panel.lines.filter((line) => line.values.some(isKnown)) }))
+    .map((panel) => ({
+      ...panel,
+      lines: panel.lines.filter((line) => line.values.some((value) => value !== null)),
+    }))
     .filter((panel) => panel.lines.length > 0);
-}
-
-function isKnown(value: number | null): value is number {
-  return value !== null;
 }
 
 export function unitOf(panel: Panel): Unit {
@@ -183,7 +182,10 @@ function xScale(timeline: Timeline, theme: ChartTheme): Scale {
 }
 
 function yScale(panel: Panel, unit: Unit, theme: ChartTheme): Scale {
-  const most = Math.max(0, ...panel.lines.flatMap((line) => line.values.filter(isKnown)));
+  const most = Math.max(
+    0,
+    ...panel.lines.flatMap((line) => line.values.filter((value) => value !== null)),
+  );
   return {
     type: "linear",
     min: 0,

@@ -9,7 +9,8 @@ export function markHidden(root: HTMLElement, hidden: ReadonlySet<string>): void
     const isHidden = hidden.has(row.dataset.series ?? "");
     const mark = row.querySelector(".hidden-mark");
     row.classList.toggle("is-hidden", isHidden);
-    if (isHidden && !mark) nameIn(row)?.append(h("span", { class: "tag hidden-mark" }, "hidden"));
+    const name = row.querySelector(".name, th");
+    if (isHidden && !mark) name?.append(h("span", { class: "tag hidden-mark" }, "hidden"));
     if (!isHidden) mark?.remove();
   }
 }
@@ -19,8 +20,4 @@ export function greyRows(root: HTMLElement, highlighted: ReadonlySet<string>): v
   for (const row of root.querySelectorAll<HTMLElement>(`${ROWS}, li[data-series]`)) {
     row.classList.toggle("is-grey", !highlighted.has(row.dataset.series ?? ""));
   }
-}
-
-function nameIn(row: HTMLElement): Element | null {
-  return row.querySelector(".name, th");
 }

@@ -53,8 +53,6 @@ export interface Evidence {
   readonly inOrder: readonly (Reason | FiredCheck)[];
   /** Reasons that no check stands behind: what differs, what is unknown, what noise hides. */
   readonly conditions: readonly Reason[];
-  /** Checks that fired and that no member dismissed throughout. */
-  readonly checks: readonly FiredCheck[];
   readonly dismissed: readonly FiredCheck[];
   /** Of the conditions and checks: the count of the chip and of the tab. */
   readonly count: number;
@@ -71,6 +69,7 @@ function bySeverity(checks: readonly FiredCheck[]): readonly FiredCheck[] {
 
 export function evidenceOf(figures: Figures): Evidence {
   const isDismissed = ({ dismissed }: FiredCheck): boolean => (dismissed ?? []).length > 0;
+  // Those that no member dismissed throughout.
   const checks = figures.checks.filter((check) => check.count > 0 || !isDismissed(check));
   // The reasons of an older version do not say which of them are checks.
   const reasons = figures.answer?.trust.reasons ?? [];
@@ -83,7 +82,6 @@ export function evidenceOf(figures: Figures): Evidence {
   return {
     inOrder: [...new Set([...shown, ...bySeverity(checks)])],
     conditions,
-    checks,
     dismissed: figures.checks.filter(isDismissed),
     count: conditions.length + checks.length,
   };
