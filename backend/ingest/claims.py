@@ -7,12 +7,11 @@ workspace gets an equal share, whatever it has waiting.
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from functools import cache
 from uuid import UUID
 
 from django.db import connection, transaction
 
-from backend.ingest.models import State, Turn, Upload
+from backend.ingest.models import State, Upload
 from backend.ingest.queue import (
     FAULTS_OF_AN_ATTEMPT,
     FIRST_PAUSE_S,
@@ -27,6 +26,28 @@ from backend.ingest.turns import Head, heads_of_queues, lock_turns
 # Claimed together. What another workspace uploads meanwhile waits until they are recorded; a batch
 # takes 50 ms, less than a worker needs to hear of an upload.
 TOGETHER = 32
+_IN_QUEUE = """
+    state = 'received' AND NOT upload.is_slow AND upload.workspace_id = workspace.id
+    AND retry_at IS NULL
+"""
+# The beginning of each queue, without what is not small: so no queue is searched through.
+_COMPANY = f"""
+    SELECT other.id, other.workspace_id, other.fence, other.attempts, other.faults, FALSE
+    FROM unnest(%s::uuid[]) WITH ORDINALITY AS workspace (id, place)
+    CROSS JOIN LATERAL (
+        SELECT waiting.id, min(since) AS since FROM (
+            (SELECT id, {SINCE_INTERACTIVE} AS since FROM ingest_upload AS upload
+             WHERE {_IN_QUEUE} AND is_interactive ORDER BY received_at LIMIT %s)
+            UNION ALL
+            (SELECT id, received_at FROM ingest_upload AS upload
+             WHERE {_IN_QUEUE} ORDER BY retry_at, received_at LIMIT %s)
+        ) AS waiting GROUP BY waiting.id ORDER BY since LIMIT %s
+    ) AS beginning
+    JOIN ingest_upload AS other ON other.id = beginning.id
+    WHERE other.state = 'received' AND other.is_small AND other.attempts = 0
+      AND other.faults = 0 AND other.id <> %s
+    ORDER BY workspace.place, beginning.since LIMIT %s FOR UPDATE OF other SKIP LOCKED
+    """  # noqa: S608  our own conditions
 
 
 def claim_due(most: int = TOGETHER) -> list[list[Claim]]:
@@ -82,50 +103,20 @@ def _company_of(first: Upload, workspace_ids: Sequence[UUID], *, most: int) -> l
     """Small uploads to read with `first`, locked: of each workspace at most an equal share."""
     share = -(-most // len(workspace_ids))
     with connection.cursor() as cursor:
-        cursor.execute(_company(), [list(workspace_ids), share, share, share, first.pk, most - 1])
+        cursor.execute(_COMPANY, [list(workspace_ids), share, share, share, first.pk, most - 1])
         names = ("id", "workspace_id", "fence", "attempts", "faults", "is_slow")
         return [Upload(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
-
-
-@cache
-def _company() -> str:
-    """The beginning of each queue, without what is not small: so no queue is searched through."""
-    queue = """
-        state = 'received' AND NOT upload.is_slow AND upload.workspace_id = workspace.id
-        AND retry_at IS NULL
-    """
-    return f"""
-        SELECT other.id, other.workspace_id, other.fence, other.attempts, other.faults, FALSE
-        FROM unnest(%s::uuid[]) WITH ORDINALITY AS workspace (id, place)
-        CROSS JOIN LATERAL (
-            SELECT waiting.id, min(since) AS since FROM (
-                (SELECT id, {SINCE_INTERACTIVE} AS since FROM {_table(Upload)} AS upload
-                 WHERE {queue} AND is_interactive ORDER BY received_at LIMIT %s)
-                UNION ALL
-                (SELECT id, received_at FROM {_table(Upload)} AS upload
-                 WHERE {queue} ORDER BY retry_at, received_at LIMIT %s)
-            ) AS waiting GROUP BY waiting.id ORDER BY since LIMIT %s
-        ) AS beginning
-        JOIN {_table(Upload)} AS other ON other.id = beginning.id
-        WHERE other.state = 'received' AND other.is_small AND other.attempts = 0
-          AND other.faults = 0 AND other.id <> %s
-        ORDER BY workspace.place, beginning.since LIMIT %s FOR UPDATE OF other SKIP LOCKED
-        """  # noqa: S608  names of our own models
 
 
 def _note_turns(workspace_ids: Collection[UUID], *, is_slow: bool) -> None:
     """The workspaces were served: the others go before them now."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""
-            INSERT INTO {_table(Turn)} (workspace_id, is_slow, number)
-            SELECT served, %s, (SELECT coalesce(max(number), 0) + 1 FROM {_table(Turn)})
+            """
+            INSERT INTO ingest_turn (workspace_id, is_slow, number)
+            SELECT served, %s, (SELECT coalesce(max(number), 0) + 1 FROM ingest_turn)
             FROM unnest(%s::uuid[]) AS served
             ON CONFLICT (workspace_id, is_slow) DO UPDATE SET number = excluded.number
-            """,  # noqa: S608  names of our own models
+            """,
             [is_slow, list(workspace_ids)],
         )
-
-
-def _table(model: type[Upload] | type[Turn]) -> str:
-    return connection.ops.quote_name(model._meta.db_table)

@@ -24,14 +24,14 @@ def insert_statement(*, is_alone: bool) -> str:
     # shared lock of the collector, which ends with the transaction.
     return f"""
         WITH upload AS (
-            INSERT INTO {_table(Upload)} ({_names(uploads)})
+            INSERT INTO ingest_upload ({_names(uploads)})
             SELECT {", ".join(["%s"] * len(uploads))}
             WHERE {room_condition("%s", "%s", is_alone=is_alone)}
             ON CONFLICT (id) DO NOTHING RETURNING id
         ), stored AS (
             {add_statement("%s", "%s", "%s", "FROM upload", uploads=1)}
         )
-        INSERT INTO {_table(Artefact)} ({_names(artefacts)})
+        INSERT INTO ingest_artefact ({_names(artefacts)})
         SELECT artefact.* FROM unnest({arrays}) AS artefact
         WHERE EXISTS (SELECT FROM upload)
           AND (SELECT pg_advisory_xact_lock_shared({LOCK_KEY})) IS NOT NULL
@@ -42,10 +42,6 @@ def insert_statement(*, is_alone: bool) -> str:
 def fields_of(model: type[Model]) -> tuple[Field[Any, Any], ...]:
     """The columns that the statement names, in their order."""
     return tuple(model._meta.concrete_fields)
-
-
-def _table(model: type[Model]) -> str:
-    return connection.ops.quote_name(model._meta.db_table)
 
 
 def _names(fields: Iterable[Field[Any, Any]]) -> str:

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from backend.ingest.turn_statement import heads_statement
+from backend.ingest.turn_statement import HEADS
 
 # Other heads of queues, where the first is locked by a removal.
 CANDIDATES = 8
@@ -49,5 +49,5 @@ def heads_of_queues(
     with connection.cursor() as cursor:
         pauses = [first_pause_s, longest_pause_s, faults_of_an_attempt]
         limits = [settings.READS_PER_WORKSPACE, settings.SLOW_READS, CANDIDATES]
-        cursor.execute(heads_statement(), pauses + limits)
+        cursor.execute(HEADS, pauses + limits)
         return [Head(*row) for row in cursor.fetchall()]
