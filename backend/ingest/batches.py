@@ -17,7 +17,6 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import prefetch_related_objects
 
-from backend.ingest.answers import Answers
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.process import link_artefacts, run_input_of
 from backend.ingest.queue import Claim
@@ -80,29 +79,12 @@ def read_batch(claims: Sequence[Claim], *, meanwhile: Callable[[], None]) -> Bat
 
 def _add(batch: Batch, member: Member, answers: Sequence[dict[str, Any]]) -> None:
     try:
-        reading = read_plain(
-            envelope_of(member.upload),
-            member.artefacts,
-            GivenAnswers(answers),
-            tool=member.upload.tool_hint,
-        )
+        reading = read_plain(envelope_of(member.upload), member.artefacts, answers)
     except Exception as fault:
         # Whatever it is, it is about this upload alone.
         batch.refused.append((member.held, fault))
     else:
         batch.readings.append((member, reading))
-
-
-class GivenAnswers(Answers):
-    """Answers that the parser has given, in the order of the questions."""
-
-    def __init__(self, answers: Sequence[dict[str, Any]]) -> None:
-        super().__init__(lambda: None)
-        self._given = iter(answers)
-
-    def to(self, artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
-        """The next answer."""
-        return next(self._given)
 
 
 def _members(claims: Sequence[Claim]) -> list[Member]:
@@ -197,16 +179,15 @@ def _finish(readings: Sequence[tuple[Member, Reading]], run_ids: Sequence[UUID])
         [reading.reason for _, reading in readings],
         [reading.parser_version for _, reading in readings],
     ]
-    table = connection.ops.quote_name(Upload._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
-            UPDATE {table} AS upload
+            UPDATE ingest_upload AS upload
             SET state = '{State.PARSED}', finished_at = statement_timestamp(), lease_until = NULL,
                 run_id = read.run_id, reason = read.reason, parser_version = read.version
             FROM unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[])
                 AS read (upload_id, run_id, reason, version)
             WHERE upload.id = read.upload_id
-            """,  # noqa: S608  names of our own model and state
+            """,  # noqa: S608  the name of our own state
             columns,
         )

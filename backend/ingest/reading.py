@@ -5,7 +5,7 @@ files.
 """
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -115,7 +115,8 @@ def read_upload(upload: Upload, *, meanwhile: Callable[[], None] = lambda: None)
     with Answers(meanwhile) as answers:
         if envelope.entries:
             return _read_plan(envelope, artefacts, answers)
-        return read_plain(envelope, artefacts, answers, tool=upload.tool_hint)
+        given = (answers.to([artefact], tool=upload.tool_hint) for artefact in artefacts)
+        return read_plain(envelope, artefacts, given)
 
 
 def envelope_of(upload: Upload) -> Envelope:
@@ -205,15 +206,14 @@ def _planned_record(entry: TrialEntry, trial: ReadTrial | None, refusal: str) ->
 
 
 def read_plain(
-    envelope: Envelope, artefacts: Sequence[Artefact], answers: Answers, *, tool: str
+    envelope: Envelope, artefacts: Sequence[Artefact], answers: Iterable[dict[str, Any]]
 ) -> Reading:
-    """An upload without a plan: each file alone, each result in it a trial."""
+    """An upload without a plan: each file alone, with its answer; each result in it a trial."""
     records: list[TrialRecord] = []
     groups: list[list[Artefact]] = []
     refusals: list[Refusal] = []
     version, archive = "", NO_FACTS
-    for artefact in artefacts:
-        answer = answers.to([artefact], tool=tool)
+    for artefact, answer in zip(artefacts, answers, strict=True):
         version = answer.get("version", version)
         archive = archive_of(answer) if len(artefacts) == 1 else NO_FACTS
         if "refused" in answer:

@@ -143,10 +143,10 @@ def test_a_fault_of_one_upload_gives_its_neighbours_no_answer_of_others(tenant, 
     uploads = [make_upload(tenant, WRK.replace("18000", str(count))) for count in counts]
     real = batches.read_plain
 
-    def fail_once(envelope, artefacts, answers, *, tool):
+    def fail_once(envelope, artefacts, answers):
         if artefacts[0].upload_id == uploads[0].pk:
             raise ValueError("unforeseen")
-        return real(envelope, artefacts, answers, tool=tool)
+        return real(envelope, artefacts, answers)
 
     monkeypatch.setattr(batches, "read_plain", fail_once)
     worker.drain()
