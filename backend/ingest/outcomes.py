@@ -72,7 +72,7 @@ def _out_of_time(held: queue.Claim) -> bool:
         _fail(held, f"Reading this upload took longer than {settings.SLOW_READ_S} s.")
     else:
         log.info("upload_is_slow", extra={"upload": str(held.upload_id)})
-        queue.make_slow(held)
+        queue.unclaim([held], is_slow=True)  # no attempt is counted
     return held.is_slow
 
 

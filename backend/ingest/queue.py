@@ -56,11 +56,6 @@ class Claim:
         """Whether no attempt is left after this one."""
         return self.attempt >= settings.MAX_ATTEMPTS
 
-    @property
-    def is_retry(self) -> bool:
-        """Whether an attempt ended before, perhaps by the upload's doing."""
-        return self.attempt > 1
-
 
 WORKER_ENDED = "The worker stopped while it read this upload."
 
@@ -120,16 +115,6 @@ def requeue_abandoned() -> int:
     return len(abandoned)
 
 
-def _quarantined(what_happened: str) -> dict[str, object]:
-    note = "The raw files are kept. Loadsheet does not try again automatically."
-    return {
-        "state": State.QUARANTINED,
-        "finished_at": Now(),
-        "lease_until": None,
-        "reason": f"{what_happened} {note}",
-    }
-
-
 # Of a lease: how old it may get while its holder still works.
 RENEW_AFTER_SHARE = 0.1
 
@@ -179,7 +164,9 @@ def release(held: Claim, *, reason: str) -> None:
     `reason` is a sentence.
     """
     if held.is_last:
-        claimed([held]).update(**_quarantined(f"{reason} That was attempt {held.attempt}."))
+        note = "The raw files are kept. Loadsheet does not try again automatically."
+        attempt = f"That was attempt {held.attempt}."
+        finish(held, State.QUARANTINED, reason=f"{reason} {attempt} {note}")
         counters.count("uploads_ended", State.QUARANTINED)
         return
     claimed([held]).update(
@@ -188,11 +175,6 @@ def release(held: Claim, *, reason: str) -> None:
         lease_until=None,
         retry_at=_ahead(pause_s_after(FAULTS_OF_AN_ATTEMPT * (held.attempt - 1))),
     )
-
-
-def make_slow(held: Claim) -> None:
-    """Leave the upload to the slow lane, where it may take its time. No attempt is counted."""
-    unclaim([held], is_slow=True)
 
 
 def unclaim(claims: Sequence[Claim], **fields: object) -> None:

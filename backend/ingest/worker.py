@@ -127,7 +127,7 @@ def _work_on(held: queue.Claim, beside: queue.Lease | None = None) -> bool:
     with log_context.bound(upload=str(held.upload_id)):
         log.info("upload_claimed", extra={"attempt": held.attempt})
         started = time.monotonic()
-        if held.is_retry:
+        if held.attempt > 1:
             # In a new parser, what is measured is the memory that this upload needs.
             sandbox().close()
         try:
