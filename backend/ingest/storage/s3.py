@@ -24,27 +24,15 @@ class S3Storage:
         self.bucket = bucket
         self.client = make_client(endpoint)
 
-    def put(self, chunks: Iterable[bytes], meanwhile: Callable[[], None] = lambda: None) -> Stored:
-        with s3_outages(), disk_outages():
-            return self._put(chunks, meanwhile=meanwhile)
-
-    def take_back(self, stored: Stored) -> None:
-        # Whether the bytes were there before is not known: the object stays for the collector.
-        return
-
-    def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
-        with s3_outages(), disk_outages():
-            return self._put(chunks, key=_part_key(name))
-
-    def _put(
+    def put(
         self,
         chunks: Iterable[bytes],
+        meanwhile: Callable[[], None] = lambda: None,
         *,
         key: str = "",
-        meanwhile: Callable[[], None] = lambda: None,
     ) -> Stored:
         digest, size = hashlib.sha256(), 0
-        with tempfile.TemporaryFile() as spooled:
+        with s3_outages(), disk_outages(), tempfile.TemporaryFile() as spooled:
             for chunk in chunks:
                 digest.update(chunk)
                 size += len(chunk)
@@ -52,6 +40,13 @@ class S3Storage:
             spooled.seek(0)
             send(self.client, self.bucket, key or digest.hexdigest(), spooled, meanwhile)
         return Stored(digest.hexdigest(), size)
+
+    def take_back(self, stored: Stored) -> None:
+        # Whether the bytes were there before is not known: the object stays for the collector.
+        return
+
+    def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
+        return self.put(chunks, key=_part_key(name))
 
     def open(self, sha256: str) -> BinaryIO:
         with s3_outages():
@@ -82,13 +77,14 @@ class S3Storage:
         return (entry for entry in self._keys("") if IS_SHA256(entry.name))
 
     def remove(self, sha256: str) -> None:
-        self._remove(sha256)
+        with s3_outages():
+            self.client.delete_object(Bucket=self.bucket, Key=sha256)
 
     def list_parts(self) -> Iterator[Listed]:
         return self._keys(PARTS)
 
     def remove_part(self, name: str) -> None:
-        self._remove(_part_key(name))
+        self.remove(_part_key(name))
 
     def list_unfinished(self) -> Iterator[Listed]:
         with s3_outages():
@@ -108,10 +104,6 @@ class S3Storage:
                 for item in page.get("Contents", []):
                     name = item["Key"].removeprefix(prefix)
                     yield Listed(name, item["Size"], item["LastModified"].timestamp())
-
-    def _remove(self, key: str) -> None:
-        with s3_outages():
-            self.client.delete_object(Bucket=self.bucket, Key=key)
 
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
