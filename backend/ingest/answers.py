@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 from backend.ingest.models import Artefact
 from backend.ingest.questions import Asked, ask_parser, asked_in, key_of, messages_of
-from backend.ingest.sandbox import LocalArtefact, Question, sandbox
+from backend.ingest.sandbox import LocalArtefact, sandbox
 from backend.ingest.storage import storage
 from backend.ingest.storage.rows import contents_of
 
@@ -39,13 +39,12 @@ class Answers:
         """
         for message in messages_of(questions):
             contents = contents_of({item.sha256 for artefacts, _ in message for item in artefacts})
-            self._ask(asked_in(message, contents))
-
-    def _ask(self, asked: Mapping[tuple[object, ...], Question]) -> None:
-        with closing(sandbox().read_each([*asked.values()], meanwhile=self._meanwhile)) as given:
-            for key in asked:
-                self._meanwhile()
-                self._answers[key] = next(given)
+            asked = asked_in(message, contents)
+            reading = sandbox().read_each([*asked.values()], meanwhile=self._meanwhile)
+            with closing(reading) as given:
+                for key in asked:
+                    self._meanwhile()
+                    self._answers[key] = next(given)
 
     def to(self, artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
         """The parser's answer (as `Sandbox.read`) about one trial's artefacts.

@@ -55,13 +55,9 @@ def _zip_files(open_packed: Open, *, limit_bytes: int) -> list[RawArtefact]:
     infos = zip_members(archive, packed, limit_bytes=limit_bytes)
     names = _short_names([info.filename for info in infos])
     return [
-        RawArtefact(name, partial(_zip_stream, archive, info))
+        RawArtefact(name, partial(_stream, zip_pieces, archive, info))
         for name, info in zip(names, infos, strict=True)
     ]
-
-
-def _zip_stream(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
-    return stream_of(zip_pieces(archive, info))
 
 
 def open_zip(packed: BinaryIO) -> zipfile.ZipFile:
@@ -122,15 +118,15 @@ def _tar_files(opened: Open) -> list[RawArtefact]:
     return [RawArtefact(name, opener) for name, opener in zip(names, openers, strict=True)]
 
 
-def _tar_pieces(stream: BinaryIO, wanted: int) -> Iterator[bytes]:
-    for at, (info, archive) in enumerate(tar_members(stream)):
+def _tar_pieces(opened: Open, wanted: int) -> Iterator[bytes]:
+    for at, (info, archive) in enumerate(tar_members(opened())):
         if at == wanted:
             yield from tar_pieces(archive, info)
             return
 
 
-def _stream(pieces: Callable[..., Iterator[bytes]], opened: Open, member: object) -> BinaryIO:
-    return stream_of(pieces(opened(), member))
+def _stream(pieces: Callable[..., Iterator[bytes]], archive: object, member: object) -> BinaryIO:
+    return stream_of(pieces(archive, member))
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:

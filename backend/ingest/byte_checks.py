@@ -1,11 +1,11 @@
 """Whether the storage has the bytes that the rows name, and no others."""
 
-import hashlib
 import time
 
 from django.conf import settings
 from django.db.models import Max
 
+from backend.ingest.cleaning import hash_of
 from backend.ingest.collector import unnamed_artefacts
 from backend.ingest.integrity_check import ROWS_AT_ONCE, Check
 from backend.ingest.models import Artefact
@@ -48,14 +48,11 @@ def _size_problem(sha256: str, size_bytes: int, stored_bytes: int | None) -> str
 
 def _hash_problem(sha256: str) -> str:
     """Empty where the stored bytes have this SHA-256, or were deleted meanwhile."""
-    digest = hashlib.sha256()
     try:
         with storage().open(sha256) as source:
-            while chunk := source.read(CHUNK_BYTES):
-                digest.update(chunk)
+            actual = hash_of(iter(lambda: source.read(CHUNK_BYTES), b""))
     except FileNotFoundError:
         return ""
-    actual = digest.hexdigest()
     return "" if actual == sha256 else f"{sha256} has the SHA-256 {actual}"
 
 

@@ -4,13 +4,12 @@ import hashlib
 import shlex
 import tempfile
 import time
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 from uuid import uuid4
 
-from backend.formats.model import ReadTrial
 from backend.ingest.child_answers import trial_of
 from backend.ingest.cleaning import CannotClean, Cleaning
 from backend.ingest.dry_records import DryFile, DryRefusal, DryTrial
@@ -131,12 +130,11 @@ class _Reader:
         entries = answer.get("entries") or []
         refused = [answer, *entries]
         run = _unsaved_run(self.envelope)
-        records = _records(
-            (trial_of(entry) for entry in entries if "trial" in entry), self.envelope
-        )
+        trials = [trial_of(entry) for entry in entries if "trial" in entry][:MAX_TRIALS]
+        records = [plain_record(at, trial, self.envelope) for at, trial in enumerate(trials)]
         return DryFile(
             name,
-            tuple(_trial(run, record) for record in records[:MAX_TRIALS]),
+            tuple(_trial(run, record) for record in records),
             tuple(_refusal(entry) for entry in refused if "refused" in entry)[:MAX_TRIALS],
             sha256,
         )
@@ -154,10 +152,6 @@ class _Reader:
 
 def _name(file: IncomingFile) -> str:
     return (file.name or "artefact")[:200]
-
-
-def _records(trials: Iterable[ReadTrial], envelope: Envelope) -> list[TrialRecord]:
-    return [plain_record(ordinal, trial, envelope) for ordinal, trial in enumerate(trials)]
 
 
 def _refusal(entry: Mapping[str, Any]) -> DryRefusal:

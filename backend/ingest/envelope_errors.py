@@ -38,15 +38,12 @@ def error_of(error: msgspec.ValidationError, body: object, whole: str) -> Envelo
     match = PLACE.fullmatch(str(error))
     problem, path = (match["problem"], match["path"] or "") if match else (str(error), "")
     names, value = _follow(path, body, problem)
+    place = "".join(names)
     if match and match["of_key"]:
-        return EnvelopeError(
-            f"a name in {''.join(names) or whole}", "longer", _expected(problem, "")
-        )
+        return EnvelopeError(f"a name in {place or whole}", "longer", _expected(problem, ""))
+    where = place.lstrip(".") or whole
     if unknown := UNKNOWN.match(problem):
-        return EnvelopeError(
-            "".join(names).lstrip(".") or whole, unknown[1], "the roles client and server only"
-        )
-    where = "".join(names).lstrip(".") or whole
+        return EnvelopeError(where, unknown[1], "the roles client and server only")
     return EnvelopeError(where, value, _expected(problem, where))
 
 

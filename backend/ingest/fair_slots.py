@@ -118,7 +118,8 @@ class Slots:
             return time.monotonic() - began_s
 
     def _enter(self, ticket: _Ticket) -> None:
-        if self._is_beyond(self._of_owner, ticket, [*self._running, *self._waiting_owners()]):
+        owners = [*self._running, *(waiting.owner for waiting in self._queue)]
+        if self._is_beyond(self._of_owner, ticket, owners):
             raise self._refusal
         self._queue.append(ticket)
         try:
@@ -165,9 +166,6 @@ class Slots:
             ),
             None,
         )
-
-    def _waiting_owners(self) -> list[Hashable]:
-        return [ticket.owner for ticket in self._queue]
 
     @staticmethod
     def _is_beyond(most: int | None, ticket: _Ticket, owners: Sequence[Hashable]) -> bool:

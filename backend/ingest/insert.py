@@ -30,14 +30,16 @@ def insert_once(
     """
     size_bytes = upload.envelope_bytes + sum(artefact.size_bytes for artefact in artefacts)
     columns = zip(*(_values(artefact) for artefact in artefacts), strict=True)
-    parameters: list[Any] = [*_values(upload), *_quota_values(upload, size_bytes)]
+    workspace = upload.workspace_id
+    parameters: list[Any] = [*_values(upload), workspace, size_bytes, *room_values()]
+    parameters += [workspace, any_share(), size_bytes]
     parameters += [list(column) for column in columns]
     if _insert(parameters, artefacts, contents):
         return True
     if Upload.objects.filter(pk=upload.pk).exists():
         return False
     with transaction.atomic():
-        lock_room(upload.workspace_id)
+        lock_room(workspace)
         return _insert(parameters, artefacts, contents, is_alone=True)
 
 
@@ -57,12 +59,6 @@ def _insert(
             put_rows(contents)
             _check_stored(artefacts)
     return is_new
-
-
-def _quota_values(upload: Upload, size_bytes: int) -> list[Any]:
-    workspace = upload.workspace_id
-    room = [workspace, size_bytes, *room_values()]
-    return [*room, workspace, any_share(), size_bytes]
 
 
 def _check_stored(artefacts: Iterable[Artefact]) -> None:

@@ -60,13 +60,10 @@ def failure_in(kind: str, limits: Limits) -> ParserFailed:
 
 
 def failure_of(ended: ChildEnded, limits: Limits) -> ParserFailed:
-    if not ended.has_read:
-        return ParserInterrupted(f"The parser {ended.death.how()}, before it read this upload.")
-    return failure_after(ended.death, limits)
-
-
-def failure_after(death: Death, limits: Limits) -> ParserFailed:
     """What the end of a child says of the upload that it was reading."""
+    death = ended.death
+    if not ended.has_read:
+        return ParserInterrupted(f"The parser {death.how()}, before it read this upload.")
     if death.code == -signal.SIGXCPU:
         return CpuUsedUp(f"Reading this upload took more than {limits.cpu_s} s of CPU time.")
     return ParserDied(death, limits.memory_bytes)

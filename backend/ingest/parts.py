@@ -59,9 +59,6 @@ class Place:
         rows = parts_of(self.workspace_id, self.upload_id)
         return rows.filter(artefact_sha256=self.artefact_sha256, number=self.number).first()
 
-    def new_row(self, size_bytes: int) -> Part:
-        return Part.objects.create(**asdict(self), size_bytes=size_bytes)
-
 
 def parts_of(workspace_id: UUID, upload_id: UUID) -> QuerySet[Part]:
     """The parts that are there, durably."""
@@ -130,7 +127,7 @@ def _take_room(place: Place, size_bytes: int) -> Part:
     """The row of a part on its way; it counts with its bytes from now on."""
     lock_room(place.workspace_id)
     _check_room(place, size_bytes)
-    return place.new_row(size_bytes)
+    return Part.objects.create(**asdict(place), size_bytes=size_bytes)
 
 
 def _check_room(place: Place, size_bytes: int) -> None:

@@ -12,9 +12,6 @@ def is_interactive(envelope: Envelope, files: Sequence[bytes], *, is_from_page: 
     `files`: how each file begins. What is packed may hold hundreds of results, so it waits with
     what programs send. `is_from_page`: whole, which what comes in parts is not.
     """
-    return is_of_live_run(envelope) or (is_from_page and all(map(is_plain, files)))
-
-
-def is_of_live_run(envelope: Envelope) -> bool:
-    """Whether it is a trial of a run that goes on, or what ends a run that came trial by trial."""
-    return envelope.is_early or any(entry.upload for entry in envelope.entries)
+    # A trial of a run that goes on, or what ends a run that came trial by trial.
+    is_of_live_run = envelope.is_early or any(entry.upload for entry in envelope.entries)
+    return is_of_live_run or (is_from_page and all(map(is_plain, files)))

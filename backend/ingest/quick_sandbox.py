@@ -73,7 +73,7 @@ class QuickSandbox:
 
     def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
         """As `Sandbox.trace`."""
-        return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
+        return self.child.trace(artefacts, entry=entry, limits=self.limits)
 
 
 @dataclass(frozen=True, slots=True)

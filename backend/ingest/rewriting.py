@@ -163,7 +163,5 @@ def _text_of(file: BinaryIO, limit_bytes: int) -> _Text:
     file.seek(0)
     is_unpacked = is_compressed(file.read(4))
     file.seek(0)
-    if not is_unpacked:
-        return _Text(file, is_unpacked=False)
-    stream = unpacked(lambda: file, limit_bytes=limit_bytes)
-    return _Text(stream, is_unpacked=True)
+    stream = unpacked(lambda: file, limit_bytes=limit_bytes) if is_unpacked else file
+    return _Text(stream, is_unpacked=is_unpacked)

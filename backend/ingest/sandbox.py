@@ -148,14 +148,13 @@ class Sandbox:
         return self._answers(asked, current_limits(), meanwhile)
 
     def trace(
-        self, artefacts: Sequence[LocalArtefact], *, tool: str, entry: int, limits: Limits
+        self, artefacts: Sequence[LocalArtefact], *, entry: int, limits: Limits
     ) -> dict[str, Any]:
         """Where the figures of one trial come from: {"texts", "figures", "marks"} or {"refused"}.
 
         The marks are those of `formats.provenance`, as lists. Raises as `read` does.
         """
-        asked = {"tool": tool, "trace": {"entry": entry}}
-        return self.request(artefacts, asked, limits, lambda: None)
+        return self.request(artefacts, {"tool": "", "trace": {"entry": entry}}, limits)
 
     def request(
         self,

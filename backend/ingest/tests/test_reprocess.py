@@ -12,7 +12,7 @@ from backend.ingest import answers
 from backend.ingest import reprocess as reprocessing
 from backend.ingest.deaths import Death
 from backend.ingest.models import State
-from backend.ingest.parser_failures import failure_after
+from backend.ingest.parser_failures import ChildEnded, failure_of
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
 from backend.ingest.sandbox import current_limits
 from backend.ingest.worker import process
@@ -90,7 +90,7 @@ def end_parser(monkeypatch):
 
     def end_parser(death):
         def read(*_, **__):
-            raise failure_after(death, current_limits())
+            raise failure_of(ChildEnded(death), current_limits())
 
         monkeypatch.setattr(answers, "ask_parser", read)
 
