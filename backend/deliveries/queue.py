@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -85,37 +85,43 @@ def _is_overflowing(channel: Channel) -> bool:
 
 def send_due(*, is_stopping: Callable[[], bool] = lambda: False) -> int:
     """Send what is due until nothing is, the shift is over or `is_stopping`; how many."""
+    return work_off(claim, _work_on, is_stopping)
+
+
+def work_off(
+    claim: Callable[[], Any], work_on: Callable[[Any], None], is_stopping: Callable[[], bool]
+) -> int:
+    """Claim and work on rows until none is due, the shift ends or `is_stopping`; how many."""
     ends, count = time.monotonic() + SHIFT_S, 0
-    while not is_stopping() and time.monotonic() < ends:
-        delivery = claim()
-        if delivery is None:
-            break
-        _work_on(delivery)
+    while not is_stopping() and time.monotonic() < ends and (row := claim()) is not None:
+        work_on(row)
         count += 1
     return count
 
 
+def lock_by_lot(due: QuerySet[Any]) -> Any:
+    """The first row of a workspace that lots choose: many rows of one hold up no other."""
+    workspaces = list(due.order_by().values_list("workspace", flat=True).distinct())
+    if not workspaces:
+        return None
+    rows = due.filter(workspace=random.choice(workspaces))  # noqa: S311  no secret
+    return rows.select_for_update(skip_locked=True, of=("self",)).first()
+
+
+@transaction.atomic
 def claim() -> Delivery | None:
     """Take a delivery that is due; None when none is.
 
-    A workspace gets one message at a time, and lots decide between workspaces: slow receivers hold
-    up no other workspace.
+    A workspace gets one message at a time, so slow receivers hold up no other workspace.
     """
     is_held = Q(state=DeliveryState.SENDING, lease_until__gt=Now())
     busy = Delivery.objects.filter(is_held).values("workspace")
     is_waiting = Q(state=DeliveryState.WAITING, retry_at__lte=Now())
     is_abandoned = Q(state=DeliveryState.SENDING, lease_until__lte=Now())
     due = Delivery.objects.filter(is_waiting | is_abandoned, workspace__deleted_at=None)
-    due = due.exclude(workspace__in=busy)
-    workspaces = list(due.order_by().values_list("workspace", flat=True).distinct())
-    if not workspaces:
-        return None
-    with transaction.atomic():
-        rows = due.filter(workspace=random.choice(workspaces))  # noqa: S311  no secret
-        rows = rows.select_related("channel", "workspace").order_by("retry_at")
-        delivery = rows.select_for_update(skip_locked=True, of=("self",)).first()
-        if delivery is None:
-            return None
+    due = due.exclude(workspace__in=busy).order_by("retry_at")
+    delivery: Delivery | None = lock_by_lot(due.select_related("channel", "workspace"))
+    if delivery is not None:
         delivery.fence += 1
         Delivery.objects.filter(pk=delivery.pk).update(
             state=DeliveryState.SENDING, fence=delivery.fence, lease_until=Now() + LEASE
