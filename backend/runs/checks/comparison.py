@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from datetime import datetime, timedelta
 from itertools import pairwise
 from math import factorial
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -68,9 +69,10 @@ def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[Compared
         "flat-over-load": _gather(_flat, by_series),
         "far-apart": _gather(_far_apart, by_axis_place),
         "unequal-length": _gather(_unequal_length, by_place),
-        "unequal-threads": _gather(_unequal_threads, by_place),
+        "unequal-threads": _gather(lambda part: _unequal(part, attrgetter("threads")), by_place),
         "no-common-load": _gather(_no_common_load, _by(points, lambda point: point.workload)),
-        "unequal-backlog": list(_unequal_backlog(points)),
+        # At any load, since a queue belongs to the server.
+        "unequal-backlog": _unequal(points, attrgetter("backlog")),
         "fixed-order": _gather(_fixed_order, by_place),
     }
     return {id_: members for id_, members in fired.items() if members}
@@ -141,9 +143,12 @@ def _ratio(values: Collection[float]) -> float:
     return max(values) / min(values)
 
 
-def _unequal_threads(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
-    with_threads = [point for point in points if point.threads]
-    return with_threads if len({point.threads for point in with_threads}) > 1 else []
+def _unequal(
+    points: Iterable[ComparedPoint], value: Callable[[ComparedPoint], int | None]
+) -> list[ComparedPoint]:
+    """The points of a known value, where they have several."""
+    known = [point for point in points if value(point)]
+    return known if len(set(map(value, known))) > 1 else []
 
 
 def _no_common_load(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
@@ -159,12 +164,6 @@ def _servers_that_share_a_load(points: Sequence[ComparedPoint]) -> set[Hashable]
     measured = {(point.server, point.connections) for point in points}
     servers_at = Counter(load for _, load in measured)
     return {server for server, load in measured if servers_at[load] > 1}
-
-
-def _unequal_backlog(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
-    """At any load, since a queue belongs to the server; without points of unknown backlog."""
-    with_backlog = [point for point in points if point.backlog]
-    return with_backlog if len({point.backlog for point in with_backlog}) > 1 else []
 
 
 def _fixed_order(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
