@@ -48,18 +48,14 @@ def roster(workspace: Workspace) -> list[RosterRow]:
     by_token: dict[UUID, list[Agent]] = defaultdict(list)
     for agent in Agent.objects.filter(workspace=workspace).order_by("host_name"):
         by_token[agent.token_id].append(agent)
-    newest = _newest_progress(workspace)
+    progress = Progress.objects.filter(workspace=workspace).order_by("agent_id", "-heard_at")
+    newest = {row.agent_id: row for row in progress.distinct("agent_id")}
     rows = [
         _row(token, agent, by_token[token.pk], newest, now)
         for token in tokens
         for agent in by_token[token.pk]
     ]
     return sorted(rows, key=lambda row: row.last_seen_at, reverse=True)
-
-
-def _newest_progress(workspace: Workspace) -> dict[UUID, Progress]:
-    rows = Progress.objects.filter(workspace=workspace).order_by("agent_id", "-heard_at")
-    return {row.agent_id: row for row in rows.distinct("agent_id")}
 
 
 def _row(

@@ -83,8 +83,7 @@ def highest_figure(server: ShelvedServer, study: Study) -> str:
     One for each name that the server has in the runs; empty where there is none. Trials of one load
     have the figure that every page gives them.
     """
-    figures = [(name, _highest(name, study)) for name in server.run_names]
-    measured = [(name, figure) for name, figure in figures if figure]
+    measured = [(name, figure) for name in server.run_names if (figure := _highest(name, study))]
     if len(measured) == 1:
         return measured[0][1]
     return ", ".join(f"{name} {figure}" for name, figure in measured)

@@ -136,10 +136,6 @@ def _text(value: Any) -> str:
     return value
 
 
-def _uuid(value: Any) -> uuid.UUID:
-    return uuid.UUID(_text(value))
-
-
 def _time(value: Any) -> datetime:
     instant = datetime.fromisoformat(_text(value))
     if instant.tzinfo is None or instant.year not in YEARS:
@@ -174,7 +170,7 @@ def _number(value: Any) -> float:
 
 _DECODERS: tuple[tuple[type[Field[Any, Any]], Callable[[Any], Any]], ...] = (
     (JSONField, lambda value: value),
-    (UUIDField, _uuid),
+    (UUIDField, lambda value: uuid.UUID(_text(value))),
     (DateTimeField, _time),
     (BinaryField, _bytes),
     (BooleanField, _flag),
