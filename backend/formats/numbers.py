@@ -63,12 +63,14 @@ def split_unit(word: str) -> tuple[str, str]:
 def parse_amount(word: str, units: Mapping[str, float]) -> float | None:
     """The amount of a word such as "27.92ms", in the unit that counts 1; None if it is none."""
     digits, unit = split_unit(word)
-    value, factor = parse_number(digits), units.get(unit)
-    if value is None or factor is None:
-        return None
+    factor = units.get(unit)
+    return None if factor is None else scaled(parse_number(digits), factor)
+
+
+def scaled(value: float | None, factor: float) -> float | None:
+    """A figure in another unit; None stays unknown."""
     # Six digits after the point: what multiplying decimals by 1000 adds is noise.
-    amount: float = round(value * factor, 6)
-    return amount
+    return None if value is None else round(value * factor, 6)
 
 
 def step_us(word: str) -> float | None:

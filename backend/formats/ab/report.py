@@ -5,7 +5,7 @@ from itertools import takewhile
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.numbers import all_known, parse_count, parse_number
+from backend.formats.numbers import all_known, parse_count, parse_number, scaled
 from backend.formats.text import Line, Source, blocks
 
 NAME = "ab"
@@ -94,7 +94,6 @@ class Report:
             "status": None if not_2xx else 0,
         }
         latency, complete = self._latency()
-        rate = self._figure("Transfer rate")
         return ParsedTrial(
             tool=NAME,
             tool_version=self._version(),
@@ -110,7 +109,7 @@ class Report:
             requests_ok=self._ok(completed, errors),
             reported_rps=rps,
             bytes_received=self._count("Total transferred"),
-            transfer_rate_bytes_s=None if rate is None else round(rate * KILOBYTE, 6),
+            transfer_rate_bytes_s=scaled(self._figure("Transfer rate"), KILOBYTE),
             errors=errors,
             not_2xx=not_2xx or None,
             tool_errors=self._tool_errors(),
@@ -231,7 +230,7 @@ class Report:
         mean, stdev = row[1], row[2] if len(row) == 5 else None
         latency = Latency(
             mean_us=mean * 1000,
-            stdev_us=None if stdev is None else round(stdev * 1000, 6),
+            stdev_us=scaled(stdev, 1000),
             min_us=row[0] * 1000,
             max_us=row[-1] * 1000,
             percentiles=points,

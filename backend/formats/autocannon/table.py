@@ -55,8 +55,6 @@ class _Responses:
 
 
 class _Report:
-    """One report in tables."""
-
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
         self.rows = [

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.formats.fortio.documents import FAILED
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_duration_s
+from backend.formats.numbers import parse_count, parse_duration_s, scaled
 from backend.formats.refusals import read_or_refuse
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, first_with, last_line
@@ -43,8 +43,6 @@ def read_reports(source: Source) -> list[Entry]:
 
 
 class _Report:
-    """One report, line by line."""
-
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
 
@@ -141,10 +139,10 @@ class _Report:
 
     def _latency(self, times: dict[str, str]) -> Latency:
         return Latency(
-            mean_us=_us(times.get("avg", "")),
-            stdev_us=_us(times.get("+/-", "")),
-            min_us=_us(times.get("min", "")),
-            max_us=_us(times.get("max", "")),
+            mean_us=scaled(_seconds(times.get("avg", "")), 1e6),
+            stdev_us=scaled(_seconds(times.get("+/-", "")), 1e6),
+            min_us=scaled(_seconds(times.get("min", "")), 1e6),
+            max_us=scaled(_seconds(times.get("max", "")), 1e6),
             percentiles=self._percentiles(),
         )
 
@@ -163,7 +161,7 @@ class _Report:
         for line in self._table():
             words = line.words
             if words[:2] == ["#", "target"] and len(words) == 4 and words[2].endswith("%"):
-                percent, value = _seconds(words[2][:-1]), _us(words[3])
+                percent, value = _seconds(words[2][:-1]), scaled(_seconds(words[3]), 1e6)
                 if percent is not None and value is not None:
                     points[f"{percent:.12g}"] = value
         return points
@@ -172,7 +170,7 @@ class _Report:
         """fortio's own, or a finer one that the bounds between buckets show."""
         ends = [line.text.partition("<=")[2].split(",")[0] for line in self._table()]
         # The last bucket ends at the longest time. In tenths of a µs, to count in whole numbers.
-        tenths = [round((_us(end.strip()) or 0) * 10) for end in ends if end][:-1]
+        tenths = [round((scaled(_seconds(end.strip()), 1e6) or 0) * 10) for end in ends if end][:-1]
         step = math.gcd(*tenths) / 10 if any(tenths) else DEFAULT_RESOLUTION_US
         return min(step, DEFAULT_RESOLUTION_US)
 
@@ -192,8 +190,3 @@ def _seconds(word: str) -> float | None:
     except ValueError:
         return None
     return value if 0 <= value < 1e15 else None
-
-
-def _us(word: str) -> float | None:
-    seconds = _seconds(word)
-    return None if seconds is None else round(seconds * 1e6, 6)

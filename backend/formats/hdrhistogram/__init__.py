@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from backend.formats.hdrhistogram.log import HEAD, LEGEND, is_log_line, read_log
 from backend.formats.hdrhistogram.unit import stated_unit_us
 from backend.formats.model import Entry, Latency, ParsedTrial
+from backend.formats.numbers import scaled
 from backend.formats.refusals import read_or_refuse
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source, blocks
@@ -70,5 +71,5 @@ def _distribution(stating: Sequence[Line], block: Sequence[Line]) -> ParsedTrial
 
 def _latency(spectrum: Spectrum, unit_us: float) -> Latency:
     figures = (spectrum.mean, spectrum.stdev, spectrum.largest)
-    mean, stdev, largest = (None if x is None else round(x * unit_us, 6) for x in figures)
+    mean, stdev, largest = (scaled(figure, unit_us) for figure in figures)
     return Latency(mean_us=mean, stdev_us=stdev, max_us=largest)

@@ -5,7 +5,7 @@ from itertools import pairwise, takewhile
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import parse_count, parse_number, scaled
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, is_whole_error
@@ -167,7 +167,8 @@ class Report:
     def _latency(self) -> Latency:
         if not self.bars:
             return Latency()
-        mean, lowest, highest = map(self._us, ("Average:", "Fastest:", "Slowest:"))
+        seconds = map(self._seconds, ("Average:", "Fastest:", "Slowest:"))
+        mean, lowest, highest = (scaled(each, 1e6) for each in seconds)
         # hey divides the sum over all by the number of those it kept.
         is_wrong = self.answered > KEPT or self._is_capped()
         return Latency(
@@ -176,10 +177,6 @@ class Report:
             max_us=highest,
             percentiles=self._points(),
         )
-
-    def _us(self, label: str) -> float | None:
-        seconds = self._seconds(label)
-        return None if seconds is None else round(seconds * 1e6, 6)
 
     def _classes(self, bad: int | None) -> dict[str, int | None]:
         if self.failures is None:

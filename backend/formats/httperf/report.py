@@ -227,10 +227,7 @@ class Report:
 
 def _after(words: Sequence[str], name: str) -> str:
     """The word behind the first one that is this name; "" if there is none."""
-    for before, word in pairwise(words):
-        if before == name:
-            return word
-    return ""
+    return next((word for before, word in pairwise(words) if before == name), "")
 
 
 def _counts(words: Sequence[str], names: Sequence[str]) -> dict[str, int] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import all_known, parse_count, parse_number
+from backend.formats.numbers import all_known, parse_count, parse_number, scaled
 from backend.formats.text import Line, blocks, last_line
 
 NAME = "jmeter"
@@ -73,8 +73,8 @@ def _has_start(block: Sequence[Line]) -> bool:
 
 
 def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
-    mean, low, high = summary.times if summary.count else (None, None, None)
-    has_times = mean is not None
+    times = summary.times if summary.count else (None, None, None)
+    mean, low, high = (scaled(milliseconds, 1000) for milliseconds in times)
     return ParsedTrial(
         tool=NAME,
         loop=None,
@@ -87,15 +87,11 @@ def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
         requests_ok=summary.count - summary.errors,
         reported_rps=summary.rate,
         tool_errors={"Err": summary.errors},
-        latency=Latency(mean_us=_us(mean), min_us=_us(low), max_us=_us(high)),
-        latency_origin="summary" if has_times else None,
+        latency=Latency(mean_us=mean, min_us=low, max_us=high),
+        latency_origin=None if mean is None else "summary",
         latency_resolution_us=RESOLUTION_US,
         incomplete=incomplete,
     )
-
-
-def _us(milliseconds: int | None) -> int | None:
-    return None if milliseconds is None else milliseconds * 1000
 
 
 def _words(line: Line) -> list[str] | None:

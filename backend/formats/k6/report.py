@@ -115,8 +115,6 @@ def _add(run: _Run, line: Line) -> None:
 
 
 class _Report:
-    """The results of one run."""
-
     def __init__(self, run: _Run, unended: Line | None) -> None:
         self.run = run
         # A line at the very end that has no line feed may have been cut off in a number.

@@ -34,9 +34,8 @@ def claims(source: Source) -> str | None:
     tables = find_tables(source)
     if tables:
         return f"line {tables[0][0].number} says Summary, the next Elapsed"
-    for line in source.lines:
-        if asked_in(line) is not None:
-            return f"line {line.number} is plow's line of what it was asked for"
+    if asked := _asked(source):
+        return f"line {asked[0][0]} is plow's line of what it was asked for"
     return None
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import parse_count, parse_number, scaled
 from backend.formats.siege.runs import BANNER, PREPARING, Run, is_log_header
 from backend.formats.text import Line, Source
 
@@ -50,7 +50,7 @@ def read_document(document: Mapping[str, Any]) -> Entry:
             )
     figures = {name: document.get(name) for name in LABELS}
     for name in ("response_time", "longest_transaction", "shortest_transaction"):
-        figures[name] = _times(figures[name], 1e6)
+        figures[name] = scaled(figures[name], 1e6)
     return _trial(figures, step_us=HUNDREDTH, shape="json")
 
 
@@ -58,11 +58,6 @@ def _is_figure(value: Any, *, whole: bool) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value < 1e15 and (not whole or value == int(value))
-
-
-def _times(value: float | None, factor: float) -> float | None:
-    # Six digits after the point: what multiplying decimals adds is noise.
-    return None if value is None else round(value * factor, 6)
 
 
 def read_report(run: Run) -> Entry:
@@ -77,7 +72,7 @@ def read_report(run: Run) -> Entry:
         if figure is None:
             return _damaged(line, name)
         if name in ("response_time", "longest_transaction", "shortest_transaction"):
-            figure = _times(figure, TIMES_US[unit])
+            figure = scaled(figure, TIMES_US[unit])
             step_us = min(step_us, TIMES_US[unit] / 100)
         figures[name] = figure
     return _trial(figures, step_us=step_us, shape="text", run=run)
@@ -125,7 +120,7 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
     )
     # Without a transaction siege prints zeros.
     is_timed = bool(completed) and latency != Latency()
-    received = _times(figures.get("data_transferred"), MEGABYTE)
+    received = scaled(figures.get("data_transferred"), MEGABYTE)
     return ParsedTrial(
         tool=NAME,
         tool_version=_after(run, BANNER),
@@ -142,7 +137,7 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
         requests_ok=_count(figures["successful_transactions"]),
         reported_rps=_float(figures.get("transaction_rate")),
         bytes_received=None if received is None else round(received),
-        transfer_rate_bytes_s=_times(figures.get("throughput"), MEGABYTE),
+        transfer_rate_bytes_s=scaled(figures.get("throughput"), MEGABYTE),
         tool_errors={"failed_transactions": _count(figures["failed_transactions"]) or 0},
         latency=latency if is_timed else Latency(),
         latency_origin="summary" if is_timed else None,
@@ -204,5 +199,5 @@ def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> Entry:
             "The siege log has a row that is damaged or cut off.",
             expected=f"{LOG_CELLS} cells: date, transactions, elapsed time, … failed",
         )
-    figures["response_time"] = _times(figures["response_time"], 1e6)
+    figures["response_time"] = scaled(figures["response_time"], 1e6)
     return _trial(figures, step_us=HUNDREDTH, shape="log")

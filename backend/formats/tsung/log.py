@@ -7,7 +7,7 @@ from backend.formats.model import CLIENT_CLASS, Entry, FormatError, Latency, Par
 from backend.formats.numbers import all_known
 from backend.formats.refusals import read_figures, read_or_refuse
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Line, Source, last_line
+from backend.formats.text import Line, Source, first_with, last_line
 
 NAME = "tsung"
 DUMP, STATS, END = "# stats: dump at ", "stats: ", "EndMonitor:"
@@ -34,9 +34,8 @@ Stats = dict[str, list[float]]
 
 def claims_log(source: Source) -> str | None:
     """Why this is a tsung.log, or None."""
-    for line in source.lines:
-        if line.text.startswith(DUMP):
-            return f"line {line.number} begins a dump of tsung's statistics"
+    if dump := first_with(source.lines, DUMP):
+        return f"line {dump.number} begins a dump of tsung's statistics"
     return "a JSON object has tsung's statistics" if _documents(source) else None
 
 
