@@ -46,7 +46,7 @@ class S3Storage:
         return
 
     def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
-        return self.put(chunks, key=_part_key(name))
+        return self.put(chunks, key=PARTS + name)
 
     def open(self, sha256: str) -> BinaryIO:
         with s3_outages():
@@ -57,7 +57,7 @@ class S3Storage:
         return cast(BinaryIO, body)
 
     def open_part(self, name: str) -> BinaryIO:
-        return self.open(_part_key(name))
+        return self.open(PARTS + name)
 
     def has(self, sha256: str) -> bool:
         with s3_outages():
@@ -84,7 +84,7 @@ class S3Storage:
         return self._keys(PARTS)
 
     def remove_part(self, name: str) -> None:
-        self.remove(_part_key(name))
+        self.remove(PARTS + name)
 
     def list_unfinished(self) -> Iterator[Listed]:
         with s3_outages():
@@ -115,7 +115,3 @@ class S3Storage:
                 while chunk := body.read(CHUNK_BYTES):
                     local.write(chunk)
             yield place
-
-
-def _part_key(name: str) -> str:
-    return PARTS + name
