@@ -10,7 +10,6 @@ from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.numbers import all_known, parse_count, parse_number
 from backend.formats.text import Line, blocks, last_line
 
-NAME = "artillery"
 RUN = "Test run id:"
 SUMMARY = "Summary report @ "
 PERIODS = ("Metrics for period to:", "Report @ ", "Phase started", "Started phase ", RUN)

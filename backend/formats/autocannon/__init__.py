@@ -12,14 +12,13 @@ before version 3 have mean, deviation and maximum, and percentiles with -l alone
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.formats.autocannon.table import find_tables, read_table
+from backend.formats.autocannon.table import NAME, find_tables, read_table
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import broken_document, read_figures, read_or_refuse
 from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Document, Source
 
-NAME = "autocannon"
 KEEPS_CONNECTIONS = True
 RESOLUTION_US = 1000
 JSON_KEYS = frozenset(("connections", "latency", "requests", "throughput", "2xx"))

@@ -12,7 +12,7 @@ responses with a status outside 100 to 599.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.formats.bombardier.report import Report, find_reports
+from backend.formats.bombardier.report import NAME, Report, find_reports
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import read_json, read_or_refuse
@@ -21,7 +21,6 @@ from backend.formats.text import Document, Source
 from backend.formats.together import runs_of_one
 from backend.formats.transport_errors import counted_classes
 
-NAME = "bombardier"
 KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
 PERCENTILE_OPTION = "--latencies"

@@ -4,14 +4,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from backend.formats.fortio.documents import FAILED
+from backend.formats.fortio.documents import FAILED, NAME
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_duration_s, scaled
 from backend.formats.refusals import read_or_refuse
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, first_with, last_line
-
-NAME = "fortio"
 
 TIMES = "Aggregated Function Time :"
 ENDED, DONE = "Ended after ", "All done "

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.formats.h2load.report import REQUESTS, completed_of, outcomes_of, progress_of
+from backend.formats.h2load.report import NAME, REQUESTS, completed_of, outcomes_of, progress_of
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number
 from backend.formats.refusals import read_figures
@@ -13,7 +13,6 @@ from backend.formats.statuses import FINAL_CLASSES
 from backend.formats.text import Source
 from backend.stats import Histogram
 
-NAME = "h2load"
 GENERATOR = "h2load "
 US = 1_000_000
 PERCENTILES = {"50": "median", "95": "p95", "99": "p99"}

@@ -11,7 +11,7 @@ the one at the rank. An interval log gives counts over time, and with a unit lat
 
 from collections.abc import Sequence
 
-from backend.formats.hdrhistogram.log import HEAD, LEGEND, is_log_line, read_log
+from backend.formats.hdrhistogram.log import HEAD, LEGEND, NAME, is_log_line, read_log
 from backend.formats.hdrhistogram.unit import stated_unit_us
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import scaled
@@ -19,7 +19,6 @@ from backend.formats.refusals import read_or_refuse
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source, blocks
 
-NAME = "hdrhistogram"
 MARKS = ("1/(1-Percentile)", HEAD, LEGEND, ",HIST")
 
 

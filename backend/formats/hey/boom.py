@@ -18,7 +18,6 @@ MARKS = ("Successful calls", '"amp"')
 RESULTS = "-------- Results --------"
 FAILURES, LEGEND = "-------- Errors --------", "-------- Legend --------"
 JSON_KEYS = ("count", "total_time", "rps", "avg", "min", "max", "amp")
-MOST = 1e12
 # What stands before and behind each figure, and its name in the JSON.
 LABELS = {
     ("Successful calls", ""): "count",

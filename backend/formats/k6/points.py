@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from backend.formats.k6.requests import DURATION, Requests
+from backend.formats.k6.requests import DURATION, NAME, Requests
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import Source
@@ -15,7 +15,6 @@ from backend.formats.text import Source
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "k6"
 # Where a log may begin, behind prompts and what else a terminal shows.
 HEAD_LINES = 200
 CSV_START = "metric_name,timestamp,metric_value"

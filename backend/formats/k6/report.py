@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from backend.formats.k6.executors import Asked, asked_for
-from backend.formats.k6.summary import DURATION, latency_of
+from backend.formats.k6.summary import DURATION, NAME, latency_of
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
@@ -20,7 +20,6 @@ from backend.formats.numbers import (
 from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, Source
 
-NAME = "k6"
 KNOWN = frozenset(
     ("http_reqs", DURATION, "http_req_failed", "iterations", "iteration_duration", "data_received")
 )

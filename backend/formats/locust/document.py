@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from backend.formats.locust.tables import MOST_SLICES, slice_of
+from backend.formats.locust.tables import MOST_SLICES, NAME, slice_of
 from backend.formats.model import Entry, Latency, ParsedTrial, TimeSlice
 from backend.formats.numbers import LONGEST_MS, json_count, json_number
 from backend.formats.refusals import read_json
 from backend.formats.text import Document
 from backend.stats import Histogram
 
-NAME = "locust"
 COUNTS = ("num_requests", "num_none_requests", "num_failures", "total_content_length")
 
 

@@ -17,12 +17,11 @@ from typing import Any
 from backend.formats.model import Entry, FormatError
 from backend.formats.numbers import json_count, json_counts, json_number
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
-from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
+from backend.formats.plow.trial import NAME, Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.refusals import in_long_file, read_figures
 from backend.formats.text import Document, Line, Source, is_prompt
 from backend.formats.together import read_each, runs_of_one
 
-NAME = "plow"
 MARKS = ("Elapsed", "connection(s).")
 JSON_KEYS = frozenset(("Summary", "Statistics", "Percentiles", "Histograms"))
 
