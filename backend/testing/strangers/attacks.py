@@ -3,6 +3,8 @@
 Loopback only: the addresses are those of a site that the bench started itself.
 """
 
+from __future__ import annotations
+
 import contextlib
 import itertools
 import json
