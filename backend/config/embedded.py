@@ -17,10 +17,12 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+
+import psutil
 
 from backend.config.wal_archive import archive_settings, wal_folder
 from backend.errors import WorkFailed
@@ -231,57 +233,34 @@ class Postgres:
     def _stop_leftover(self) -> None:
         """End a server that a killed start left behind on the same data."""
         for number in LEFTOVER_SIGNALS:
-            pid = self._leftover()
-            if pid is None:
+            process = self._leftover()
+            if process is None:
                 return
             # Sessions that outlive their server keep the next one from starting.
-            pids = [pid, *_children_of(pid)] if number == signal.SIGKILL else [pid]
-            for each in pids:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(each, number)
+            processes = [process, *(process.children() if number == signal.SIGKILL else ())]
+            for each in processes:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    each.send_signal(number)
             deadline = time.monotonic() + LEFTOVER_TIMEOUT_S
-            while any(map(_state_of, pids)) and time.monotonic() < deadline:
+            while any(each.is_running() for each in processes) and time.monotonic() < deadline:
                 time.sleep(0.1)
 
-    def _leftover(self) -> int | None:
+    def _leftover(self) -> psutil.Process | None:
         """The process that serves these data, if there is one.
 
         One that has ended counts until it is reaped: PostgreSQL takes it for running till then.
         """
-        try:
+        with contextlib.suppress(OSError, ValueError, psutil.Error):
             pid = int((self.data / "postmaster.pid").read_text().split("\n")[0])
-        except (OSError, ValueError):
-            return None
-        is_ours = str(self.data).encode() in _command_of(pid)
-        return pid if is_ours or _state_of(pid) == "Z" else None
+            process = psutil.Process(pid)
+            if process.status() == psutil.STATUS_ZOMBIE or str(self.data) in process.cmdline():
+                return process
+        return None
 
     def stop(self) -> None:
         """A fast shutdown: sessions end, nothing is lost."""
         _end(self.process, signal.SIGINT)
         shutil.rmtree(self.sockets, ignore_errors=True)
-
-
-def _command_of(pid: int) -> Sequence[bytes]:
-    """The words of the command line of a process; empty where it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def _state_of(pid: int) -> str:
-    """The state of a process in one letter, Z where it has ended and is not reaped; else empty."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return ""
-
-
-def _children_of(pid: int) -> Sequence[int]:
-    try:
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
 
 
 class Valkey:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from pathlib import Path
 
 import psutil
 
@@ -52,13 +51,6 @@ def memory_of(site: SupervisedSite) -> dict[psutil.Process, int]:
     sizes = {}
     with contextlib.suppress(psutil.Error):
         for process in psutil.Process(site.process.pid).children(recursive=True):
-            with contextlib.suppress(psutil.Error, OSError):
-                sizes[process] = _proportional_bytes(process.pid)
+            with contextlib.suppress(psutil.Error):
+                sizes[process] = process.memory_full_info().pss
     return sizes
-
-
-def _proportional_bytes(pid: int) -> int:
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) << 10
-    return 0
