@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from loadsheet_agent.errors import PlanStoppedError
@@ -24,6 +25,7 @@ from loadsheet_agent.upload.envelope import agent_identity
 # Beside the load itself: starting a server and a tool, probing, reading the tool's output.
 AROUND_S = 15.0
 NAME_LIMIT = 200
+TIMEOUT_S = 1.0
 
 
 class Live:
@@ -39,33 +41,24 @@ class Live:
         """The run ends: finished, stopped or interrupted."""
 
 
+@dataclass
 class Broadcast(Live):
     """Reports the run's progress, and sends its trials as they end."""
 
-    TIMEOUT_S = 1.0
-
-    def __init__(
-        self,
-        client: ApiClient,
-        early: EarlyTrials,
-        record: RunRecord,
-        clock: Clock,
-        say: Callable[[str], None],
-    ) -> None:
-        self._client = client
-        self._early = early
-        self._record = record
-        self._clock = clock
-        self._say = say
+    client: ApiClient
+    early: EarlyTrials
+    record: RunRecord
+    clock: Clock
+    say: Callable[[str], None]
 
     def before(self, step: Step) -> None:
-        plan = self._record.plan
+        plan = self.record.plan
         load_s = plan.longest_s(step.server) if step.duration_s is None else step.duration_s
-        current = _current(len(self._record.trials), step)
+        current = _current(len(self.record.trials), step)
         self._report(
             {
                 **self._progress("running"),
-                "current": self._record.redactor.value(current),
+                "current": self.record.redactor.value(current),
                 "silent_s": longest_rest_s(plan) + load_s + AROUND_S,
             }
         )
@@ -73,31 +66,31 @@ class Broadcast(Live):
     def after(self, trial: Mapping[str, Any]) -> None:
         """Send the trial, and note in the record that the service has it."""
         upload_id = str(uuid.uuid4())
-        envelope = self._record.as_early_envelope(upload_id, trial)
-        if self._early.send(envelope, trial["artefacts"]):
-            self._record.sent_early[trial["ordinal"]] = upload_id
+        envelope = self.record.as_early_envelope(upload_id, trial)
+        if self.early.send(envelope, trial["artefacts"]):
+            self.record.sent_early[trial["ordinal"]] = upload_id
 
     def end(self, state: str) -> None:
         self._report({**self._progress(state), "seconds_left": None})
-        self._client.close()
-        self._early.close()
-        if self._client.failures:
-            count, reason = self._client.failures, self._client.last_failure
-            self._say(f"{count} progress reports did not reach the service ({reason}).")
+        self.client.close()
+        self.early.close()
+        if self.client.failures:
+            count, reason = self.client.failures, self.client.last_failure
+            self.say(f"{count} progress reports did not reach the service ({reason}).")
 
     def _report(self, run: Mapping[str, Any]) -> None:
         content = {"agent": agent_identity(), "run": run}
-        self._client.ask("POST", HEARTBEAT_PATH, self.TIMEOUT_S, json=content)
+        self.client.ask("POST", HEARTBEAT_PATH, TIMEOUT_S, json=content)
 
     def _progress(self, state: str) -> dict[str, Any]:
-        trials = self._record.trials
+        trials = self.record.trials
         return {
-            "id": self._record.id,
+            "id": self.record.id,
             "state": state,
             "trials_done": len(trials),
-            "trials_planned": self._record.planned,
+            "trials_planned": self.record.planned,
             "last": _last(trials[-1]["glance"]) if trials else None,
-            "seconds_left": self._clock.left_s(),
+            "seconds_left": self.clock.left_s(),
         }
 
 

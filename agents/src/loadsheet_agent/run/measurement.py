@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from loadsheet_agent.addresses import is_loopback
 from loadsheet_agent.errors import AgentError
@@ -23,36 +24,29 @@ from loadsheet_agent.upload.spool import Entry
 from loadsheet_agent.upload.target import Target
 
 
+@dataclass
 class Measurement:
     """`steps` are those of the whole plan; a resumed run does the rest of them."""
 
-    def __init__(
-        self,
-        record: RunRecord,
-        installation: Installation,
-        entry: Entry,
-        steps: tuple[Step, ...],
-        say: Callable[[str], None],
-    ) -> None:
-        self._record = record
-        self._entry = entry
-        self._steps = steps
-        self._installation = installation
-        self._say = say
+    record: RunRecord
+    installation: Installation
+    entry: Entry
+    steps: tuple[Step, ...]
+    say: Callable[[str], None]
 
     def run(self, target: Target | None, session: Session | None) -> None:
         """Raises KeyboardInterrupt or PlanStoppedError with the finished trials in the spool."""
-        record = self._record
-        ahead = self._steps[min(len(record.trials), len(self._steps)) :]
+        record = self.record
+        ahead = self.steps[min(len(record.trials), len(self.steps)) :]
         timings = read_timings(record.plan)
         progress = choose_progress(ahead, timings)
-        record.trials_planned = len(self._steps)
+        record.trials_planned = len(self.steps)
         live = Live() if target is None else self._broadcast(target, progress.clock)
         runner = Runner(
             record=record,
-            entry=self._entry,
+            entry=self.entry,
             progress=progress,
-            installation=self._installation,
+            installation=self.installation,
             live=live,
             gathering=session,
         )
@@ -62,14 +56,14 @@ class Measurement:
             timings.save(cache_folder())
         except OSError as error:
             raise AgentError(
-                f"the run stopped: {error.strerror or error} ({self._entry.directory}); the "
+                f"the run stopped: {error.strerror or error} ({self.entry.directory}); the "
                 f"{len(record.trials)} trials finished before are kept there."
             ) from error
 
     def _broadcast(self, target: Target, clock: Clock) -> Live:
-        directory, waits = self._entry.directory, is_loopback(target.url)
+        directory, waits = self.entry.directory, is_loopback(target.url)
         early = EarlyTrials(ApiClient(target), directory, waits=waits)
-        return Broadcast(ApiClient(target), early, self._record, clock, self._say)
+        return Broadcast(ApiClient(target), early, self.record, clock, self.say)
 
 
 @contextmanager

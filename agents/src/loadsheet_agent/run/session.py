@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -31,48 +32,42 @@ class Gathering:
         """Returns when the trial begins."""
 
 
+@dataclass
 class Session(Gathering):
     """`offset_s`: the service's clock minus this machine's."""
 
-    def __init__(
-        self,
-        target: Target,
-        record: RunRecord,
-        offset_s: float,
-        *,
-        sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._target = target
-        self._record = record
-        self._offset_s = offset_s
-        self._sleep = sleep
-        self._clock = clock
-        self._client = open_client(target)
+    target: Target
+    record: RunRecord
+    offset_s: float
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        self._client = open_client(self.target)
 
     def join(self) -> int:
         """Take a place; the seed of the trials' order. Raises UsageError where refused."""
         answer = self._ask(None)
         if answer is None:
-            raise UsageError(f"{self._target.url} was not reached, so no session can begin.")
+            raise UsageError(f"{self.target.url} was not reached, so no session can begin.")
         return int(answer["seed"])
 
     def gather(self, ordinal: int) -> None:
         """Raises PlanStoppedError where the other agents do not come."""
-        until = self._clock() + LONGEST_S
+        until = self.clock() + LONGEST_S
         while True:
             answer = self._ask(ordinal)
             starts_at = None if answer is None else answer.get("starts_at")
             if starts_at is not None:
                 break
-            if self._clock() > until:
+            if self.clock() > until:
                 state = "the service was not reached" if answer is None else _places_text(answer)
                 raise PlanStoppedError(
                     f"the other agents were not ready for trial {ordinal}: {state}"
                 )
-            self._sleep(POLL_S)
+            self.sleep(POLL_S)
         start_s = datetime.fromisoformat(str(starts_at).replace("Z", "+00:00")).timestamp()
-        self._sleep(max(start_s - self._offset_s - self._clock(), 0.0))
+        self.sleep(max(start_s - self.offset_s - self.clock(), 0.0))
 
     def _ask(self, ordinal: int | None) -> dict[str, Any] | None:
         """None where the service was not reached or fails; raises UsageError for its refusal."""
@@ -89,13 +84,13 @@ class Session(Gathering):
         return body if response.status_code == 200 and body else None
 
     def _join_request(self, ordinal: int | None) -> dict[str, Any]:
-        session = self._record.session or {}
+        session = self.record.session or {}
         return {
             "name": session["name"],
             "parts": session["parts"],
-            "plan_sha256": self._record.plan_sha256,
-            "seed": self._record.seed,
-            "run": self._record.id,
+            "plan_sha256": self.record.plan_sha256,
+            "seed": self.record.seed,
+            "run": self.record.id,
             "host_name": agent_identity()["hostname"],
             "step": ordinal,
         }
