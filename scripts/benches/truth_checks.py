@@ -10,12 +10,10 @@ and keeps the results of the others.
 from __future__ import annotations
 
 import argparse
-import os
-import secrets
 import sys
 from typing import TYPE_CHECKING
 
-import django
+from backend.testing.offline import set_up_offline
 
 if TYPE_CHECKING:
     from backend.runs.checks.firing import Firing
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
 def main() -> int:
     options = _options()
-    _set_up()
+    set_up_offline()
     from backend.runs.checks import CHECKS
     from backend.testing.made.measuring import (
         Sizes,
@@ -69,16 +67,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--checks", nargs="+", help="ids of the checks to measure")
     parser.add_argument("--dips", action="store_true", help="print critical values of the dip")
     return parser.parse_args()
-
-
-def _set_up() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
-    # The settings want these. Nothing is signed, and no database is opened.
-    for name in ("SECRET_KEY", "TOKEN_PEPPER"):
-        os.environ.setdefault(name, secrets.token_urlsafe(48))
-    os.environ.setdefault("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
-    os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
-    django.setup()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Parsers that crash, hang, fork or flood (B2)."""
 
-import os
-import secrets
 import sys
 import tempfile
 import time
@@ -11,9 +9,9 @@ from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
-import django
 import psutil
 
+from backend.testing.offline import set_up_offline
 from backend.testing.promises.ground import Finding, Say, spread
 
 FAULTS = 500
@@ -60,7 +58,7 @@ def parser_faults(say: Say) -> Finding:
 @contextmanager
 def _planted_parser() -> Iterator[Ask]:
     """Asks a parser that does what it reads; answers with the reason of its failure, else empty."""
-    _set_up_django()
+    set_up_offline()
     from backend.ingest.parser_failures import ParserFailed
     from backend.ingest.sandbox import LocalArtefact, Sandbox, current_limits
 
@@ -79,13 +77,3 @@ def _planted_parser() -> Iterator[Ask]:
 
         yield ask
         box.close()
-
-
-def _set_up_django() -> None:
-    """The settings want these. Nothing is signed, and no database is opened."""
-    for name in ("SECRET_KEY", "TOKEN_PEPPER"):
-        os.environ.setdefault(name, secrets.token_urlsafe(48))
-    os.environ.setdefault("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
-    os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
-    django.setup()
