@@ -135,9 +135,7 @@ class Campaign:
             self._tend_until(lambda: senders.are_done)
             senders.stop()
             last_read_s = self._wait_until_read()
-        outcome = count_outcome(
-            self.tables.connection(), self.ledger.accepted, uploads=plan.uploads
-        )
+        outcome = count_outcome(self.tables, self.ledger)
         outcome.last_read_s = last_read_s
         verification = self.site.manage("verify", "--hash")
         self.tables.close()

@@ -1,12 +1,16 @@
 """What came of all uploads: the ledger of the senders against the tables of the service."""
 
+from __future__ import annotations
+
 import contextlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+
+from backend.testing.chaos.senders import Ledger
 
 READ_WITHIN_S = 60.0
 NAMED = 5
@@ -38,31 +42,38 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
     @property
-    def broken_promises(self) -> list[str]:
-        """Empty where everything holds."""
-        promises = {
+    def promises(self) -> dict[str, bool]:
+        """Of the counts: what is wrong otherwise, and whether it is kept."""
+        return {
             f"{self.uploads - self.accepted} uploads were never accepted": self.accepted
             == self.uploads,
             f"{self.lost} uploads are lost": self.lost == 0,
             f"{self.doubled} runs or trials are doubled": self.doubled == 0,
             f"{self.failed} good uploads failed": self.failed == 0,
-            f"the last upload was read {self.delay} after the last fault": self.last_read_s
-            is not None
-            and self.last_read_s <= READ_WITHIN_S,
         }
-        return [sentence for sentence, is_kept in promises.items() if not is_kept]
+
+    @property
+    def broken_promises(self) -> list[str]:
+        """Empty where everything holds."""
+        in_time = self.last_read_s is not None and self.last_read_s <= READ_WITHIN_S
+        late = f"the last upload was read {self.delay} after the last fault"
+        return broken({**self.promises, late: in_time})
 
     @property
     def delay(self) -> str:
         return "not in time" if self.last_read_s is None else f"{self.last_read_s:.1f} s"
 
 
-def count_outcome(
-    connection: psycopg.Connection[Any], accepted: dict[str, str], *, uploads: int
-) -> Outcome:
+def broken(promises: Mapping[str, bool]) -> list[str]:
+    """What is wrong by those that are not kept."""
+    return [sentence for sentence, is_kept in promises.items() if not is_kept]
+
+
+def count_outcome(tables: Tables, ledger: Ledger) -> Outcome:
     """Compares ids and SHA-256 of what was accepted with what is there; raises psycopg.Error."""
+    connection, accepted = tables.connection(), ledger.accepted
     rows = {row[0]: row[1:] for row in connection.execute(UPLOADS)}
-    outcome = Outcome(uploads, accepted=len(accepted))
+    outcome = Outcome(ledger.uploads, accepted=len(accepted))
     states = Counter(row[0] for row in rows.values())
     outcome.read = states["parsed"]
     outcome.failed = states["failed"] + states["quarantined"]

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 import httpx
 
-from backend.testing.promises.ground import Finding, Ground, Say, own_ground, spread
-from backend.testing.promises.viewers import ALIKE_WITHIN
-from backend.testing.strangers.hour import quantile
+from backend.testing.promises.ground import Finding, Ground, Say, own_ground
 
 # Tries with an account and without one, by form.
 TRIES = {"/accounts/login/": 100, "/accounts/password/reset/": 50}
@@ -51,14 +49,7 @@ def _compare(ground: Ground, form: str, tries: int) -> None:
             took_s[kind].append(seconds)
             answers.append((answer.status_code, _plain(answer.text, name)))
         different += answers[0] != answers[1] or answers[0][0] not in (200, 302)
-    medians = [quantile(values, 0.5) for values in took_s.values()]
-    apart = abs(medians[0] / medians[1] - 1)
-    ground.finding.note(
-        f"{form}: {different} of {tries} answers differ; medians are {100 * apart:.1f} % apart; "
-        f"with an account {spread(took_s['known'])}"
-    )
-    ground.finding.expect(not different, f"{form}: {different} answers differ")
-    ground.finding.expect(apart < ALIKE_WITHIN, f"{form}: medians are {apart:.0%} apart")
+    ground.finding.expect_alike(form, took_s, different=different, first="with an account")
 
 
 def _send(url: str, form: str, name: str, address: str) -> tuple[httpx.Response, float]:

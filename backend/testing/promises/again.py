@@ -1,10 +1,11 @@
 """The same upload sent again, and other bytes under its id (A10)."""
 
 import random
-import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import httpx
 
@@ -28,15 +29,9 @@ def again(say: Say) -> Finding:
     """Ten senders send the same uploads at the same time, each in an order of its own."""
     with own_ground(say) as ground:
         sent = [make_measurement(number, SEED) for number in _small_numbers()]
-        answers: Counter[int] = Counter()
-        threads = [
-            threading.Thread(target=_send_all, args=(ground, sent, order, answers))
-            for order in range(SENDERS)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(SENDERS) as senders:
+            counts = senders.map(partial(_send_all, ground, sent), range(SENDERS))
+        answers = sum(counts, Counter[int]())
         ground.finding.note(f"answers to {SENDERS} × {UPLOADS}: {counted(_named(answers))}")
         conflicts: Counter[int] = Counter()
         with ground.client() as client:
@@ -57,10 +52,10 @@ def _small_numbers() -> list[int]:
     return [number for number in range(2 * UPLOADS) if number % LARGE_EVERY][:UPLOADS]
 
 
-def _send_all(ground: Ground, sent: list[Measurement], order: int, answers: Counter[int]) -> None:
+def _send_all(ground: Ground, sent: list[Measurement], order: int) -> Counter[int]:
     with ground.client() as client:
-        for measurement in random.Random(order).sample(sent, len(sent)):  # noqa: S311
-            answers[_send(client, measurement)] += 1
+        shuffled = random.Random(order).sample(sent, len(sent))  # noqa: S311
+        return Counter(_send(client, measurement) for measurement in shuffled)
 
 
 def _send(client: httpx.Client, measurement: Measurement) -> int:

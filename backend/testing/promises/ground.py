@@ -20,6 +20,7 @@ from backend.testing.supervised import SupervisedSite, open_folder, small_disk
 
 READ_WITHIN_S = 300.0
 ANSWER_TIMEOUT_S = 60.0
+ALIKE_WITHIN = 0.05
 SEED = 7
 # Takes a line about the progress.
 Say = Callable[[str], object]
@@ -39,6 +40,19 @@ class Finding:
         """`otherwise` says what is broken where the promise is not kept."""
         if not is_kept:
             self.broken.append(otherwise)
+
+    def expect_alike(
+        self, what: str, took_s: Mapping[str, list[float]], *, different: int, first: str
+    ) -> None:
+        """Of two kinds, as many answers of each, so many of them different; `first` names one."""
+        one_s, other_s = took_s.values()
+        apart = abs(quantile(one_s, 0.5) / quantile(other_s, 0.5) - 1)
+        self.note(
+            f"{what}: {different} of {len(one_s)} answers differ; medians are "
+            f"{100 * apart:.1f} % apart; {first} {spread(one_s)}"
+        )
+        self.expect(not different, f"{what}: {different} answers differ")
+        self.expect(apart < ALIKE_WITHIN, f"{what}: medians are {apart:.0%} apart")
 
 
 class Service:
@@ -86,7 +100,7 @@ class Service:
         self.wait_until(lambda: self.tables.number(WAITING) == 0, READ_WITHIN_S)
         waited_s = time.monotonic() - began
         ledger = sending.ledger
-        outcome = count_outcome(self.tables.connection(), ledger.accepted, uploads=ledger.uploads)
+        outcome = count_outcome(self.tables, ledger)
         self.finding.note(
             f"{outcome.accepted} of {outcome.uploads} uploads accepted, {outcome.read} read, "
             f"{outcome.lost} lost, {outcome.doubled} doubled, {outcome.failed} failed; "

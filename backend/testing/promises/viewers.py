@@ -8,19 +8,10 @@ from typing import Any
 
 import httpx
 
-from backend.testing.promises.ground import (
-    Finding,
-    Ground,
-    Say,
-    counted,
-    own_ground,
-    spread,
-)
-from backend.testing.strangers.hour import quantile
+from backend.testing.promises.ground import Finding, Ground, Say, counted, own_ground
 
 IDS = 1000
 ADDRESSES = ("/api/v1/runs/{}", "/api/v1/uploads/{}", "/u/{}")
-ALIKE_WITHIN = 0.05
 GUESSES = 1_000_000
 GUESSES_A_SECOND = 1000
 # The default of LINK_MISSES_PER_MINUTE.
@@ -56,14 +47,7 @@ def _compare_foreign(
             took_s[kind].append(time.perf_counter() - began)
             bodies.append((answer.status_code, answer.text.replace(id_, "ID")))
         different += bodies[0] != bodies[1] or bodies[0][0] != 404
-    median_s = {kind: quantile(values, 0.5) for kind, values in took_s.items()}
-    apart = abs(median_s["foreign"] / median_s["missing"] - 1)
-    ground.finding.note(
-        f"{address}: {different} of {len(foreign_ids)} answers differ; medians are "
-        f"{100 * apart:.1f} % apart; foreign {spread(took_s['foreign'])}"
-    )
-    ground.finding.expect(not different, f"{address}: {different} answers differ")
-    ground.finding.expect(apart < ALIKE_WITHIN, f"{address}: medians are {apart:.0%} apart")
+    ground.finding.expect_alike(address, took_s, different=different, first="foreign")
 
 
 def guesses(say: Say) -> Finding:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from backend.testing.chaos.outcome import READ, WAITING, Outcome, Tables, count_outcome
+from backend.testing.chaos.outcome import READ, WAITING, Outcome, Tables, broken, count_outcome
 from backend.testing.chaos.senders import Ledger, Senders
 from backend.testing.scale.machines import Cluster, Machine, start_all
 
@@ -46,17 +46,12 @@ class Report:
     @property
     def broken_promises(self) -> list[str]:
         """Empty where everything holds."""
-        outcome = self.outcome
         promises = {
-            f"{outcome.uploads - outcome.accepted} uploads were never accepted": outcome.accepted
-            == outcome.uploads,
-            f"{outcome.lost} uploads are lost": outcome.lost == 0,
-            f"{outcome.doubled} runs or trials are doubled": outcome.doubled == 0,
-            f"{outcome.failed} good uploads failed": outcome.failed == 0,
+            **self.outcome.promises,
             f"{len(self.killed)} of 2 machines were killed": len(self.killed) == 2,
             "manage.py verify found problems": self.verification.returncode == 0,
         }
-        return [sentence for sentence, is_kept in promises.items() if not is_kept]
+        return broken(promises)
 
 
 def run(cluster: Cluster, plan: Plan) -> Report:
@@ -101,9 +96,7 @@ class _Campaign:
             name: used_s + self.cpu_of_killed[name] - cpu_before.get(name, 0.0)
             for name, used_s in self.cluster.cpu_s().items()
         }
-        outcome = count_outcome(
-            self.tables.connection(), self.ledger.accepted, uploads=plan.uploads
-        )
+        outcome = count_outcome(self.tables, self.ledger)
         outcome.last_read_s = time.monotonic() - accepted_at
         self.tables.close()
         return Report(

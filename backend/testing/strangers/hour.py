@@ -14,6 +14,7 @@ from itertools import chain, cycle
 import httpx
 
 from backend.testing.chaos.memory import memory_of
+from backend.testing.chaos.outcome import broken
 from backend.testing.packed import zip_of
 from backend.testing.reports import WRK
 from backend.testing.service.processes import program_of
@@ -82,7 +83,7 @@ class Noticed:
             f"{name} had more than {limit >> 20} MiB": self.memory_bytes[name] <= limit
             for name, limit in MEMORY_BYTES.items()
         }
-        return [sentence for sentence, is_kept in promises.items() if not is_kept]
+        return broken(promises)
 
     @property
     def faults(self) -> int:
