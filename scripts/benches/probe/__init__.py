@@ -6,7 +6,6 @@ is fragmentation: free memory between what lives, which the allocator cannot giv
 
 import json
 import signal
-import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 
 import psutil
+
+from backend.testing.waiting import wait_until
 
 PROBE = Path(__file__).parent / "sitecustomize.py"
 WAIT_S = 30.0
@@ -59,9 +60,6 @@ def _ask(process: psutil.Process, folder: Path, number: int) -> dict[str, int]:
     path = folder / f"{process.pid}.json"
     path.unlink(missing_ok=True)
     process.send_signal(number)
-    until = time.monotonic() + WAIT_S
-    while not path.exists():
-        if time.monotonic() > until:
-            raise SystemExit(f"A process did not say within {WAIT_S:g} s what its memory has.")
-        time.sleep(0.01)
+    if not wait_until(path.exists, WAIT_S, every_s=0.01):
+        raise SystemExit(f"A process did not say within {WAIT_S:g} s what its memory has.")
     return {**json.loads(path.read_text()), "resident": process.memory_info().rss}
