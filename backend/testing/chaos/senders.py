@@ -9,7 +9,7 @@ import time
 import uuid
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import httpx
 
@@ -124,6 +124,7 @@ class Ledger:
             return True
 
 
+@dataclass
 class Senders:
     """Threads that send until all is accepted or the ledger is told to stop.
 
@@ -131,24 +132,18 @@ class Senders:
     Each waits `pause_s` after an upload.
     """
 
-    def __init__(
-        self,
-        urls: Sequence[str],
-        token: str,
-        ledger: Ledger,
-        *,
-        seed: int,
-        count: int,
-        pause_s: float = 0.0,
-    ) -> None:
-        self._urls = list(urls)
-        self._pause_s = pause_s
-        self._headers = {"authorization": f"Bearer {token}"}
-        self._ledger = ledger
-        self._seed = seed
+    urls: Sequence[str]
+    token: str
+    ledger: Ledger
+    _: KW_ONLY
+    seed: int
+    count: int
+    pause_s: float = 0.0
+
+    def __post_init__(self) -> None:
         self._threads = [
             threading.Thread(target=self._run, args=[number], daemon=True)
-            for number in range(count)
+            for number in range(self.count)
         ]
 
     def start(self) -> None:
@@ -161,24 +156,25 @@ class Senders:
 
     def stop(self) -> None:
         """Returns after the answers that are waited for have come."""
-        self._ledger.is_stopping = True
+        self.ledger.is_stopping = True
         for thread in self._threads:
             thread.join()
 
     def _run(self, place: int) -> None:
-        urls = deque(self._urls)
+        urls = deque(self.urls)
         urls.rotate(-place)
-        with httpx.Client(headers=self._headers, timeout=ANSWER_TIMEOUT_S) as client:
-            while (number := self._ledger.take_number()) is not None:
-                while self._ledger.is_full and not self._ledger.is_stopping:
+        headers = {"authorization": f"Bearer {self.token}"}
+        with httpx.Client(headers=headers, timeout=ANSWER_TIMEOUT_S) as client:
+            while (number := self.ledger.take_number()) is not None:
+                while self.ledger.is_full and not self.ledger.is_stopping:
                     time.sleep(0.05)
-                self._send(client, urls, make_measurement(number, self._seed))
-                time.sleep(self._pause_s)
+                self._send(client, urls, make_measurement(number, self.seed))
+                time.sleep(self.pause_s)
 
     def _send(self, client: httpx.Client, urls: deque[str], measurement: Measurement) -> None:
         """The same id with the same bytes, again and again, until there is an answer."""
         pause_s, error = FIRST_PAUSE_S, ""
-        while not self._ledger.is_stopping:
+        while not self.ledger.is_stopping:
             answer = None
             try:
                 answer = client.post(
@@ -189,7 +185,7 @@ class Senders:
             except httpx.HTTPError as failed:
                 error = type(failed).__name__
                 urls.rotate(-1)
-            if self._ledger.note(measurement, answer, error):
+            if self.ledger.note(measurement, answer, error):
                 return
             time.sleep(pause_s)
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
