@@ -23,7 +23,7 @@ from compare import ASKED, QUESTIONS, Store, facet, p95, spread
 from own_service import own_service, print_machine
 
 from backend.config.site import ROOT, Site
-from backend.testing.promises.ground import beside
+from backend.testing.waiting import beside
 
 RECIPE = ROOT / "docs" / "recipes" / "partition-trials.sql"
 TABLES = ("runs_run", "runs_cell", "runs_trial", "runs_series")
@@ -172,7 +172,7 @@ class Service:
         began = time.monotonic()
         with (
             psycopg.connect(self.url, autocommit=True) as reader,
-            beside(lambda: waited_s.append(_read_s(reader))),
+            beside(lambda: waited_s.append(_read_s(reader)), every_s=0.05),
         ):
             yield
         took_s = time.monotonic() - began
@@ -180,8 +180,7 @@ class Service:
 
 
 def _read_s(reader: psycopg.Connection) -> float:
-    """Asks for a cell and its trials, as a page does, after a short rest."""
-    time.sleep(0.05)
+    """Asks for a cell and its trials, as a page does."""
     began = time.monotonic()
     reader.execute(_READ).fetchall()
     return time.monotonic() - began

@@ -19,13 +19,14 @@ from backend.testing.chaos.memory import MemoryLimit
 from backend.testing.chaos.outcome import READ, WAITING, Outcome, Tables, count_outcome
 from backend.testing.chaos.senders import Ledger, Senders
 from backend.testing.supervised import SupervisedSite, open_folder, small_disk
+from backend.testing.waiting import beside
 
 DISK_BYTES = 2 << 30
 LEAST_FREE_BYTES = 128 << 20
 # No fault waits for longer than this for its moment: uploads may have come to a stop. Longer than a
 # site takes to start again on a busy machine, or the next faults strike while nothing runs.
 LONGEST_CALM_S = 180.0
-LOOK_EVERY_S = 0.1
+LOOK_EVERY_S, MEMORY_EVERY_S = 0.1, 0.25
 # Among what struck: a fault of the site's own.
 GAVE_UP = "supervisor gave up"
 SAY_EVERY_S = 10.0
@@ -126,7 +127,8 @@ class Campaign:
         token = json.loads(self.site.manage("make_demo").stdout)["token"]
         plan = self.plan
         senders = Senders([self.site.url], token, self.ledger, seed=plan.seed, count=plan.senders)
-        with MemoryLimit(self.site, plan.memory_bytes) as memory:
+        memory = MemoryLimit(self.site, plan.memory_bytes)
+        with beside(memory.look, every_s=MEMORY_EVERY_S):
             senders.start()
             for strike in plan.drawn():
                 self._wait_for(strike.after_uploads, senders)

@@ -3,47 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import threading
+from dataclasses import dataclass
 
 import psutil
 
 from backend.testing.supervised import SupervisedSite
 
-LOOK_EVERY_S = 0.25
 
-
+@dataclass(slots=True)
 class MemoryLimit:
-    """Kills the largest process whenever the site uses more than `limit_bytes`.
+    """Kills the largest process whenever the site is seen to use more than `limit_bytes`.
 
     It does what the kernel does in a container, but needs no right to make one. Pages that
     processes share are counted once.
     """
 
-    def __init__(self, site: SupervisedSite, limit_bytes: int) -> None:
-        self.limit_bytes = limit_bytes
-        self.peak_bytes = 0
-        self.kills = 0
-        self._site = site
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+    site: SupervisedSite
+    limit_bytes: int
+    peak_bytes: int = 0
+    kills: int = 0
 
-    def __enter__(self) -> MemoryLimit:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stopping.wait(LOOK_EVERY_S):
-            sizes = memory_of(self._site)
-            used_bytes = sum(sizes.values())
-            self.peak_bytes = max(self.peak_bytes, used_bytes)
-            if used_bytes > self.limit_bytes and sizes:
-                with contextlib.suppress(psutil.Error):
-                    max(sizes, key=lambda process: sizes[process]).kill()
-                    self.kills += 1
+    def look(self) -> None:
+        sizes = memory_of(self.site)
+        used_bytes = sum(sizes.values())
+        self.peak_bytes = max(self.peak_bytes, used_bytes)
+        if used_bytes > self.limit_bytes and sizes:
+            with contextlib.suppress(psutil.Error):
+                max(sizes, key=lambda process: sizes[process]).kill()
+                self.kills += 1
 
 
 def memory_of(site: SupervisedSite) -> dict[psutil.Process, int]:

@@ -14,7 +14,6 @@ from backend.testing.promises.ground import (
     Finding,
     Ground,
     Say,
-    beside,
     counted,
     own_ground,
     spread,
@@ -22,6 +21,7 @@ from backend.testing.promises.ground import (
 from backend.testing.reports import WRK
 from backend.testing.service.processes import program_of
 from backend.testing.strangers.hour import quantile
+from backend.testing.waiting import beside
 
 MIB, GIB = 1 << 20, 1 << 30
 REFUSED_WITHIN_S, REFUSALS = 2.0, {400, 413, 422}

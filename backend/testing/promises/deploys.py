@@ -13,12 +13,12 @@ from backend.testing.promises.ground import (
     Finding,
     Ground,
     Say,
-    beside,
     counted,
     own_ground,
     spread,
 )
 from backend.testing.scale.machines import Machine, start_all
+from backend.testing.waiting import beside
 
 RESTARTS, REQUESTS_PER_S = 20, 45
 UPLOADS, UPLOADS_WITHIN_S = 1000, 200.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -172,26 +171,6 @@ def own_ground(
         stack.callback(site.stop)
         site.wait()
         yield Ground(site, disk, say)
-
-
-@contextlib.contextmanager
-def beside(task: Callable[[], object], *, threads: int = 1) -> Iterator[None]:
-    """Calls the task again and again in threads while the block runs."""
-    stopping = threading.Event()
-
-    def repeat() -> None:
-        while not stopping.is_set():
-            task()
-
-    running = [threading.Thread(target=repeat, daemon=True) for _ in range(threads)]
-    for thread in running:
-        thread.start()
-    try:
-        yield
-    finally:
-        stopping.set()
-        for thread in running:
-            thread.join(2 * ANSWER_TIMEOUT_S)
 
 
 def counted(counts: Mapping[str, int]) -> str:

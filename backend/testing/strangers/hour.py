@@ -4,11 +4,11 @@ import contextlib
 import http.client
 import multiprocessing
 import os
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, cycle
 
 import httpx
@@ -21,6 +21,7 @@ from backend.testing.service.processes import program_of
 from backend.testing.strangers.attacks import attack
 from backend.testing.strangers.large_run import make_large_run
 from backend.testing.supervised import SupervisedSite
+from backend.testing.waiting import beside
 
 ALIVE_WITHIN_S = 0.3
 READ_WITHIN_S = 10.0
@@ -132,7 +133,6 @@ class Witness:
         self._say = say
         self._site = site
         self._token = token
-        self._stopping = threading.Event()
 
     def watch(self, stranger_token: str, seconds: float) -> Noticed:
         """Attack for so many seconds and return what was noticed."""
@@ -143,17 +143,14 @@ class Witness:
         answers = context.Queue()
         arguments = (self._site.url, stranger_token, large_run, seconds, answers)
         attacker = context.Process(target=attack, args=arguments, daemon=True)
-        watchers = [
-            threading.Thread(target=task, daemon=True)
-            for task in (self._ask, self._send, self._weigh)
-        ]
         attacker.start()
-        for thread in watchers:
-            thread.start()
-        self._wait(seconds)
-        self._stopping.set()
-        for thread in watchers:
-            thread.join(2 * GIVE_UP_S)
+        with (
+            self._client(self._token) as client,
+            beside(partial(self._send, client, cycle(FILES)), every_s=UPLOAD_EVERY_S),
+            beside(self._ask, every_s=ASK_EVERY_S),
+            beside(self._weigh, every_s=0.5),
+        ):
+            self._wait(seconds)
         self.noticed.answers = answers.get(timeout=2 * GIVE_UP_S)
         attacker.join(GIVE_UP_S)
         return self.noticed
@@ -180,37 +177,32 @@ class Witness:
         return httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S)
 
     def _ask(self) -> None:
-        while not self._stopping.wait(ASK_EVERY_S):
-            began = time.monotonic()
-            line = http.client.HTTPConnection("127.0.0.1", self._site.port, timeout=GIVE_UP_S)
-            try:
-                line.request("GET", "/livez")
-                line.getresponse().read()
-                self.noticed.alive_s.append(time.monotonic() - began)
-            except (OSError, http.client.HTTPException):
-                self.noticed.unanswered += 1
-            finally:
-                line.close()
+        began = time.monotonic()
+        line = http.client.HTTPConnection("127.0.0.1", self._site.port, timeout=GIVE_UP_S)
+        try:
+            line.request("GET", "/livez")
+            line.getresponse().read()
+            self.noticed.alive_s.append(time.monotonic() - began)
+        except (OSError, http.client.HTTPException):
+            self.noticed.unanswered += 1
+        finally:
+            line.close()
 
-    def _send(self) -> None:
-        with self._client(self._token) as client:
-            sizes = cycle(FILES)
-            while not self._stopping.wait(UPLOAD_EVERY_S):
-                size = next(sizes)
-                accepted_s, read_s = time_reading(client, FILES[size])
-                if accepted_s is not None:
-                    self.noticed.accepted_s[size].append(accepted_s)
-                if read_s is None:
-                    self.noticed.unread += 1
-                else:
-                    self.noticed.read_s[size].append(read_s)
+    def _send(self, client: httpx.Client, sizes: Iterator[str]) -> None:
+        size = next(sizes)
+        accepted_s, read_s = time_reading(client, FILES[size])
+        if accepted_s is not None:
+            self.noticed.accepted_s[size].append(accepted_s)
+        if read_s is None:
+            self.noticed.unread += 1
+        else:
+            self.noticed.read_s[size].append(read_s)
 
     def _weigh(self) -> None:
         peaks = self.noticed.memory_bytes
-        while not self._stopping.wait(0.5):
-            for process, size_bytes in memory_of(self._site).items():
-                name = program_of(process)
-                peaks[name] = max(peaks[name], size_bytes)
+        for process, size_bytes in memory_of(self._site).items():
+            name = program_of(process)
+            peaks[name] = max(peaks[name], size_bytes)
 
 
 def time_reading(
