@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from simulation.aims import summary, unargued
+from simulation.aim_table import summary
+from simulation.aims import unargued
 from simulation.tables import TABLES
 
 from backend import __version__

@@ -21,6 +21,11 @@ def aims(monkeypatch):
 
 
 @pytest.fixture
+def aim_table(aims):
+    return importlib.import_module("simulation.aim_table")
+
+
+@pytest.fixture
 def tables():
     return json.loads((ROOT / "scripts" / "benches" / "truth.json").read_text())["tables"]
 
@@ -36,8 +41,8 @@ def test_every_exception_is_needed_and_has_its_decision(aims, tables):
         assert exception.decision in record.name
 
 
-def test_the_summary_says_of_each_aim_whether_it_holds(aims, tables):
-    lines = {line[0]: line[1:] for line in aims.summary(tables)["rows"]}
+def test_the_summary_says_of_each_aim_whether_it_holds(aims, aim_table, tables):
+    lines = {line[0]: line[1:] for line in aim_table.summary(tables)["rows"]}
     assert len(lines) == len(aims.AIMS)
     for aim in aims.AIMS:
         holds, _, decisions = lines[f"{aim.words[0].upper()}{aim.words[1:]}"]
@@ -47,13 +52,13 @@ def test_the_summary_says_of_each_aim_whether_it_holds(aims, tables):
     assert kinds == {"yes", "but"}
 
 
-def test_the_words_of_a_page_are_told_apart_from_what_is_missed(aims):
+def test_the_words_of_a_page_are_told_apart_from_what_is_missed(aims, aim_table):
     def argued(says):
         return [aims.Argued("0050", "pairs", aims.TOLD, aims.AT_MOST_5, aims._all, says)]
 
-    assert aims._holds([argued("in this run")], 9) == "yes; of 1 the page says “in this run”"
+    assert aim_table._holds([argued("in this run")], 9) == "yes; for 1 the page says “in this run”"
     mixed = [argued("in this run"), argued(""), argued("")]
-    assert aims._holds(mixed, 9) == "but for 2 of 9 figures; of 1 the page says “in this run”"
+    assert aim_table._holds(mixed, 9) == "but for 2 of 9 figures; for 1 the page says “in this run”"
 
 
 @pytest.mark.parametrize(

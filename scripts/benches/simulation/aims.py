@@ -1,9 +1,7 @@
 """What the tables must show, and the rows for which a decision record argues something else."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from backend.stats.thresholds import LEAST_RUNS
@@ -28,13 +26,13 @@ Rows = Callable[[Row], bool]
 TOLD, SIZED = "told apart %", "improved or regressed %"
 ROWS, PAIRS = "rows told %", "pairs told %"
 PLACES = "every place true %"
-DECISIONS = Path(__file__).parents[3] / "docs" / "decisions"
 
 
 @dataclass(frozen=True)
 class Aim:
     """What a column of a table must show. `of`: in which rows."""
 
+    # They say the whole aim: a reader of the page need not know the column of another table.
     words: str
     table: str
     column: str
@@ -148,97 +146,163 @@ AT_MOST_5 = _at_most(5)
 # Where equal servers are told apart, an interval misses 1x.
 TELLS_FEW = _at_most(7)
 AIMS = (
-    Aim("intervals cover 93–97 %", "intervals", "covers %", COVERS, _all),
     Aim(
-        "rounded latencies: 93 % or more are covered, whatever the latency",
+        "figure of one series: its interval holds the true value in 93–97 % of cases",
+        "intervals",
+        "covers %",
+        COVERS,
+        _all,
+    ),
+    Aim(
+        "rounded latency: its interval holds the true value in 93 % of cases or more,"
+        " wherever this value lies between two steps",
         "rounding",
         "covers at the worst %",
         _between(93, 100),
         _all,
     ),
     Aim(
-        "rounded latencies: of two equal servers, at most 7 % are told apart, whatever the latency",
+        "rounded latencies of two equal servers: the ratio excludes 1× in at most 7 % of cases,"
+        " wherever the latency lies between two steps",
         "rounding",
         "equal servers told apart at the worst %",
         TELLS_FEW,
         _all,
     ),
-    Aim("intervals of two stages cover 93–97 %", "two-stage", "covers %", COVERS, _all),
-    Aim("of two equal servers, 3–7 % are told apart", "pairs", TOLD, _between(3, 7), _is_of_equals),
     Aim(
-        "of equal servers over runs, 3–7 % are told apart",
+        "plan with `[adaptive]`, in two stages: the interval holds the true value in 93–97 %"
+        " of cases",
+        "two-stage",
+        "covers %",
+        COVERS,
+        _all,
+    ),
+    Aim(
+        "two equal servers: the interval of their ratio excludes 1× in 3–7 % of cases",
+        "pairs",
+        TOLD,
+        _between(3, 7),
+        _is_of_equals,
+    ),
+    Aim(
+        "two equal servers, runs that differ: the interval of their ratio excludes 1× in 3–7 %",
         "runs",
         TOLD,
         _between(3, 7),
         _is_of_equals,
     ),
     Aim(
-        "of two equal servers, at most 5 % have a verdict", "pairs", SIZED, AT_MOST_5, _is_of_equals
+        "two equal servers: one is called improved or regressed in at most 5 % of cases",
+        "pairs",
+        SIZED,
+        AT_MOST_5,
+        _is_of_equals,
     ),
     Aim(
-        "of equal servers over runs, at most 5 % have a verdict",
+        "two equal servers, runs that differ: one is called improved or regressed in at most 5 %",
         "runs",
         SIZED,
         AT_MOST_5,
         _is_of_equals,
     ),
-    Aim("at most 5 % of pages have a false verdict", "pages", SIZED, AT_MOST_5, _all),
-    Aim("at most 7 % of pages have a false row", "pages", ROWS, TELLS_FEW, _all),
-    Aim("at most 7 % of pages have a false pair", "pages", PAIRS, TELLS_FEW, _all),
-    Aim("at most 5 % of pages take another server", "winners", "another taken %", AT_MOST_5, _all),
-    Aim("93 % of pages or more have every place true", "winners", PLACES, _between(93, 100), _all),
     Aim(
-        "two servers are told apart as often as by Welch's test, n ≤ 10",
+        "page of equal servers: a server is called improved or regressed on at most 5 % of pages",
+        "pages",
+        SIZED,
+        AT_MOST_5,
+        _all,
+    ),
+    Aim(
+        "page of equal servers: a ratio to the baseline excludes 1× on at most 7 % of pages",
+        "pages",
+        ROWS,
+        TELLS_FEW,
+        _all,
+    ),
+    Aim(
+        "page of equal servers: a ratio of two servers excludes 1× on at most 7 % of pages",
+        "pages",
+        PAIRS,
+        TELLS_FEW,
+        _all,
+    ),
+    Aim(
+        "a server that is not the only best one is recommended on at most 5 % of pages",
+        "winners",
+        "another taken %",
+        AT_MOST_5,
+        _all,
+    ),
+    Aim(
+        "every tier holds the true place of its server on 93 % of pages or more",
+        "winners",
+        PLACES,
+        _between(93, 100),
+        _all,
+    ),
+    Aim(
+        "two servers that differ: the difference is found as often as by Welch's test"
+        " (up to 10 trials)",
         "pairs",
         TOLD,
         _at_least_as("Welch %"),
         _is_of_few_trials,
     ),
     Aim(
-        "as often as by Welch's test too in runs with effects that both share",
+        "two servers that differ, in runs that affect both alike: the difference is found as often"
+        " as by Welch's test (up to 10 trials)",
         "runs",
         TOLD,
         _at_least_as("Welch %"),
         _is_of_few_trials,
     ),
     Aim(
-        "rows are told as often as by Dunnett's test, n ≤ 10",
+        "page of servers that differ: differences from the baseline are found as often as by"
+        " Dunnett's test (up to 10 trials)",
         "page-differences",
         ROWS,
         _at_least_as("Dunnett %"),
         _is_of_few_trials,
     ),
     Aim(
-        "pairs are told as often as by Games & Howell's test, n ≤ 10",
+        "page of servers that differ: differences between two servers are found as often as by"
+        " Games & Howell's test (up to 10 trials)",
         "page-differences",
         PAIRS,
         _at_least_as("Games–Howell %"),
         _is_of_few_trials,
     ),
     Aim(
-        "rounds share 5 %: 3 % found in 90 % of comparisons, n = 5",
+        "5 trials, noise of 5 % that both servers share in each round: a difference of 3 % is found"
+        " in 90 % of cases or more",
         "pairs",
         TOLD,
         _between(90, 100),
         _has(trials_of=SHARED, true="3 %", n="5"),
     ),
     Aim(
-        "10 % disturbed: 5 % found in 60 % of comparisons, n = 10",
+        "10 trials, 10 % of them disturbed: a difference of 5 % is found in 60 % of cases or more",
         "pairs",
         TOLD,
         _between(60, 100),
         _has(trials_of=DISTURBED, true="5 %", n="10"),
     ),
     Aim(
-        "following the advice is wrong in at most 2 %",
+        "adding trials by the page's advice until it has a verdict: wrong in at most 2 % of cases",
         "advice",
         "wrong at last %",
         _at_most(2),
         _all,
     ),
-    Aim("a saturation point is wrong in at most 5 %", "saturation", "wrong %", AT_MOST_5, _all),
     Aim(
-        "at most 5 % of steady series show a change",
+        "a wrong saturation point is named in at most 5 % of sweeps",
+        "saturation",
+        "wrong %",
+        AT_MOST_5,
+        _all,
+    ),
+    Aim(
+        "a change point is named in at most 5 % of series in which nothing changed",
         "changes",
         "without a change %",
         AT_MOST_5,
@@ -307,10 +371,10 @@ def missed(tables: Tables) -> Iterator[tuple[Place, Row]]:
 
 def unargued(tables: Tables) -> list[Place]:
     """The places where an aim is missed and no decision record argues why."""
-    return [place for place, row in missed(tables) if not _exceptions(place, row)]
+    return [place for place, row in missed(tables) if not exceptions_of(place, row)]
 
 
-def _exceptions(place: Place, row: Row) -> list[Argued]:
+def exceptions_of(place: Place, row: Row) -> list[Argued]:
     return [each for each in EXCEPTIONS if each.covers(place, row)]
 
 
@@ -320,38 +384,3 @@ def unneeded(tables: Tables) -> list[Argued]:
     return [
         each for each in EXCEPTIONS if not any(each.covers(place, row) for place, row in places)
     ]
-
-
-def summary(tables: Tables) -> dict[str, Any]:
-    """A table with a row for each aim: whether it holds, and the figure nearest to missing it."""
-    columns = ["aim", "holds", "nearest to it, or furthest beyond it", "argued in"]
-    rows = [_line(aim, tables) for aim in AIMS if aim.table in tables]
-    return {"columns": columns, "labels": 1, "over": "holds", "rows": rows}
-
-
-def _line(aim: Aim, tables: Tables) -> list[str]:
-    rows = list(aim.rows(tables))
-    beyond = [(place, row) for place, row in rows if aim.missed_by(row) > 0]
-    place, row = max(rows, key=lambda each: aim.missed_by(each[1]))
-    exceptions = [_exceptions(*each) for each in beyond]
-    decisions = sorted({each.decision for argued in exceptions for each in argued})
-    return [
-        f"{aim.words[0].upper()}{aim.words[1:]}",
-        _holds(exceptions, len(rows)),
-        f"{row[aim.column]} %: {', '.join(place[2:])}",
-        ", ".join(map(_link, decisions)),
-    ]
-
-
-def _holds(exceptions: Sequence[Sequence[Argued]], figures: int) -> str:
-    """`exceptions`: of each figure that is beyond the aim."""
-    words = [each.says for argued in exceptions for each in argued[:1] if each.says]
-    missed_ones = len(exceptions) - len(words)
-    holds = f"but for {missed_ones} of {figures} figures" if missed_ones else "yes"
-    said = [f"of {count} the page says “{text}”" for text, count in Counter(words).items()]
-    return "; ".join([holds, *said])
-
-
-def _link(decision: str) -> str:
-    (record,) = DECISIONS.glob(f"{decision}-*.md")
-    return f"[{decision}](decisions/{record.name})"
