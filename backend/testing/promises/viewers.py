@@ -1,4 +1,4 @@
-"""What is another's looks as if it were missing (C2), and links cannot be guessed (C3)."""
+"""An id of another workspace looks like a missing id (C2), and links cannot be guessed (C3)."""
 
 import json
 import math
