@@ -2,8 +2,8 @@
 
 A position (a version, a day) has the values of its trials. The best segmentation of the positions
 is found by optimal partitioning (Jackson et al., IEEE SPL 2005; pruned: Killick et al., JASA 2012)
-in the library fastcpd; what it proposes is then tested, and what noise explains is merged again,
-the weakest first, as Hunter divides and Otava merges (Fleming et al., ICPE '23).
+in the library fastcpd; each change that it proposes is then tested, and changes that noise explains
+are removed, the weakest first, as Hunter and Otava do (Fleming et al., ICPE '23).
 
 Trials at different positions differ by more than trials at one position: another day, another
 build, another start of the server. A change must exceed both kinds of noise. Because its place is
@@ -27,7 +27,7 @@ from backend.stats.thresholds import RELEVANT_SHARE
 LEAST_POSITIONS = 5
 # At most one change for every third position: the others show the noise.
 POSITIONS_FOR_A_CHANGE = 3
-# Positions that share more than this of their noise show a drift, and no level at all.
+# Positions that share more than this of their noise show a drift, and no levels.
 MOST_CORRELATION = 0.9
 # The median of |N(0, 1)|.
 _MEDIAN_OF_NORMAL = 0.6745

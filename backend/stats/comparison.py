@@ -54,7 +54,7 @@ class Floor:
 
 
 class Precision(Struct, frozen=True, gc=False):
-    """What the half width of an interval is made of: max(`quantile` × `error`, floor) + rounding.
+    """The parts of the half width of an interval: max(`quantile` × `error`, floor) + rounding.
 
     All on the log scale, but the degrees of `freedom`. `units`: how many trials, or runs where
     `of_runs`, the side with fewer has.
@@ -200,7 +200,7 @@ class Page:
         confidence, rule = _confidence(families), Rule(better, relevant)
         count = len(self.series)
 
-        # Noise that is pooled has the same degrees in every pair.
+        # Pooled noise has the same degrees of freedom in every pair.
         @cache
         def quantile(freedom: float) -> float:
             return quantile_of_all_pairs(count, freedom, confidence)

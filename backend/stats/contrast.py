@@ -15,7 +15,7 @@ from backend.stats.thresholds import RUN_VARIATION
 
 # Of the largest |t| of a family, by the degrees of freedom of one of its comparisons.
 Quantile = Callable[[float], float]
-# What says how much runs differ: nothing, the history of the host, or the runs of one side.
+# Where the variation between runs comes from: assumed, the host's history, or the runs of one side.
 RunSource = Literal["assumed", "host", "side"]
 
 
@@ -62,7 +62,7 @@ class Contrast(Struct, frozen=True, gc=False):
         return abs(self.value) > half_width
 
     def by_own_noise_of_first(self) -> Contrast | None:
-        """With the noise that the first series' trials alone show; None where it has that noise."""
+        """The contrast with the noise of the first series alone; None where it has that noise."""
         noise, *rest = self.parts
         if noise.alone is None:
             return None
@@ -111,7 +111,7 @@ def run_exposure(first: Units, second: Units) -> float:
 def run_variation(first: Units, second: Units) -> RunVariation:
     """How much runs differ, where no history says it and one side has fewer than three runs.
 
-    That is assumed, but the runs of the other side may differ by more.
+    An assumed value, unless the runs of the other side differ by more.
     """
     for side in (first, second):
         if side.of_runs and side.variance > RUN_VARIATION**2:

@@ -1,4 +1,4 @@
-"""Whether the steps of an ordered series are more than a drift, which neighbours share.
+"""Whether the steps of an ordered series are more than a drift that neighbouring positions share.
 
 Levels with steps and one level without are both fitted by maximum likelihood, each with a
 correlation of neighbours of its own (a first-order autoregression). A drift explains a step badly,
@@ -44,12 +44,12 @@ def _misfit(means: Sequence[float], starts: Sequence[int]) -> float:
 
 
 def _misfit_at(means: Sequence[float], segments: Sequence[range], correlation: float) -> float:
-    # An innovation is what a position has beyond its neighbour's share.
+    # An innovation is the part of a position that its neighbour does not explain.
     first = means[0] * sqrt(1 - correlation**2)
     innovations = [first, *(after - correlation * before for before, after in pairwise(means))]
     squares = sum(value * value for value in innovations)
     left = squares - _explained(innovations, segments, correlation)
-    # What rounding leaves of nothing may be negative.
+    # Where nothing is left, rounding may give a negative number.
     if left <= 1e-12 * squares:
         return -inf
     return len(means) * log(left) - log(1 - correlation**2)

@@ -248,8 +248,8 @@ def bucket_of(values_us: Counts) -> Counts:
     last one.
     """
     values = np.minimum(values_us, HIGHEST_US)
-    # As a double, a value has its power of two and, below that, the digits that tell it from
-    # others of this power; the position is made of that power and the first ten digits.
+    # A double holds a power of two, then the binary digits below it. The position is made of the
+    # power and the first ten digits.
     index: Counts = values.astype(np.float64).view(np.int64)
     index >>= MANTISSA_BITS - HALF_BITS
     index -= DOUBLE_BIAS + HALF_BITS - 1 << HALF_BITS

@@ -1,11 +1,11 @@
-"""The noise of several series on one page: what rounds share is taken out, what is alike is pooled.
+"""The noise of the series of one page: without what rounds share, and pooled where it is alike.
 
 *Blocks.* Series measured in turns share what disturbed a round, or a run. Where they do, each
 block's mean over the series is taken out, as in duet benchmarking (Bulej et al., ICPE 2020), and
 the differences between series keep only their own noise.
 
-*Moderation.* Few trials estimate a variance badly, so each is drawn towards the others on the page,
-by as much as they are alike (empirical Bayes: Smyth, *Statistical Applications in Genetics and
+*Moderation.* Few trials estimate a variance badly, so each is moved towards the others on the page,
+further where they are more alike (empirical Bayes: Smyth, *Statistical Applications in Genetics and
 Molecular Biology* 2004). Where Bartlett's test finds them alike, noise is pooled, as Dunnett's test
 does; unlike noise is kept apart, as Welch's does.
 """
@@ -25,12 +25,13 @@ from backend.stats.student import incomplete_beta
 CHANCE_OF_BLOCKS = 0.03
 # Two variances show too little of how much variances differ.
 LEAST_TO_MODERATE = 3
-# A variance is drawn whole towards the others unless chance gives so large a one on fewer pages.
+# A variance is moved fully towards the others, unless chance gives so large a variance on a smaller
+# share of pages.
 IMPLAUSIBLE = 0.1
-# Their mean leaves out less: where noise is equal, a mean without its large variances is too small,
-# and every other interval of the page too narrow.
+# The mean of the variances leaves out fewer: where noise is equal, a mean without the large
+# variances is too small, and every other interval of the page too narrow.
 IMPLAUSIBLE_IN_MEAN = 0.01
-# Variances are taken as one unless chance spreads equal ones so far on fewer pages.
+# Variances are pooled, unless chance spreads equal variances so far on a smaller share of pages.
 CHANCE_OF_UNLIKE = 0.02
 _LEAST_VARIANCE_SHARE = 1e-5
 
@@ -156,10 +157,10 @@ def _moderate(
 
 
 def moderate(variances: Sequence[Variance]) -> list[Variance]:
-    """The (variance, degrees) pairs, each drawn towards the mean of all.
+    """The (variance, degrees) pairs, each moved towards the mean of all.
 
     How far is decided by how alike all are (`prior_freedom`), and how plausible each is among the
-    others: a variance far above them keeps its own (as in Phipson et al., *Annals of Applied
+    others: a variance far above them stays where it is (as in Phipson et al., *Annals of Applied
     Statistics* 2016).
     """
     count = len(variances)

@@ -1,9 +1,9 @@
 """One series at one load: its centre, and an interval named for what repeats.
 
 What repeats is the run (Kalibera & Jones, ISMM 2013): trials of one run share the day, the build
-and the start of the server. From three runs on, the unit is the run's mean. Below, the unit is the
-trial, and the interval speaks of these runs only. All values are logarithms: rates and latencies
-are positive and multiply.
+and the start of the server. From three runs on, the unit is the run's mean. With fewer runs, the
+unit is the trial, and the interval covers these runs only. All values are logarithms: rates and
+latencies are positive and multiply.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from backend.stats.thresholds import LEAST_RUNS, LEAST_STEP, LEAST_TRIALS
 CONFIDENCE = 0.95
 # Rounding that is a larger share of an interval's half width is told in its name.
 WIDENED = 0.05
-# Up to so many degrees of freedom, all units may be printed alike though the level lies beyond half
-# a step: three trials whose level is ⅙ step beyond it, in up to 4.9 % of cases, whatever the noise.
+# Up to this many degrees of freedom, all units may be printed alike although the level is more than
+# half a step away. Three trials with a level ⅙ step further are, in up to 4.9 % of cases, whatever
+# the noise.
 FEW_DEGREES = 2
 WIDER_OF_FEW = 4 / 3
-# What the interval speaks of: any run of the series, the one run, or the two runs measured.
+# What the interval covers: any run of the series, the one run, or the two runs measured.
 Scope = Literal["runs", "run", "these runs"]
 
 
@@ -211,7 +212,7 @@ def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]], measured: in
 
 
 def _set_aside(sample: Sample) -> tuple[int, ...]:
-    """The indices of disturbed trials. A run with too many loses none: so its server behaves."""
+    """The indices of disturbed trials; none of a run with too many, as its server behaves so."""
     if sample.keeps_all or len(sample.observations) < LEAST_TRIALS_TO_JUDGE:
         return ()
     by_run: dict[Hashable, list[int]] = {}

@@ -70,7 +70,7 @@ def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -
 
 
 def _odds(value: float, precision: Precision, more: int, threshold: float) -> float:
-    """The chance of a decided interval after `more` units a side, by what is known now.
+    """The chance of a decided interval after `more` units a side, estimated from the units so far.
 
     The later difference lies around today's, with the variance that the new units take away.
     """

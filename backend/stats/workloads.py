@@ -10,7 +10,7 @@ from backend.stats.replicates import CONFIDENCE, Scope
 from backend.stats.simultaneous import quantile_against_baseline
 from backend.stats.thresholds import RELEVANT_SHARE
 
-# A mean speaks of no more than the narrowest of its comparisons does.
+# A mean covers no more than the narrowest of its comparisons.
 _NARROWNESS: tuple[Scope, ...] = ("runs", "these runs", "run")
 
 

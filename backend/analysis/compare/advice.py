@@ -9,13 +9,14 @@ from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
 from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS
 
-# Nobody measures so many more: less noise helps sooner.
+# Nobody adds more trials than this: less noise helps sooner.
 MANY_TRIALS = 100
-# Noise of so many times the threshold is the machine's fault, however few trials would do: their
-# number falls again as noise grows, because chance differences grow with it.
+# Above this many times the threshold, the noise of the machine is the problem, even where few more
+# trials would be enough: that number falls again as noise grows, because differences by chance grow
+# too.
 NOISY = 5
 QUIETER = "measure on a quieter machine"
-# More trials of two levels only tell better how often each occurs.
+# Where trials have two levels, more trials only show better how often each level occurs.
 PART_THE_MODES = (
     "trials fall into two groups, so find what switches and measure each group by itself"
 )

@@ -10,8 +10,8 @@ from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, more_series
 def aside_of(gathered: Gathered, ranking: Ranking) -> str | None:
     """`Not compared: nginx 1.27. Throughput is unknown.` None where nothing is left aside.
 
-    In order: series whose size of difference noise hides, although they are surely behind; series
-    whose figure may not be compared; series of which no output could be read.
+    In order: series that are certainly behind, but noise hides by how much; series whose figure may
+    not be compared; series of which no output could be read.
     """
     sentences = (_noisy(ranking), _uncompared(ranking), _unread(gathered))
     return " ".join(filter(None, sentences)) or None

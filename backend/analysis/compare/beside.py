@@ -1,7 +1,7 @@
-"""What tells two series apart where the metric of the page does not: p99 beside throughput.
+"""A further metric by which two series differ, if the page's metric shows no difference.
 
-The intervals hold for all pairs of the ranked series. They share the error rate of the page with
-those of its own metric (decision 0059).
+Such as p99 beside throughput. The intervals hold for all pairs of the ranked series. They share the
+error rate of the page with the intervals of the page's metric (decision 0059).
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Beside:
 
 
 def metrics_beside(metric: str) -> tuple[str, ...]:
-    """The metrics that are held beside a metric, the most telling first."""
+    """The metrics to look at beside a metric, the most important first."""
     if metric in ("throughput", "goodput"):
         return _TAILS
     is_latency = METRICS[metric].group == "latency" and metric != "max"
@@ -33,8 +33,8 @@ def metrics_beside(metric: str) -> tuple[str, ...]:
 
 
 def find_beside(ranking: Ranking, yardstick_of: Callable[[str], Yardstick]) -> Beside | None:
-    """The first metric that tells the series of the headline apart; None where they differ by the
-    metric of the page, or no other tells."""
+    """The first further metric by which the series of the headline differ; None where they differ
+    by the metric of the page, or by no further metric."""
     contest = ranking.contest
     if contest is None or contest.ratio.verdict not in ("unchanged", "inconclusive"):
         return None

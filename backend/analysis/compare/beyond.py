@@ -23,8 +23,8 @@ def rows_beyond(
     """A row for each series of the panel that is not shown and was measured at `place`, the best
     first; without a place and a ratio.
 
-    None of them where they were not measured like the series that are shown: one list of unlike
-    figures would rank them all the same.
+    Empty where these series were not measured like the series that are shown: one list would rank
+    unlike figures.
     """
     groups = [each for each in gathered.beyond if each.panel == panel and place in each.points]
     if not groups or not _is_alike(gathered, [*(sweep.group for sweep in sweeps), *groups]):

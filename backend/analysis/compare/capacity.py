@@ -99,7 +99,7 @@ def why_over(point: Point, limit: float) -> str | None:
 
 
 def is_unknown(point: Point) -> bool:
-    """Whether nothing tells if a point is under a limit."""
+    """Whether it is unknown if a point is under a limit."""
     counts = not point.failing and not point.overload
     return counts and point.metrics[LIMITED].value is None
 

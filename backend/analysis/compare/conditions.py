@@ -23,7 +23,7 @@ def conditions_of(points: Sequence[Point]) -> str:
     cells = [cell for point in points for cell in point.cells]
     if not cells:
         return ""
-    # Many cells are of one series, which tells these of all.
+    # Cells of one series have these conditions in common, so one cell of each is enough.
     of_series = list({cell.series.id.int: cell for cell in cells}.values())
     parts = [
         _each(of_series, _tool, "tools"),
@@ -79,9 +79,9 @@ def _declared_text(sizes: Sequence[int]) -> str:
 
 
 def _extremes(sizes: Sequence[float]) -> tuple[float, ...]:
-    """The smallest and the largest size, as reasons name them; the smallest of sizes that are one.
+    """The smallest and the largest size; one size where all are nearly equal.
 
-    Sizes that only headers may tell apart are no two sizes in a reason, but in the range here.
+    Where sizes differ by more than headers, these are the two sizes that reasons name.
     """
     smallest = smallest_of_sizes(sizes)
     if len(smallest) > 1:
@@ -95,7 +95,7 @@ def _is_one_size(least: float, most: float) -> bool:
 
 
 def _keepalives(cells: Iterable[LoadedCell]) -> str:
-    """What is known of all; where it is unknown of some, the line says so."""
+    """The known settings; the line also says if the setting is unknown for some servers."""
     settings = {keepalive_of(cell) for cell in cells}
     names = {True: "keep-alive", False: "no keep-alive"}
     text = " and ".join(name for setting, name in names.items() if setting in settings)

@@ -1,4 +1,4 @@
-"""What an answer stands on: the verdicts behind it, and what it leaves open."""
+"""The verdicts that an answer rests on, and what the answer leaves open."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ _SEVERAL_ALONE = Reason(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`ratios`: those that the answer is about; none where it is about none.
+    """`ratios`: those that the answer is about; empty where it is about no ratio.
 
     `doubts`: why the answer may not hold, and what would decide it.
     """
@@ -75,10 +75,10 @@ def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> lis
 
 
 def with_one_advice(doubts: Iterable[tuple[Ratio, Reason | None]]) -> list[Reason]:
-    """The doubts that ask for more trials with the advice that settles all of them: that of the
-    most trials.
+    """The doubts. All that ask for more trials get the same advice: the largest number of trials,
+    which settles every one of them.
 
-    A page that names several numbers of trials leaves it to the reader which one to measure.
+    If a page named several numbers of trials, the reader would not know which to measure.
     """
     reasons = [(ratio, doubt) for ratio, doubt in doubts if doubt is not None]
     remedy = _joint_remedy([ratio for ratio, _ in reasons if _asks_for_trials(ratio)])
@@ -114,7 +114,7 @@ def _known_ratios(
 
 
 def _contest_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
-    """Of each ranking, why the least decided of its contests cannot be built on."""
+    """For each ranking, why its least decided contest is not reliable."""
     doubts = []
     for ranking in rankings:
         own = [
@@ -156,7 +156,7 @@ def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Rea
 
 
 def _limit_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
-    """Why the limit may leave other series: p99 values that are unknown or close to it."""
+    """Why other series may keep the limit too: their p99 is unknown or close to the limit."""
     doubts = []
     for ranking in rankings:
         if (text := unknown_limits_text(ranking)) is not None:
@@ -182,7 +182,7 @@ def _limit_doubt(row: Row) -> Reason | None:
 
 
 def _why_undecided(panel: Panel) -> Reason | None:
-    """Why no two series of a panel are held against each other; None where two are."""
+    """Why no two series of a panel are compared; None where two are."""
     if len(panel.judgement.sweeps) < 2 or not panel.comparability.allows_ranking:
         return None
     if panel.ranking is None:

@@ -70,7 +70,7 @@ def find_differences(
     mixed = _mixed_in_points(groups, grouping, factors)
     kinds = [_one_of_each_kind(group.cells(), grouping, measured) for group in groups]
     changes = _changes_within_series(kinds, grouping, conditions, explained | unasked)
-    # An axis of loads only says where: the comparison is not about it.
+    # Series are compared at a load, so the load is not what the comparison is about.
     named = conditions if grouping.x_is_load else factors
     return Differences(
         axis=axis,
@@ -123,7 +123,7 @@ def _unasked_run_parts(grouping: Grouping) -> set[str]:
 def _one_of_each_kind(
     cells: Iterable[LoadedCell], grouping: Grouping, measured: Sequence[Factor]
 ) -> list[LoadedCell]:
-    """One cell of each kind. Places on an axis of loads make no kind."""
+    """One cell of each kind. Cells that differ only in their load are of one kind."""
     covered, unasked = COVERS[grouping.x], _unasked_run_parts(grouping)
     readers = [IDENTITY[part] for part in LOADS if part not in covered]
     readers += [read for part, read in RUN_PARTS.items() if part not in unasked]
@@ -225,7 +225,7 @@ def _names_or_must_match(factor: Factor) -> bool:
 
 def _is_mixed(part: str, read: _Reader, cells: Sequence[LoadedCell]) -> bool:
     values = {read(cell) for cell in cells}
-    # An output that does not tell where its client ran contradicts no other.
+    # An output that does not say where its client ran does not contradict another output.
     return len(values - {None} if part == "same_host" else values) > 1
 
 
@@ -248,7 +248,7 @@ def _machine_words(hardware: Sequence[Factor]) -> tuple[str, ...]:
     """The one fact of the hardware that differs, or `machine` where several do."""
     if not hardware:
         return ()
-    # Client and server on one machine differ alike, and a host's name is no fact of it.
+    # If client and server share one machine, the same facts differ for both; a name is no fact.
     by_word = {f.short.removeprefix("client ").removeprefix("number of "): f for f in hardware}
     facts = [factor for factor in by_word.values() if factor.id not in ("host", "client_host")]
     return (facts[0].short.removeprefix("client "),) if len(facts) == 1 else ("machine",)

@@ -39,7 +39,7 @@ from backend.stats.thresholds import RELEVANT_SHARE
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What the workspaces ask: from which share on a difference matters, what must match."""
+    """The settings of the workspaces: the smallest difference that matters, and what must match."""
 
     relevant: float = RELEVANT_SHARE
     must_match: Collection[str] = DEFAULT_MUST_MATCH
@@ -108,7 +108,7 @@ class Gathered:
         return Entrant(sweep.group.id, sweep.group.label, point, withheld, self.query.limit)
 
     def yardstick(self, *, families: int = 1, metric: str | None = None) -> Yardstick:
-        """What ratios are held against, where `families` panels or columns stand on the page.
+        """The rules for the ratios of a page with `families` panels or columns.
 
         `metric`: where the ratios are of another metric than that of the page.
         """

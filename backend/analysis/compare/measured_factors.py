@@ -1,4 +1,4 @@
-"""What differs in the measurements themselves, where nothing declared it."""
+"""Differences that are read from the outputs, where nobody declared them."""
 
 import uuid
 from bisect import bisect_right
@@ -17,15 +17,15 @@ from backend.stats.thresholds import HIGH_ERROR_RATE, percent
 HEADERS_BYTES = 512
 # At the end each connection may have read a part of a response that is not counted.
 MAX_UNFINISHED = 0.05
-# A tool that counts them gives each trial with redirects this check.
+# The check of each trial with redirects, if the load tool counts redirects.
 REDIRECTS = "redirects"
 
 
 def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
     """The factors that are read from the trials of `cells`; those that cannot differ are left out.
 
-    What a workload declares counts before what its outputs say: the check `contradicts-envelope`
-    holds the one against the other.
+    What a workload declares counts before what its outputs say. The check `contradicts-envelope`
+    compares the two.
     """
     cells = list(cells)
     names = _printed_names(cells)

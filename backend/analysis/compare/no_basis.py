@@ -8,7 +8,7 @@ from backend.analysis.compare.ranking import Row
 from backend.analysis.grouping.fired_checks import Fired
 from backend.runs.checks import Check
 
-# Of the trials of a load point: one that went wrong says nothing about the others.
+# Share of the trials of a load point: one trial that went wrong says nothing about the others.
 MOST_SHARE = 0.5
 
 
@@ -45,6 +45,6 @@ def _is_about(fired: Fired, rows: Iterable[Row]) -> bool:
 
 def warned(headline: Headline, check: Check) -> Headline:
     """`No basis for choosing a server: measured for less than 2 seconds`, with the headline as its
-    margin: what was measured stays told."""
+    margin, so that the page still says what was measured."""
     reason = f"{check.title[0].lower()}{check.title[1:]}"
     return Headline(f"No basis for choosing a server: {reason}", headline.text)

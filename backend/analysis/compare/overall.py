@@ -27,7 +27,7 @@ from backend.analysis.compare.recommendation import recommend
 from backend.analysis.compare.trust import judge_trust
 from backend.analysis.compare.views import RatioView, Views
 
-# By the level of trust: before a sentence that does not say what hides all that it is about.
+# By the level of trust: said before a sentence that does not itself say why nothing is decided.
 _HIDDEN: dict[TrustLevel, str] = {
     "noisy": "Too noisy to call",
     "few_trials": "Too few trials to call",
@@ -36,9 +36,9 @@ _HIDDEN: dict[TrustLevel, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """`ranking`: None where several panels have one each. `decision`: what the headline stands
-    on. `recommendation`: which server to take, or who leads in each panel, or why nothing can be
-    recommended. `aside`: which series these leave aside."""
+    """`ranking`: None where several panels have one each. `decision`: the verdicts that the
+    headline rests on. `recommendation`: which server to take, or who leads in each panel, or why
+    nothing can be recommended. `aside`: which series headline and recommendation leave aside."""
 
     comparability: Comparability
     ranking: Ranking | None

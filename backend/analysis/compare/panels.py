@@ -1,4 +1,4 @@
-"""The panels of a comparison: in each the series are judged and ranked against each other."""
+"""The panels of a comparison: each judges and ranks its own series."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ _GRAVITY: tuple[figures.Status, ...] = ("comparable", "caveats", "not_comparable
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether some series may be held against each other, and the checks that say so.
+    """Whether some series may be compared, and the checks that fired on them.
 
     `name`: of the panel or workload that they are of; None where there is one panel.
     """
@@ -49,7 +49,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Series that are held against each other at one place on the axis.
+    """Series that are compared with each other at one place on the axis.
 
     `ranking`: None where they may not be compared or nothing was measured at `place`. `beside`:
     what tells the first two apart where the metric of the page does not.
@@ -125,7 +125,7 @@ def judge_panels(gathered: Gathered) -> list[Panel]:
 
 
 def judge_series(gathered: Gathered) -> list[Judgement]:
-    """Whether the series of each panel may be held against each other, in the order of panels."""
+    """Whether the series of each panel may be compared, in the order of panels."""
     sweeps_by_panel = _part(gathered.sweeps, lambda sweep: sweep.group.panel) or {None: ()}
     return [_judge(gathered, name, sweeps) for name, sweeps in sweeps_by_panel.items()]
 
@@ -234,7 +234,7 @@ def _headline(
         axis=axis,
         relevant=gathered.demands.relevant,
         beside=beside,
-        # Several panels would give several advices: the trust of the answer gives the one.
+        # Several panels would give several pieces of advice. The trust of the answer gives one.
         is_advised=gathered.grouping.facet is None,
     )
     if comparability.overridden:
@@ -261,7 +261,7 @@ def _listed(gathered: Gathered, texts: Sequence[str], total: int) -> str:
     more = total - len(texts)
     tail = f"; and {more} more" if more else ""
     facet = gathered.grouping.facet or ""
-    # Labels name what they divide by themselves.
+    # Labels already name the field that divides the panels.
     head = "" if facet == "label" else f"By {FIELDS[facet].label.lower()}: "
     return f"{head}{'; '.join(texts)}{tail}"
 
@@ -298,7 +298,7 @@ def _joint_reasons(judgements: Sequence[Judgement]) -> tuple[Reason, ...]:
 
 
 def combine_workloads(workloads: Mapping[str, Judgement]) -> Comparability:
-    """The comparability of a table of ratios: nothing in it is held against another workload.
+    """The comparability of a table of ratios, which never compares two workloads.
 
     Where some workloads are withheld and others not, that is a caveat of the table.
     """

@@ -49,7 +49,7 @@ class Entrant:
 
     @property
     def is_limit_unknown(self) -> bool:
-        """Whether its p99 is unknown, so nothing tells if it keeps the limit."""
+        """Whether its p99 is unknown, so it is unknown if it keeps the limit."""
         return self.limit_us is not None and is_unknown(self.point)
 
     def has_place(self, metric: str) -> bool:
@@ -124,7 +124,7 @@ class Row:
 class Lead:
     """The ratio of the leader to a row behind it.
 
-    `is_sure`: whether that row is surely worse within all pairs, by however much.
+    `is_sure`: whether that row is certainly worse within all pairs, by any amount.
     """
 
     ratio: Ratio
@@ -133,7 +133,7 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The leader, the series that a headline holds it against, and the leader's ratio to it."""
+    """The leader, the series that a headline compares it with, and the ratio of the two."""
 
     leader: Row
     other: Row
@@ -142,7 +142,7 @@ class Contest:
 
     @property
     def is_size_open(self) -> bool:
-        """Whether the leader is surely ahead, and noise hides by how much."""
+        """Whether the leader is certainly ahead, and noise hides by how much."""
         return self.is_sure and self.ratio.verdict in ("inconclusive", "size_uncertain")
 
 
@@ -158,8 +158,8 @@ class Ranking:
     # or of it, the ratio is that of the row; else within all pairs.
     leads: tuple[Lead | None, ...] = ()
     # Whether the leader is ahead of the runner-up and of an asked baseline beyond noise and
-    # threshold, and surely ahead of every other ranked row. By how much it is ahead of those
-    # further behind may be open: that hides no winner.
+    # threshold, and certainly ahead of every other ranked row. How far the other rows are behind
+    # may be open: the winner is certain all the same.
     is_led_beyond_doubt: bool = False
     # The series that are too many to be compared.
     beyond: tuple[Row, ...] = ()
@@ -183,9 +183,8 @@ class Ranking:
 
     @property
     def contests(self) -> tuple[Contest, ...]:
-        """What a headline must hold against: the asked baseline, else each row behind the leader.
-
-        The contest of the headline is the first.
+        """The contests that a headline must win: against the asked baseline, else against each row
+        behind the leader. The contest of the headline is the first.
         """
         contest = self.contest
         if contest is None:

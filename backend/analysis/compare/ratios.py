@@ -43,7 +43,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Yardstick:
-    """What every ratio of a page is held against.
+    """The rules by which every ratio of a page is judged.
 
     `relevant`: a smaller share of difference does not matter. `floor`: what earlier measurements
     of the host say. `families`: how many panels or columns share the error rate of the page.

@@ -1,4 +1,4 @@
-"""Which server to take, where a comparison of servers over loads has a clear winner."""
+"""Which server to take, if a comparison of servers over loads has a clear winner."""
 
 from collections.abc import Mapping, Sequence
 
@@ -57,7 +57,7 @@ def _is_of_servers(sweeps: Mapping[str, Sweep], ranking: Ranking) -> bool:
 
 
 def _reach(gathered: Gathered, ranking: Ranking, winner: Sweep) -> str:
-    """`for up to 256 connections` where the winner is behind nobody below, else `at …`."""
+    """`for up to 256 connections` if no series is ahead of the winner below, else `at …`."""
     axis = gathered.grouping.x
     own = {load_of(point): point for point in winner.points}
     x = next(load for load, point in own.items() if point.x == ranking.x)

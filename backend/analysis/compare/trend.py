@@ -121,7 +121,7 @@ def trend_headline(
     relevant: float,
     is_one_run: bool = False,
 ) -> str:
-    """The sentence above the trend: its largest change, else the largest step that it draws.
+    """The sentence above the trend: its largest change, else the largest step that the chart shows.
 
     `relevant`: the share above which a step is named although it is not a change. `is_one_run`:
     whether all was measured in one run.
@@ -154,7 +154,7 @@ def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> st
 
 
 def _unchanged_texts(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> list[str]:
-    """For each series by its name, the longest first, that no change was found, or could be."""
+    """For each series, the longest first: that no change was found, or that none could be found."""
     by_length = sorted(tracks, key=lambda track: -track.known)
     texts = [_unchanged_text(track, _name(metric), axis) for track in by_length[:MAX_SERIES_NAMED]]
     return texts + more_series(len(tracks) - MAX_SERIES_NAMED)

@@ -12,7 +12,7 @@ MOST_REASONS = 100
 
 
 def judge_trust(comparability: Comparability, decision: Decision | None = None) -> Trust:
-    """Whether a reader may build on the answer.
+    """Whether a reader may rely on the answer.
 
     * not_comparable: the series were not measured alike, also where they are ranked by request.
     * noisy: noise hides all differences that the answer is about.

@@ -201,7 +201,7 @@ def _entry(gathered: Gathered, sweep: Sweep, row: str, workloads: Mapping[str, J
 
 def _row_labels(gathered: Gathered) -> dict[str, str]:
     """What each series is called but for its workload, by the series' id."""
-    # One cell of each: places do not name a series, and a series has only so many.
+    # One cell of each series is enough: its label does not depend on the place.
     series_by_cell = {sweep.group.first.id: sweep.group.id for sweep in gathered.sweeps}
     cells = [sweep.group.first for sweep in gathered.sweeps]
     rows = group_by_name(cells, replace(gathered.grouping, facet=None, without=WORKLOAD_PARTS))
@@ -213,7 +213,7 @@ def _headline(
     loads: tuple[Sequence[SaturationRow], Sequence[CapacityRow]],
     trend: tuple[Sequence[figures.Change], Sequence[Track]],
 ) -> str | None:
-    """The sentence of the asked view; None where it is the ranking's."""
+    """The sentence of the asked view; None where the sentence of the ranking is shown."""
     query, axis, metric = gathered.query, gathered.grouping.x, gathered.metric
     saturation, capacity = loads
     changes, tracks = trend
@@ -226,7 +226,7 @@ def _headline(
             relevant=gathered.demands.relevant,
             is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
         )
-    # At a chosen load, and of a metric that is no rate, the ranking's sentence answers.
+    # At a chosen load, or for a metric that is no rate, the sentence of the ranking is the answer.
     if capacity and query.limit is not None and query.at is None and metric.group == "rate":
         return capacity_headline(
             capacity,
