@@ -61,7 +61,7 @@ def test_each_verdict_has_its_exit_code(service: FakeService, verdict: str):
 def test_a_verdict_that_is_allowed_passes_and_the_files_say_so(
     service: FakeService, tmp_path: Path
 ):
-    settle = "About 2 more runs of the candidate would settle it in 67 % of cases."
+    settle = "About 2 more runs of the candidate would give a verdict in 67 % of cases."
     service.verdicts.append((200, {}, answer("too_noisy", settle=settle)))
     markdown, junit = tmp_path / "summary.md", tmp_path / "check.xml"
     flags = ("--allow", "too-noisy", "--markdown", markdown, "--junit", junit, "--json")

@@ -207,7 +207,7 @@ def test_what_the_machine_lacks_is_skipped_with_its_reason():
 def test_the_shelf_is_listed():
     listed = run_agent("servers", "list").stdout
     assert "gunicorn               Gunicorn, sync worker: rest, rest-19.6.0, current\n" in listed
-    assert "friendlyflow           FriendlyFlow: cannot be had: " in listed
+    assert "friendlyflow           FriendlyFlow: not available: " in listed
 
 
 @pytest.mark.processes

@@ -58,7 +58,7 @@ def _list(shelf: Shelf, arguments: Namespace) -> Exit:
         put_json({"exit_code": 0, "servers": rows})
         return Exit.OK
     for row in rows:
-        versions = ", ".join(row["versions"]) or f"cannot be had: {row['unavailable']}"
+        versions = ", ".join(row["versions"]) or f"not available: {row['unavailable']}"
         put(f"{row['name']:22} {row['title']}: {versions}")
     return Exit.OK
 

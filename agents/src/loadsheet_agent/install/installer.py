@@ -84,7 +84,7 @@ class Installer:
         return (self.cache / self._folder_name(spec, label, interpreter) / DONE).exists()
 
     def find_missing(self, spec: ProgramSpec) -> str | None:
-        """Why the program cannot be had: which program or interpreter the machine lacks."""
+        """Why the program is not available: which program or interpreter the machine lacks."""
         if spec.unavailable is not None:
             return spec.unavailable.rstrip(".")
         is_from_git = any(source.commit is not None for source in spec.source)

@@ -103,7 +103,7 @@ class ProgramSpec:
         default={},
     )
     unavailable: str | None = key(
-        Text(limit=1000), "Why the program cannot be had; it is skipped then.", default=None
+        Text(limit=1000), "Why the program is not available; it is then skipped.", default=None
     )
     start: tuple[str, ...] | None = key(
         Arguments(),

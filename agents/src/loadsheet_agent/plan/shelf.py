@@ -3,7 +3,7 @@
 <shelf>/<name>/server.toml            what every version shares
 <shelf>/<name>/versions/<v>.toml      what one version needs, and <v>.lock with hashes
 <shelf>/<name>/app/                   applications of this server
-<shelf>/<name>/unavailable.toml       why the server cannot be had
+<shelf>/<name>/unavailable.toml       why the server is not available
 <shelf>/_apps/                        applications that servers share
 """
 
@@ -48,7 +48,9 @@ class VersionSpec:
     """`versions/<v>.toml`: what one version needs."""
 
     trouble: str | None = key(Text(limit=1000), "What is known to go wrong.", default=None)
-    unavailable: str | None = key(Text(limit=1000), "Why this version cannot be had.", default=None)
+    unavailable: str | None = key(
+        Text(limit=1000), "Why this version is not available.", default=None
+    )
     serves: tuple[str, ...] = key(
         Names(), "Paths that it answers, where they differ from server.toml.", default=()
     )
@@ -59,10 +61,10 @@ class VersionSpec:
 
 @dataclass(frozen=True)
 class UnavailableSpec:
-    """`unavailable.toml`: a server that cannot be had."""
+    """`unavailable.toml`: a server that is not available."""
 
     title: str = key(Text(), "Name that people know it by.", example='"FriendlyFlow"')
-    reason: str = key(Text(limit=1000), "Why it cannot be had.", example='"in no registry"')
+    reason: str = key(Text(limit=1000), "Why it is not available.", example='"in no registry"')
     tried: tuple[str, ...] = key(Names(), "Where it was looked for.", default=())
 
 
@@ -107,7 +109,7 @@ class ShelfEntry:
     def pick_versions(self, names: Sequence[str]) -> list[str]:
         """The named versions; without a name the current one. Raises PlanError.
 
-        Of a server that cannot be had, any version will do.
+        Of a server that is not available, any version is accepted.
         """
         versions, names = self.versions, names or (CURRENT,)
         if self.unavailable is not None:

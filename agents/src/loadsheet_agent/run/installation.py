@@ -1,4 +1,4 @@
-"""Installs what a plan needs before its first trial; servers that cannot be had are skipped."""
+"""Installs what a plan needs before its first trial; servers that are not available are skipped."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def install_plan(
     for service in plan.services:
         problem = _install(installer, service, service.name, words)
         if problem is not None:
-            missing[service.name] = f"its service {service.name!r} cannot be had: {problem}"
+            missing[service.name] = f"its service {service.name!r} is not available: {problem}"
     problems: dict[ServerKey, str] = {}
     for server in plan.servers:
         needed = [missing[name] for name in server.services if name in missing]
@@ -131,7 +131,7 @@ def _install(
     key: object,
     words: dict[object, Mapping[str, str]],
 ) -> str | None:
-    """Why the program cannot be had; None where it is installed, with its words added."""
+    """Why the program is not available; None where it is installed, with its words added."""
     try:
         words[key] = installer.install(spec, spec.label)
     except NotInstalledError as error:

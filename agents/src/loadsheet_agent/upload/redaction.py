@@ -6,7 +6,7 @@ parameters of addresses, JSON members, keys of well-known shapes), whatever they
 
 A scan reads the bytes once, from the first to the last. It looks for the head of a secret (`HEAD`),
 which has a bounded length; the value behind a head ends at the first byte that cannot belong to it,
-and the scan goes on there. So the cost grows with the size alone, not with what stands in the text.
+and the scan goes on there. So the cost depends on the size alone, not on the content of the text.
 
 The service has this file by a link: where the agent has taken secrets out, it finds none.
 """
