@@ -168,7 +168,7 @@ def test_what_the_client_could_not_send_is_no_error_of_the_server(tenant):
     trial, checks = details(record(tenant, {"page": [HTTPERF]}, "httperf"))
     assert trial.error_rate == 0
     assert checks["client-fault"] == (
-        "100 attempts failed for want of ports or open files on the client."
+        "100 attempts failed because the client ran out of ports or open files."
     )
     assert not {"error-rate", "error-rate-high"} & checks.keys()
 

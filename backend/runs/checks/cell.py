@@ -25,8 +25,8 @@ LEAST_DRIFT = 0.05
 DRIFT_TRIALS = 5
 # Trials that only fall, to less than this share of the first.
 COLLAPSED_SHARE = 0.5
-# Two groups of so many trials are two levels where the gap is so many times as wide as the wider
-# group. Of 8 uniform values fewer than 1 % show it, of 8 normal ones 0.1 %.
+# Two groups of this many trials are two levels if the gap is this many times as wide as the wider
+# group. By chance, fewer than 1 % of 8 uniform values show such a gap, and 0.1 % of 8 normal ones.
 LEAST_OF_GROUP = 3
 APART = 3.0
 
@@ -132,7 +132,7 @@ def _find_two_modes(cell: CellInput) -> str | None:
 
 
 def _are_apart(low: Sequence[float], high: Sequence[float]) -> bool:
-    """Whether nothing but a wide gap parts two narrow groups, given in order.
+    """Whether a wide gap separates two narrow groups, given in order.
 
     The dip misses a level that fewer than a third of the trials have.
     """

@@ -30,8 +30,8 @@ class Check:
     source: str = OUR_RULE
     # Set for every error: the figures that must not be ranked.
     withholds: Withholds | None = None
-    # Whether a difference may come from something else than the servers, however large it is: then
-    # no server is recommended.
+    # Whether something other than the servers may cause a difference, however large it is. Then no
+    # server is recommended.
     is_no_basis: bool = False
 
     @property

@@ -12,11 +12,11 @@ from msgspec import Struct
 from backend.runs.checks.check import BOARDS, Check
 from backend.stats.thresholds import CEILING_SERVERS, CEILING_SHARE, percent
 
-# Series measured further apart have met other machines, kernels and neighbours.
+# If series are measured further apart, machines, kernels and neighbours may have changed.
 FAR_APART = timedelta(days=30)
 # Between the longest and the shortest trials.
 UNEQUAL_LENGTHS = 2.0
-# A throughput that moves less over at least these loads does not depend on the load.
+# A throughput that changes less over at least this many loads does not depend on the load.
 FLAT_SHARE = 0.02
 FLAT_LOADS = 3
 FLAT_RANGE = 4
@@ -33,9 +33,9 @@ Round = tuple[Hashable, int]
 class ComparedPoint(Struct, frozen=True, kw_only=True, gc=False):
     """One series at one load, as the rules over a comparison read it. None is unknown.
 
-    `place`: workload and load, equal for the points that are held against each other.
-    `axis_place`: the place on the axis, which may be a version or a date. `turns`: the position
-    in its run of the trial of each round, by run and round.
+    `place`: workload and load, equal for the points that are compared with each other.
+    `axis_place`: the place on the axis, which may be a version or a date. `turns`: the position in
+    its run of the trial of each round, by run and round.
     """
 
     series: Hashable
@@ -169,7 +169,7 @@ def _servers_that_share_a_load(points: Sequence[ComparedPoint]) -> set[Hashable]
 def _fixed_order(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     """Points whose trials came in the same order in every round that all of them share.
 
-    Few rounds tell it only where the servers were measured one after the other.
+    Few rounds are enough only where the servers were measured one after the other.
     """
     ordered = [point for point in points if point.turns]
     if len({point.server for point in ordered}) < 2:
@@ -177,7 +177,7 @@ def _fixed_order(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     rounds = set(ordered[0].turns).intersection(*(point.turns for point in ordered[1:]))
     if len({_order(ordered, round_) for round_ in rounds}) != 1:
         return []
-    # The number of orders grows so fast that ten servers stand for more.
+    # The number of orders grows very fast: the orders of ten servers are enough to know.
     orders = factorial(min(len(ordered), 10))
     is_chance = orders ** (1 - len(rounds)) > ORDER_CHANCE
     return [] if is_chance and not _came_one_by_one(ordered, rounds) else ordered
@@ -219,17 +219,17 @@ COMPARISON_CHECKS = (
         id="flat-over-load",
         severity="info",
         title="Throughput is the same at every load",
-        explanation="Throughput moves by less than 2 % over at least three loads of a closed loop. "
-        "The server was at its limit from the smallest load on, or something else is the limit: a "
-        "rate limit, a lock, a proxy or the client.",
+        explanation="Throughput changes by less than 2 % over at least three loads of a closed "
+        "loop. The server was at its limit from the smallest load on, or something else is the "
+        "limit: a rate limit, a lock, a proxy or the client.",
         remedy="Measure a smaller load, down to one connection.",
     ),
     Check(
         id="far-apart",
         severity="warning",
         title="Series were measured more than 30 days apart",
-        explanation="Machines, kernels and networks change over weeks, so the difference may not "
-        "be the servers'.",
+        explanation="Machines, kernels and networks change over weeks, so the servers may not be "
+        "the cause of the difference.",
         remedy="Measure the servers in one run.",
         is_no_basis=True,
     ),
@@ -238,8 +238,8 @@ COMPARISON_CHECKS = (
         severity="warning",
         title="Trials are much longer for one series",
         explanation="The trials of one series last at least twice as long as those of another, and "
-        "have at least twice the requests. Short trials hold more of the start, and fewer rare "
-        "slow requests.",
+        "have at least twice the requests. In short trials, the start is a larger part, and "
+        "slow requests are rarer.",
         remedy="Measure every series for the same time, or with the same number of requests.",
     ),
     Check(
@@ -254,8 +254,8 @@ COMPARISON_CHECKS = (
         severity="warning",
         title="A server has no load in common with the others",
         explanation="No other server was measured with the same number of connections and the same "
-        "workload. Throughput and latency depend on the load, so the difference may not be the "
-        "servers'.",
+        "workload. Throughput and latency depend on the load, so the servers may not be the cause "
+        "of the difference.",
         remedy="Measure every server at the same loads.",
         is_no_basis=True,
     ),
@@ -275,7 +275,8 @@ COMPARISON_CHECKS = (
         title="Servers were always measured in the same order",
         explanation="In every round, the servers came in the same order, or one server was "
         "measured after the other. What one server leaves behind (heat, connections, caches) "
-        "always meets the same next server, and a machine that slows down meets the last one.",
+        "always affects the same next server, and a machine that gets slower always affects the "
+        "last server.",
         remedy='Measure the servers in turn, with `order = "randomised"` in the plan.',
     ),
 )

@@ -10,7 +10,7 @@ AB_REQUESTS = 50_000
 # A load tool that waits for the clock of older Windows sends this often.
 TICKS_PER_S = 64.0
 TICK_TOLERANCE = 0.005
-# So long a just-in-time compiler may still change the speed of a server.
+# For this long, a just-in-time compiler may still change the speed of a server.
 COMPILING_S = 60.0
 COMPILING = re.compile(r"\b(PyPy|JVM|OpenJDK|HotSpot|GraalVM|Java|Jython|JRuby)\b", re.IGNORECASE)
 ANSWERS_BEFORE_READING = "answers_before_reading"

@@ -1,4 +1,4 @@
-"""Rules that hold what the output says against what the envelope says of the same trial."""
+"""Rules that compare the output of a trial with what the envelope says of the trial."""
 
 from collections.abc import Iterator
 from ipaddress import ip_address
@@ -96,7 +96,7 @@ def _other_size(trial: CheckInput) -> float | None:
     completed = trial.requests_completed
     if payload is None or size is None or not completed or trial.evidence.asked.method == "HEAD":
         return None
-    # With many failures, error pages weigh in the bytes per response.
+    # With many failures, error pages change the bytes per response.
     if trial.incomplete or (trial.error_rate or 0.0) > HIGH_ERROR_RATE:
         return None
     # At the end each connection may have read a part of a response that is not counted.

@@ -9,7 +9,7 @@ from pathlib import Path
 # Written by `scripts/bench truth-checks`.
 RESULTS = Path(__file__).parents[3] / "scripts" / "benches" / "truth_checks.json"
 Counts = dict[str, tuple[int, int]]
-# No made output can hold their mistakes: they are planted in what was read.
+# Simulated outputs cannot contain the mistakes of these checks: they are planted after reading.
 EDITED = (
     *("status-not-2xx", "errors-unknown", "incomplete", "no-answers", "tool-disagrees", "one-host"),
     *("client-fault", "client-fault-few", "closes-unannounced", "published-figures"),

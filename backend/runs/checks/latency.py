@@ -17,7 +17,7 @@ FAR_TAIL_PERCENTILES = ("99.9",)
 HISTOGRAM_STEP = 0.001
 # Locust prints percentiles with 2 significant digits: 105 ms as 110 ms.
 LOCUST_STEP = 0.05
-# Figures can only be copies of each other where the tool prints this many steps of them …
+# Equal figures are copies of each other only if the tool prints this many steps of them …
 FINE_STEPS = 200
 # … where this many requests were sent, and where the median is these steps below a mean, or below
 # this share of a maximum.
@@ -249,7 +249,7 @@ LATENCY_RULES = (
     TrialRule(
         id="delayed-ack",
         severity="warning",
-        title="Latencies stand at 40 ms",
+        title="Several latencies are about 40 ms",
         explanation="Several percentiles are between 39.5 and 45 ms. Linux delays an "
         "acknowledgement by 40 ms, and a server that writes a response in two parts waits for it.",
         remedy="Set TCP_NODELAY on the server, or write each response at once; if the server "

@@ -8,7 +8,7 @@ from backend.runs.checks.wording import percent_text
 
 LINUX_LOCAL_PORTS = (32768, 60999)
 TIME_WAIT_S = 60.0
-# Headers, acknowledgements and frames take the rest of a full link.
+# Above this share a link is full: headers, acknowledgements and frames take the rest.
 NEAR_LINK_SHARE = 0.8
 BUSY_CORE_SHARE = 0.8
 # Every core of the client host above this share.
@@ -156,7 +156,7 @@ def _find_development_mode(trial: CheckInput) -> str | None:
     for text in trial.server_texts:
         match = DEVELOPMENT.search(text)
         if match:
-            return f"“{match.group().strip()}” stands in what is recorded of the server."
+            return f"“{match.group().strip()}” is in the recorded facts of the server."
     return None
 
 

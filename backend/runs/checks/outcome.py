@@ -28,7 +28,7 @@ def _find_many_errors(trial: CheckInput) -> str | None:
 
 
 def _failed_share_of_answers(trial: CheckInput) -> float | None:
-    """Attempts without an answer, of unknown number, can only raise it."""
+    """The true share may be higher: the number of attempts without an answer is unknown."""
     completed, ok = trial.requests_completed, trial.requests_ok
     return None if not completed or ok is None else (completed - ok) / completed
 

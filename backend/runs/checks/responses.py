@@ -5,7 +5,7 @@ from backend.runs.checks.check import REFUSALS_RANKED, TrialRule
 from backend.runs.checks.check_input import CheckInput
 from backend.stats.thresholds import HIGH_ERROR_RATE, percent
 
-# They send the next request on a connection unless the answer says that it is closed.
+# These tools send the next request on a connection unless the answer says that it is closed.
 CLOSE_COUNTERS = ("wrk", "wrk2")
 LEAST_ANSWERS = 100
 LEAST_PER_CONNECTION = 20
@@ -71,7 +71,9 @@ def client_fault_share(trial: CheckInput) -> float:
 
 
 def _client_text(trial: CheckInput) -> str:
-    return f"{trial.client_errors} attempts failed for want of ports or open files on the client."
+    return (
+        f"{trial.client_errors} attempts failed because the client ran out of ports or open files."
+    )
 
 
 RESPONSE_RULES = (
@@ -89,7 +91,7 @@ RESPONSE_RULES = (
     TrialRule(
         id="not-2xx",
         severity="error",
-        title="Redirects or failed requests, the output does not say",
+        title="Redirects or failed requests: the output does not say which",
         explanation=f"More than {percent(HIGH_ERROR_RATE)} of the responses are not 2xx, and the "
         "load tool counts redirects (3xx) and errors (4xx, 5xx) together. The number of failed "
         "requests is unknown, and a server that refuses work looks fast.",
