@@ -1,6 +1,6 @@
 """Reading several small uploads together: one message to the parser, one transaction to record.
 
-What was claimed together is as separate as ever: each file is read under its own limits, a parser
+Uploads that were claimed together stay separate: each file is read under its own limits, a parser
 that dies says which upload it was reading, and what goes wrong while a batch is recorded writes
 nothing, so that each of its uploads can be read alone.
 """

@@ -1,8 +1,8 @@
 """Claiming what is due: one upload, or several small ones that one worker reads together.
 
-A small upload is read in a millisecond, and a claim takes as long. So the small upload whose turn
-it is brings small uploads along: those behind it, and those of the other workspaces that wait. Each
-workspace gets an equal share, whatever it has waiting.
+A small upload is read in a millisecond, and a claim takes as long. So further small uploads are
+claimed together with the small upload whose turn it is: uploads behind it, and uploads of other
+workspaces that wait. Each workspace gets an equal share, however many of its uploads wait.
 """
 
 from collections import defaultdict
@@ -94,7 +94,8 @@ def _lock_first(heads: Sequence[Head]) -> Upload | None:
 
 
 def _may_be_read_together(upload: Upload) -> bool:
-    """Not after a fault, which may have been this upload's: then it is read alone."""
+    """Whether the upload had no fault yet. It may have caused the fault, so it is then read
+    alone."""
     is_first_time = upload.attempts == 0 and upload.faults == 0 and upload.retry_at is None
     return upload.is_small and is_first_time and not upload.is_slow
 

@@ -1,11 +1,11 @@
-"""Secrets are taken out of an upload before anything of it is stored.
+"""Removes secrets from an upload before anything of it is stored.
 
-The agent does so before it sends; what curl or a browser sends had nobody to do it. The rules are
+The agent does so before it sends. For curl and browsers, only the service can do it. The rules are
 the agent's own (`redaction`), so what it cleaned passes unchanged, byte for byte.
 
 Small plain files are cleaned here, others in a child process under limits: unpacking and long
 searches would keep the other threads of a web process waiting. Plain files that are not much larger
-have slots of their own, because what is packed may take minutes (slots.py).
+have slots of their own, because packed files may take minutes (slots.py).
 """
 
 import hashlib

@@ -3,8 +3,8 @@
 Two rules make it safe beside uploads on their way. An upload's rows are written under the shared
 lock, after a look whether the bytes are still there (insert.py). Bytes are removed under the same
 lock held alone, after a look that no row names them. So the rows come first, and the bytes stay; or
-the removal comes first, and the upload is refused with 503 and sent again. Age has no part in
-this: that the periodic collection waits a day only spares senders such a second try.
+the removal comes first, and the upload is refused with 503 and sent again. This does not depend on
+age. The periodic collection waits a day only so that senders seldom have to send twice.
 """
 
 import logging

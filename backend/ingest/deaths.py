@@ -1,7 +1,7 @@
 """How a child process ended, and how much memory it had used.
 
-A child reads what strangers sent, under limits. Whatever ended it, what it was reading may be the
-cause (decision 0019).
+A child reads what strangers sent, under limits. When it ends, the upload that it was reading may be
+the cause (decision 0019).
 """
 
 import signal

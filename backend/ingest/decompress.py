@@ -146,5 +146,5 @@ class _Source:
         return piece
 
     def give_back(self, count: int) -> None:
-        """The last bytes of the last slice belong to what follows."""
+        """Return the last bytes of the last slice: they belong to the next member or frame."""
         self._at -= count

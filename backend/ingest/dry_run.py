@@ -33,7 +33,7 @@ from backend.runs.measured import (
 from backend.runs.models import Host, Run
 
 MAX_TRIALS = 200
-TOO_LONG = "No preview: reading the other files took too long. It is read after you save it."
+TOO_LONG = "No preview: reading the other files took too long. This file is read after you save it."
 SIGN_IN = "Sign in to preview larger files."
 
 

@@ -1,4 +1,4 @@
-"""Which raw files stand behind which trial."""
+"""The raw files that each trial was read from."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence

@@ -56,7 +56,7 @@ def _values(upload: SmallUpload) -> list[Any]:
 
 @cache
 def _statement() -> str:
-    # The lock of the collector comes before any look at the bytes: what is there then, stays.
+    # Take the lock of the collector before looking at the bytes, so that bytes found then stay.
     return f"""
         WITH sender AS MATERIALIZED (
             SELECT token.id, token.workspace_id, token.user_id

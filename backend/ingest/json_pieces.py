@@ -20,7 +20,7 @@ from backend.errors import LoadsheetError
 PIECE_BYTES = 512 << 10
 # So many items of a list are joined again and decoded by one call, where they are that short.
 ITEMS = 500
-# Nobody limited the levels of what is stored already. Python itself allows about a thousand.
+# JSON that is stored already has no limit of levels. Python itself allows about a thousand.
 STORED_LEVELS = 500
 
 # The least that Python takes. To convert a whole number of 4,300 digits, which is the most by

@@ -1,4 +1,4 @@
-"""Large artefacts come in numbered parts, so that a cut connection costs one part alone.
+"""Large artefacts come in numbered parts, so that a cut connection loses one part only.
 
 A part is known by the upload's id, the SHA-256 of the whole artefact as it is sent, and its
 number, from 0. Its row is written before its file, so that no file is without a row; it counts
@@ -227,7 +227,7 @@ def discard_of_workspace(workspace_id: UUID) -> bool:
 
 
 def _discard(parts: Iterable[Part]) -> None:
-    """The file first, then the row that remembers it; what is away now is left to the collector."""
+    """Delete the file first, then its row; what cannot be deleted now is left to the collector."""
     for part in parts:
         with contextlib.suppress(StorageAway, *DatabaseGone):
             storage().remove_part(str(part.pk))

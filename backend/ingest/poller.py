@@ -43,5 +43,5 @@ class Poller:
             self._work(self._stopping.is_set)
         except Error as error:
             log.warning(self._fault, extra={"reason": str(error)})
-        except Exception:  # the thread must outlive it
+        except Exception:  # the thread must go on after any error
             log.exception(self._fault)

@@ -12,11 +12,11 @@ PAGES = object()
 class TooManyPreviews(OwnerBusy):
     """The viewer has as many previews read as one may. The same request works later."""
 
-    sentence = "One preview of yours is read at the moment, and another one waits for it."
+    sentence = "One of your previews is being read, and another preview waits."
 
 
-# A viewer leaves a slot, and a place to wait, to the others. Between two files of a preview others
-# go first.
+# A viewer never takes all slots, nor all places to wait. Between two files of a preview, others go
+# first.
 PREVIEWS = Slots(
     running=PREVIEWS_RUNNING,
     waiting=PREVIEWS_WAITING,

@@ -9,8 +9,8 @@ from backend.ingest.models import Artefact
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A number in the text of an artefact and the figures that were read with it. Without figures
-    it must agree with others, or the reading is refused.
+    """A number in the text of an artefact and the figures that were read with it. A number without
+    figures is only checked: if it contradicts others, the reading is refused.
     """
 
     start: int

@@ -31,11 +31,11 @@ log = logging.getLogger(__name__)
 
 FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 900
-# An attempt lengthens the pauses as so many passing faults do: 5 s after the first attempt, more
-# than 5 minutes after the second.
+# An attempt lengthens the pauses as much as this number of passing faults: 5 s after the first
+# attempt, more than 5 minutes after the second.
 FAULTS_OF_AN_ATTEMPT = 6
-# So long passing faults are waited for. It is the sum of the pauses, not a time by a clock: an
-# upload may wait behind others for a day between two faults.
+# How long an upload is tried again after passing faults. This is the sum of its pauses, not a time
+# by a clock: between two faults, an upload may wait behind others for a day.
 PASSING_FAULTS_S = 24 * 3600
 # From this fault on, an upload whose worker died is read in the slow lane: others keep a reader.
 ALONE_FROM_FAULT = 3
@@ -100,8 +100,8 @@ def requeue_abandoned() -> int:
     """Give uploads back whose lease ended without a result; how many.
 
     A lease further ahead than any worker could set was set before the database's clock was set
-    back. A locked row is left alone: its reader is alive and writes the result, and to wait for
-    that would stop every other reader.
+    back. A locked row is skipped: its reader is alive and writes the result, and waiting for it
+    would stop every other reader.
     """
     is_ended = Q(lease_until__lt=Now()) | Q(lease_until__gt=_ahead(settings.LEASE_S))
     with transaction.atomic():

@@ -8,8 +8,8 @@ The sums are kept: each upload adds to them in the statement that writes its row
 subtracts in its transaction, everything else adds when it is committed.
 
 Uploads that come at the same time do not see each other. Far from the limits that does no harm, and
-they are written side by side, under a shared lock of the workspace. Near the limits, each is
-written alone, after the one before was committed (`lock_room`): so none is one too many.
+they are written side by side, under a shared lock of the workspace. Near the limits, each upload is
+written alone, after the upload before was committed (`lock_room`), so no limit is exceeded.
 """
 
 import math

@@ -133,8 +133,8 @@ def _first_id(*ids: UUID | None) -> UUID:
 
 
 def _receive_once(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
-    """A sender that lost the answer sends the upload again: after its parts were deleted, or while
-    the first request still takes them."""
+    """Receive an upload whose sender may have lost the answer: it sends again after its parts were
+    deleted, or while the first request still uses them."""
     has_parts = any(isinstance(file.content, Whole) for file in arrived)
     if has_parts and _is_received(upload):
         return _answer_again(upload)

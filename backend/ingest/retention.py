@@ -122,7 +122,7 @@ def _remove_some(
 ) -> tuple[datetime | None, dict[str, int]]:
     """When the last upload that was looked at had come, None at the end; and what was removed."""
     with transaction.atomic():
-        # The setting of now: somebody may have lengthened it since the turn began.
+        # The current setting: somebody may have raised it since the turn began.
         days = Workspace.objects.values_list("raw_kept_days", flat=True).get(pk=workspace.pk)
         if days is None:
             return None, {}

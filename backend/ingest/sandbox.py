@@ -1,4 +1,4 @@
-"""The parent's side of the child that parses: starting it, asking it, surviving it."""
+"""The parent's side of the child that parses: it starts, asks and replaces the child."""
 
 import atexit
 import logging
@@ -236,7 +236,7 @@ class Sandbox:
         while (left := deadline - time.monotonic()) > 0:
             if has_output(child.stdout, min(left, MEANWHILE_S)):
                 return
-            # What it started may hold its end of the pipe for longer than it lives.
+            # A process that the child started may keep the pipe open after the child has ended.
             if has_ended(child):
                 raise EOFError
             meanwhile()

@@ -1,4 +1,4 @@
-"""What is stored of the bytes themselves, which of them wait, and how many they are."""
+"""The models of stored bytes: small contents, the sums of a workspace, and parts that wait."""
 
 import uuid
 

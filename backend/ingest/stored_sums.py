@@ -58,7 +58,7 @@ def any_share() -> int:
 
 
 def add_later(workspace_id: UUID, size_bytes: int) -> None:
-    """Add to the sum once the transaction is committed, so that none waits for another's sum.
+    """Add to the sum once the transaction is committed, so that no transaction waits for the sum.
 
     The collector adds what a killed process did not.
     """

@@ -8,8 +8,8 @@ from typing import BinaryIO, cast
 from backend.ingest.archive_refusals import broken_archive, check_count
 from backend.ingest.decompress import BeyondLimit, DecompressionRefused
 
-# A directory leads to each file of a zip. To reach a file of a tar, all before it are read: so its
-# first files are kept in memory, and only so many may follow them.
+# A zip has a directory of its files. To reach a file of a tar, all files before it are read. So the
+# first files of a tar are kept in memory, and only this many may follow them.
 KEPT_TAR_BYTES = 64 << 20
 MAX_FAR_FILES = 100
 BLOCK_BYTES = 1 << 20
@@ -43,7 +43,8 @@ def tar_members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, tarfile.Tar
     try:
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for at, info in enumerate(archive):
-                # Links and devices are not followed; headers alone cost time as well.
+                # Links and devices are not followed, but they count, because reading a header takes
+                # time too.
                 check_count(at // 10, "tar")
                 if info.isreg():
                     count += 1

@@ -58,11 +58,11 @@ def _move(runs: Sequence[Run], *, trashed_at: datetime | None, by: User | None) 
         return
     changes: dict[str, Any] = {"trashed_at": trashed_at, "trashed_by": by}
     if trashed_at is None:
-        # Exports that went on meanwhile come to the run again.
+        # Who reads the table of all trials page by page gets the restored run again.
         changes["completed_at"] = Now()
     Run.with_trash.filter(pk__in=moved).update(**changes)
     if trashed_at is None:
-        # The workspace may have been opened to others meanwhile.
+        # The workspace may have become public meanwhile, so secrets are searched for again.
         for run in runs:
             check_texts(run)
     uploads_of_runs(workspace, moved).update(is_in_trash=trashed_at is not None)

@@ -28,7 +28,8 @@ def watch(claims: Sequence[queue.Claim], beside: queue.Lease | None) -> Callable
             with suppress(queue.ClaimLost):
                 beside.renew()
 
-    # The start of a parser is not the upload's time: the last upload may have ended the parser.
+    # The start of a parser does not count as time of this upload: the last upload may have ended
+    # the parser.
     sandbox().prepare(renew)
     # Small uploads that are read together have the time of one.
     budget = Budget(is_slow=claims[0].is_slow)

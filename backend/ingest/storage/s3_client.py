@@ -18,7 +18,7 @@ def make_client(endpoint: str) -> Any:
     return boto3.client(
         "s3",
         endpoint_url=endpoint or None,
-        # A request must not wait long for a store that is away: it can be sent again.
+        # A request must not wait long for a store that does not answer: it can be sent again.
         config=Config(connect_timeout=3, read_timeout=30, retries={"total_max_attempts": 2}),
     )
 
