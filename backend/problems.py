@@ -168,7 +168,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     PartDamaged: Answer(408, "Not whole", "Send the part again."),
     PartsMissing: Answer(424, "Parts are missing", "Send these parts, then this request again."),
     PartsDiffer: Answer(
-        422, "Parts differ from the whole", "The parts were thrown away; send them anew."
+        422, "Parts differ from the whole", "The parts were deleted. Send them again."
     ),
     WorkspaceFull: Answer(507, "Workspace full", _DELETE, 600),
     UploadsUsedUp: Answer(429, "Uploads of the day used up", _TOMORROW),
@@ -224,7 +224,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     MergeRefused: Answer(
         400,
         "The names were not changed",
-        "Take source and target from the names in use.",
+        "Choose source and target among the names in use.",
         page_hint="Go back, choose another name and send it again.",
     ),
     RenameRefused: Answer(

@@ -36,7 +36,7 @@ def invite(actor: User | Token, workspace: Workspace, role: str, *, email: str =
     maker = actor.user if isinstance(actor, Token) else actor
     if maker is None:
         raise MemberRefused(
-            "The token was made by the operator, so no member invites by it.",
+            "The token was made by the operator and by no member, so it cannot invite.",
             hint="Send the request with a token that an admin or owner made.",
         )
     invited = open_invitations(workspace).count()

@@ -71,7 +71,7 @@ def check_may_give(actor: User | Token, workspace: Workspace, role: str) -> None
 def _hint_for_token(token: Token, role: str) -> str:
     """Which scopes the token lacks to give `role`."""
     if role == Role.OWNER:
-        return "No token makes an owner: an owner who is signed in does."
+        return "A token cannot make an owner. An owner who is signed in can."
     missing = [scope for scope in scopes_of_role(role) if scope not in token.scopes]
     return (
         "A token gives only roles whose scopes it has. "

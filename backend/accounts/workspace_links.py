@@ -54,7 +54,7 @@ def find_link(clear: str, *, visitor: str) -> WorkspaceLink:
     address `visitor`.
     """
     if wait := throttle.seconds_until_link(visitor):
-        raise TooMany("Too many links from your address lead to nothing here.", wait_s=wait)
+        raise TooMany("Your address opened too many links that do not exist.", wait_s=wait)
     if (link := _working_link(clear)) is not None:
         return link
     throttle.count_missed_link(visitor)

@@ -11,7 +11,7 @@ from backend.formats.text import REPORT_BYTES, Document
 FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
 
 
-SEND_ALONE = "Send the report alone, without what else the file has."
+SEND_ALONE = "Send the report alone, without the rest of the file."
 # What a database keeps of a number of connections. All other counts: as `LIMIT`.
 MOST_CONNECTIONS = 2**31 - 1
 _COUNTS = ("threads", "requested_requests", "requests_completed", "requests_ok", "bytes_received")

@@ -19,7 +19,7 @@ def row_at_link(rows: QuerySet[Row], link: uuid.UUID, *, guesser: str = "") -> R
     on finds nothing.
     """
     if guesser and (wait := throttle.seconds_until_link(guesser)):
-        raise TooMany("Too many links that you asked for lead to nothing here.", wait_s=wait)
+        raise TooMany("You opened too many links that do not exist.", wait_s=wait)
     row = rows.filter(link=link).first()
     if row is None and guesser:
         throttle.count_missed_link(guesser)

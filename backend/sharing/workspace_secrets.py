@@ -78,7 +78,7 @@ class SearchTooLong(NotOpened):
         super().__init__(
             "The texts of this workspace could not be searched for secrets in "
             f"{MOST_S:.0f} s, so it stays as it is.",
-            hint="Its notes and labels are many, or the service is busy: try again.",
+            hint="The workspace has many notes and labels, or the service is busy: try again.",
         )
 
 

@@ -81,7 +81,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
         request,
         404,
         title="Page not found, or not shared with you",
-        sentence="Nothing at this address is visible to you.",
+        sentence="This address has no page that you may see.",
         hint="Check the address, sign in, or ask the person who sent you the link to share it.",
     )
 

@@ -248,7 +248,7 @@ def test_a_form_of_another_site_is_refused(scene):
 def test_reading_many_files_ends_in_time_and_says_so(owner, monkeypatch, before):
     monkeypatch.setattr("backend.ingest.dry_run.time.monotonic", itertools.count(step=60).__next__)
     html = owner.post(URL, {"paste": WRK}).content.decode()
-    assert "It is read after you save it" in html
+    assert "This file is read after you save it" in html
     assert now() == before
 
 

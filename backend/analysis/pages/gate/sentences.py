@@ -83,9 +83,9 @@ def _noise_text(judged: Judged) -> str:
     """What the history can tell, and that less was asked for."""
     share = judged.contest.requirement.share or 0.0
     tells = judged.tells_from or 0.0
-    least = f"These runs can tell changes from {share_text(tells)} on"
+    least = f"These runs can show changes of {share_text(tells)} or more"
     if tells > abs(share):
-        return f"{least}, and {percent(abs(share))} is asked for: the noise hides it."
+        return f"{least}, but {percent(abs(share))} is asked for: the noise hides it."
     return f"{least}; the interval reaches across the accepted change."
 
 
@@ -129,10 +129,12 @@ def advice_text(advice: Advice) -> str:
     """What to measure; a sentence without its full stop."""
     unit = "run" if advice.of_runs else "trial"
     if advice.more is None:
-        return f"Not even {MOST_UNITS} more {unit}s would settle it: reduce the noise of the host"
+        return (
+            f"Not even {MOST_UNITS} more {unit}s would give a verdict: reduce the noise of the host"
+        )
     plural = "" if advice.more == 1 else "s"
     return (
-        f"About {advice.more} more {unit}{plural} of the candidate would settle it in "
+        f"About {advice.more} more {unit}{plural} of the candidate would give a verdict in "
         f"{round(advice.odds * 100)} % of cases"
     )
 

@@ -93,9 +93,9 @@ def test_a_requirement_below_the_noise_of_the_history_is_too_noisy_and_says_so(w
     (row,) = answer.rows
     assert answer.verdict == "too_noisy"
     assert row.tells_from > 0.05
-    assert "and 1 % is asked for: the noise hides it." in row.text
+    assert "but 1 % is asked for: the noise hides it." in row.text
     assert row.advice.unit == "runs"
-    assert answer.settle.endswith("would settle it in 67 % of cases.") or "999" in answer.settle
+    assert answer.settle.endswith("give a verdict in 67 % of cases.") or "999" in answer.settle
 
 
 def test_noise_comes_from_the_history_of_the_metric_and_not_from_a_flat_percentage(workspace):
