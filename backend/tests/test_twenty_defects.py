@@ -57,7 +57,7 @@ DEFECTS = {
             CONFIG + "test_supervisor.py",
             "test_a_full_disk_ends_no_site_and_keeps_none_from_starting",
         ),
-        (CONFIG + "test_health.py", "TestShortDisk.test_refuses_uploads_and_nothing_else"),
+        (CONFIG + "test_short_disk.py", "TestShortDisk.test_refuses_uploads_and_nothing_else"),
     ],
     "7 A gzip file of empty members held a thread": [
         (

@@ -1,51 +1,32 @@
 """The order, the places, the baseline and the sentence of a ranking, over rows as recorded."""
 
-from math import exp, log, log1p, sqrt
-from statistics import fmean, geometric_mean, stdev
+from math import log, sqrt
+from statistics import geometric_mean, stdev
 
 import pytest
 
-from backend.analysis.compare.comparison import compare
-from backend.analysis.figures import plain_figures
-from backend.analysis.query.compare_query import CompareQuery
-from backend.noise.models import HostNoise
+from backend.analysis.compare.tests.ranked_series import (
+    NEAR,
+    around,
+    ask,
+    by_name,
+    only_measure,
+    server,
+)
 from backend.runs.dismissals import dismiss
-from backend.runs.models import Host, Trial
+from backend.runs.models import Trial
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
 
-NEAR = (1.0, 1.002, 0.998)
 LEVELS = (900, 1000, 1100, 1200)
-# 97.5 % of Student's t with 2 and with 4 degrees of freedom.
-T2, T4 = 4.302653, 2.776445
+# 97.5 % of Student's t with 4 degrees of freedom.
+T4 = 2.776445
 
 
 @pytest.fixture
 def lab():
     return make_workspace("lab")
-
-
-def ask(workspace, text=""):
-    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[workspace.pk]))
-
-
-def around(rate, spread=1.0):
-    return tuple(rate * (1 + (share - 1) * spread) for share in NEAR)
-
-
-def server(name, rate, spread=1.0, **more):
-    return CellSpec(name, rates=around(rate, spread), **more)
-
-
-def by_name(figures):
-    return {row["label"].split()[0]: row for row in figures["ranking"]["rows"]}
-
-
-def only_measure(workspace, metric="throughput"):
-    (series,) = ask(workspace, f"metric={metric}")["series"]
-    (point,) = series["points"]
-    return point["metrics"][metric]
 
 
 def test_without_a_choice_the_baseline_is_the_first_series_of_the_page(lab):
@@ -370,111 +351,6 @@ def test_equal_rounded_figures_have_an_interval_of_a_step(lab):
     )
 
 
-@pytest.mark.parametrize(
-    ("runs", "text"),
-    [
-        (
-            1,
-            "Measured in one run: the intervals cover more trials of this run. Two more runs would "
-            "cover other days, builds and server starts too.",
-        ),
-        (
-            2,
-            "Measured in 2 runs: the intervals cover more trials of these runs. One more run would "
-            "cover other days, builds and server starts too.",
-        ),
-        (3, None),
-    ],
-)
-def test_the_page_says_what_more_runs_would_add(lab, runs, text):
-    for number in range(runs):
-        make_run(lab, server("a", 1000 + number))
-    assert ask(lab)["replication"] == text
-
-
-def test_runs_that_no_interval_covers_are_counted_apart(lab):
-    """Else one page has 2 runs here, and 3 in its conditions and its list of runs."""
-    for number in range(2):
-        make_run(lab, server("a", 1000 + number))
-    make_run(lab, CellSpec("a", connections=8, rates=(1000.0,)))
-    answer = ask(lab)
-    assert answer["conditions"].count("3 runs") == 1
-    assert answer["replication"].startswith(
-        "Measured in 2 runs of 3, the others with fewer than 3 trials a point: the intervals cover"
-    )
-
-
-def test_the_page_says_no_run_of_all_points_where_they_are_of_different_runs(lab):
-    make_run(lab, server("a", 1000))
-    make_run(lab, server("b", 1060))
-    assert ask(lab)["replication"].startswith(
-        "All points were measured in fewer than 3 runs: there, the intervals cover more trials of "
-        "the same runs."
-    )
-    for _ in range(2):
-        make_run(lab, server("a", 1000))
-    assert ask(lab)["replication"].startswith("1 of 2 points was measured in fewer than 3 runs")
-
-
-def test_from_three_runs_on_the_run_is_the_unit(lab):
-    levels = (1000.0, 1050.0, 960.0)
-    for level, spread in zip(levels, (1, 5, 2), strict=True):
-        make_run(lab, server("a", level, spread))
-    measure = only_measure(lab)
-    means = [fmean(map(log, around(*each))) for each in zip(levels, (1, 5, 2), strict=True)]
-    half = T2 * stdev(means) / sqrt(3)
-    assert measure["interval"] == "95 % interval over 3 runs"
-    assert measure["value"] == pytest.approx(exp(fmean(means)))
-    assert measure["high"] == pytest.approx(exp(fmean(means) + half))
-
-
-def test_servers_of_different_runs_differ_by_what_runs_differ_by(lab):
-    make_run(lab, server("a", 1000))
-    make_run(lab, server("b", 1060))
-    figures = ask(lab)
-    ratio = by_name(figures)["b"]["ratio"]
-    assert ratio["verdict"] == "inconclusive"
-    assert "runs differ by 3 % (assumed)" in figures["finding"]
-    # 3 % for each of the two runs, and hardly any noise beside it.
-    assert ratio["high"] / ratio["value"] == pytest.approx(exp(1.96 * 0.03 * sqrt(2)), rel=0.01)
-
-
-def test_the_history_of_the_host_replaces_the_assumption_and_bounds_what_is_told(lab):
-    make_run(lab, server("a", 1000))
-    make_run(lab, server("b", 1060))
-    HostNoise.objects.create(
-        host=Host.objects.get(), floor_share=0.1, comparisons=4, run_sd=0.001, run_freedom=9
-    )
-    lab.changed()
-    figures = ask(lab)
-    ratio = by_name(figures)["b"]["ratio"]
-    assert "runs differ by 0.1 % (measured on this host)" in figures["finding"]
-    assert log(ratio["high"] / ratio["value"]) == pytest.approx(log1p(0.1), rel=0.01)
-    assert "cannot tell differences under 10 %" in figures["replication"]
-
-
-def paired_rounds(workspace, *, has_rounds):
-    """Two servers 3 % apart with a noise of 1 %, and a disturbance of 5 % that both share."""
-    shared = (0.95, 1.06, 1.0, 0.93, 1.05)
-    own = ((1.01, 0.995, 1.0, 0.99, 1.005), (1.0, 1.01, 0.99, 1.0, 1.0))
-    cells = [
-        CellSpec(name, rates=[level * a * b for a, b in zip(shared, noise, strict=True)], warmups=0)
-        for name, level, noise in zip("ab", (1000.0, 1040.0), own, strict=True)
-    ]
-    run = make_run(workspace, *cells)
-    for trial in Trial.objects.filter(run=run):
-        trial.repeat = trial.ordinal % 5 if has_rounds else trial.ordinal
-        trial.save(update_fields=["repeat"])
-    workspace.changed()
-
-
-@pytest.mark.parametrize("has_rounds", [True, False])
-def test_what_a_round_shares_is_taken_out(lab, has_rounds):
-    paired_rounds(lab, has_rounds=has_rounds)
-    ratio = by_name(ask(lab))["b"]["ratio"]
-    assert (ratio["low"] > 1) == has_rounds
-
-
 def test_panels_share_the_error_rate_of_the_page(lab):
     for build, rate in (("7", 1000), ("8", 2000)):
         run = make_run(lab, server("a", rate), server("b", rate))
@@ -488,11 +364,3 @@ def test_panels_share_the_error_rate_of_the_page(lab):
     assert log(alone["high"]) == pytest.approx(T4 * error, rel=1e-4)
     # Half of the 5 % for each of two panels: 98.73 % of Student's t with 4 degrees of freedom.
     assert log(together["high"]) == pytest.approx(3.48136 * error, rel=1e-4)
-
-
-def test_trials_that_hardly_differ_in_different_runs_are_compared(lab):
-    # A fixed rate is reached to five digits: the noise is next to nothing beside that of runs.
-    make_run(lab, CellSpec("a", rates=(1000.0, 1000.001, 999.999), p50_us=None))
-    make_run(lab, CellSpec("b", rates=(1000.0, 1000.001, 999.998), p50_us=None))
-    ratio = by_name(ask(lab))["b"]["ratio"]
-    assert ratio["high"] == pytest.approx(exp(1.96 * 0.03 * sqrt(2)), rel=0.002)
