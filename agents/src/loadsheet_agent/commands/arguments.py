@@ -191,7 +191,7 @@ def _add_run(commands: Commands) -> None:
     )
     run.add_argument("--session", metavar="NAME", help="measure together with other agents")
     run.add_argument("--parts", metavar="N", type=int, help="number of agents in the session")
-    label_help = "label of the run beside those of the plan; repeatable"
+    label_help = "a further label of the run; repeatable"
     add_repeated(run, "--label", "KEY=VALUE", label_help)
     run.add_argument(
         "--seed",
@@ -262,8 +262,10 @@ def _add_check(commands: Commands) -> None:
     )
     check.add_argument("--baseline", metavar="SIDE", required=True, help="what to compare with")
     check.add_argument("--candidate", metavar="SIDE", help="what was built")
-    add_repeated(check, "--run", "ID", "the run of what was built; several runs count together")
-    narrow = check.add_argument_group("what to judge; without these flags, all of the candidate")
+    add_repeated(check, "--run", "ID", "a run of the build; several runs count together")
+    narrow = check.add_argument_group(
+        "what to judge; without these flags, everything in the candidate"
+    )
     for name in ("server", "workload", "tool", "host", "connections", "rate"):
         add_repeated(narrow, f"--{name}", name.upper(), "repeatable")
     check.add_argument(

@@ -48,7 +48,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tool-user",
         metavar="NAME",
-        help="where the agent is root: the user that load tools run as, and nothing else; else "
+        help="where the agent is root: the user that only load tools run as; else "
         "LOADSHEET_TOOL_USER",
     )
 

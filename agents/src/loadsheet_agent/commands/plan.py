@@ -77,7 +77,7 @@ def _check(arguments: Namespace) -> Exit:
         return Exit.OK
     put(redactor.text(summarise(plan, steps, most, tool)))
     if to_install:
-        put(f"A run installs {to_install} of its programs first, which takes time on top.")
+        put(f"A run first installs {to_install} of its programs, which takes extra time.")
     for line in list_steps(steps, SHOWN):
         put(redactor.text(line))
     put(f"SHA-256 of the plan: {plan.sha256}")
