@@ -20,8 +20,8 @@ from backend.runs.models import Run, Trial
 
 MEANINGS: dict[Rule, str] = {
     "test": "This is what is compared.",
-    "must": "It must match: the figures are not comparable.",
-    "axis": "It may differ only where nothing else does.",
+    "must": "This must match, so the figures are not comparable.",
+    "axis": "This may differ only if nothing else differs.",
     "note": "A caveat.",
 }
 ONLY_SHARED = "Only what both have is compared."

@@ -101,7 +101,7 @@ def test_a_workload_of_another_size_is_never_comparable(workspace):
     assert pair.outcome.status == "not_comparable"
     assert differences(pair)["payload size"] == ("13 B", "4,096 B")
     (row,) = [row for row in pair.differences if row.name == "payload size"]
-    assert row.meaning == "It must match: the figures are not comparable."
+    assert row.meaning == "This must match, so the figures are not comparable."
 
 
 def test_values_stand_with_their_units(workspace):
