@@ -196,23 +196,22 @@ def why_open(ratio: Ratio) -> str:
 
 
 def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Headline:
-    """Who leads, in few words: which runs the ratio holds for stands beside it, in the margin."""
+    """Who leads, in few words, and for which runs that holds."""
     a, b, ratio = pair.a, pair.b, pair.ratio
     text = ratio_text(ratio)
+    where = f"{place}, {ratio.scope}" if ratio.scope else place
     if ratio.verdict in ("improved", "regressed"):
-        where = f"{place}, {ratio.scope}" if ratio.scope else place
         return Headline(_ahead(metric).format(a=a, b=b, ratio=text, at=where))
-    scoped = f"{text} {ratio.scope}" if ratio.scope else text
     if ratio.verdict == "unchanged":
-        within = f"{scoped}, within the threshold of {threshold}"
-        level = Headline(f"{a} and {b} are level {place}", within)
+        within = f"{text}, within the threshold of {threshold}"
+        level = Headline(f"{a} and {b} are level {where}", within)
         return _told_beside(pair, level, f"{_noun(metric)} is level", (metric, place))
     if ratio.verdict == "size_uncertain":
         side = "ahead of" if pair.is_ahead else "behind"
         but = f"perhaps by less than {threshold}"
         if ratio.why.startswith(IF_BASELINE_IS_STEADY):
             but = f"if {b} is as steady as the others"
-        headline = Headline(f"{a} is {side} {b} {place}, {but}", scoped)
+        headline = Headline(f"{a} is {side} {b} {where}, {but}", text)
         return headline.followed(as_sentence(ratio.lack)[:-1]) if ratio.lack else headline
     lack = "Too few trials" if ratio.low is None else "Too noisy"
     margin = "; ".join(filter(None, (text, pair.why)))

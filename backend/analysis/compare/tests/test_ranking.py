@@ -153,7 +153,7 @@ def test_a_difference_beyond_noise_may_be_below_the_threshold(lab):
     assert 1 < row["ratio"]["low"] < 1.02 < row["ratio"]["high"]
     assert row["significant"] is True
     assert figures["finding"].startswith(
-        "b 23.0 is ahead of a 23.0 at 64 connections, perhaps by less than 2 %: 1.02× [1.0"
+        "b 23.0 is ahead of a 23.0 at 64 connections, in this run, perhaps by less than 2 %: 1.02× [1.0"
     )
     assert figures["finding"].endswith("] in this run. Three trials a side do not show by how much")
 
@@ -198,7 +198,7 @@ def test_a_lead_that_needs_a_steady_baseline_says_so(lab, spread, is_sized):
     why = "beyond noise and threshold if the baseline is as steady as the others"
     why += ": three trials a side do not show how steady it is"
     assert (ratio["why"] == why) != is_sized
-    conditional = "b 23.0 is ahead of a 23.0 at 64 connections, if a 23.0 is as steady"
+    conditional = "b 23.0 is ahead of a 23.0 at 64 connections, in this run, if a 23.0 is as steady"
     assert figures["finding"].startswith(conditional) != is_sized
     assert (
         figures["finding"].endswith("Three trials a side do not show how steady it is") != is_sized
