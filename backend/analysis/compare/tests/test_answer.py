@@ -252,7 +252,7 @@ def test_level_servers_are_a_solid_answer(lab):
     make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 1002}))
     told = answer(lab)
     assert told["sentence"] == "b 23.0 and a 23.0 are level at 64 connections, in this run"
-    assert told["margin"].endswith("] in this run, within the threshold of 2 %")
+    assert told["margin"].endswith("], within the threshold of 2 %")
     assert told["trust"]["level"] == "solid"
 
 
