@@ -82,7 +82,7 @@ def _statement() -> str:
             SELECT %s, sender.workspace_id, sender.id, sender.user_id, %s, %s, TRUE,
                 '{{}}', 0, '', 'received', '', 0, 0, FALSE, 0, '', FALSE
             FROM sender CROSS JOIN collector
-            WHERE {room_condition("sender.workspace_id", "%s", is_alone=False)}
+            WHERE {room_condition("sender.workspace_id", is_alone=False)}
             ON CONFLICT (id) DO NOTHING RETURNING id, workspace_id
         ), stored AS (
             {add_statement("workspace_id", "%s", "%s", "FROM upload", uploads=1)}

@@ -26,7 +26,7 @@ def insert_statement(*, is_alone: bool) -> str:
         WITH upload AS (
             INSERT INTO ingest_upload ({_names(uploads)})
             SELECT {", ".join(["%s"] * len(uploads))}
-            WHERE {room_condition("%s", "%s", is_alone=is_alone)}
+            WHERE {room_condition("%s", is_alone=is_alone)}
             ON CONFLICT (id) DO NOTHING RETURNING id
         ), stored AS (
             {add_statement("%s", "%s", "%s", "FROM upload", uploads=1)}

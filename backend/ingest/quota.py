@@ -89,10 +89,10 @@ def lock_room(workspace_id: UUID) -> None:
         cursor.execute(statement, [LOCK_CLASS, workspace_id])
 
 
-def room_condition(workspace: str, size_bytes: str, *, is_alone: bool) -> str:
+def room_condition(workspace: str, *, is_alone: bool) -> str:
     """SQL that is true where the workspace may send one upload of so many bytes.
 
-    Both are expressions; the last parameters of the condition are those of `room_values`.
+    `workspace` is an expression; the last parameters are the bytes and those of `room_values`.
     `is_alone`: the caller holds `lock_room`. Without it, false is no refusal: near the limits, and
     while another upload is written alone, the caller tries again under `lock_room`.
     """
@@ -104,7 +104,7 @@ def room_condition(workspace: str, size_bytes: str, *, is_alone: bool) -> str:
             SELECT FROM (SELECT {workspace}::uuid AS id) AS room
             CROSS JOIN LATERAL ({SUMS_OF} room.id) AS used
             LEFT JOIN accounts_quota AS quota ON quota.workspace_id = room.id
-            WHERE used.size_bytes + greatest({size_bytes}::bigint * {near_uploads}, {near_bytes})
+            WHERE used.size_bytes + greatest(%s::bigint * {near_uploads}, {near_bytes})
                 <= coalesce(quota.stored_bytes, %s)
               AND used.uploads + {near_uploads} <= coalesce(quota.uploads_per_day, %s)
               AND {lock}

@@ -12,7 +12,7 @@ before version 3 have mean, deviation and maximum, and percentiles with -l alone
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.formats.autocannon.table import NAME, find_tables, read_table
+from backend.formats.autocannon.table import NAME, RESOLUTION_US, find_tables, read_table
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import broken_document, read_figures, read_or_refuse
@@ -20,7 +20,6 @@ from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Document, Source
 
 KEEPS_CONNECTIONS = True
-RESOLUTION_US = 1000
 JSON_KEYS = frozenset(("connections", "latency", "requests", "throughput", "2xx"))
 # The key that autocannon alone writes near the start of its JSON, from version 4 on.
 PIPELINING = '"pipelining"'

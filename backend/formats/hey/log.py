@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.formats.hey.report import KEPT, NAME
+from backend.formats.hey.report import KEPT, NAME, RESOLUTION_US
 from backend.formats.logs import Table
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.numbers import LONGEST_S
@@ -21,7 +21,6 @@ from backend.formats.timeline import Gathering
 if TYPE_CHECKING:
     import polars as pl
 
-RESOLUTION_US = 100
 TIME, STATUS, OFFSET = "response-time", "status-code", "offset"
 PHASES = f"{TIME},DNS+dialup,DNS,Request-write,Response-delay,Response-read"
 # Oldest last: each version added columns.
