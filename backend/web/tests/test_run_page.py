@@ -9,7 +9,7 @@ from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_summary import summarise_run
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Cell, Trial
-from backend.testing.rows import CellSpec, make_run
+from backend.testing.rows import HELLO, CellSpec, make_run
 from backend.web.small_charts import small_charts
 from backend.web.tests.pages import html_of
 
@@ -67,6 +67,18 @@ def test_its_figures_are_those_of_a_comparison(scene):
     values = [point.metrics["throughput"].value for point in series.points]
     assert [row["figures"]["throughput"].value for row in summary] == values
     assert all(any(trial["warmup"] for trial in row["trials"]) for row in summary)
+
+
+def test_the_rows_of_a_workload_stand_together_whatever_its_capitals(scene):
+    cells = [
+        CellSpec(server, workload=dict(HELLO, name=name))
+        for server in ("caddy", "nginx")
+        for name in ("json", "JSON")
+    ]
+    run, own = make_run(scene.own.workspace, *cells), [scene.own.workspace.pk]
+    trials = describe_run(run.pk, workspace_ids=own)["trials"]
+    summary = summarise_run(run.pk, trials, workspace_ids=own)
+    assert [row["workload"] for row in summary] == ["JSON", "JSON", "json", "json"]
 
 
 def test_a_load_point_without_a_figure_has_a_row_too(owner, scene):

@@ -56,3 +56,8 @@ def test_numbers_with_separators_are_ordered_by_size():
         "1,600 req/s",
         "12,000 req/s",
     ]
+
+
+def test_names_that_differ_in_capitals_or_zeros_have_one_order():
+    names = ["JSON", "json", "json 2", "v1.0", "v1.00"]
+    assert ordered(names) == ordered(names[::-1]) == names
