@@ -1,6 +1,7 @@
 """The tags that draw a part of a page with its heading, and a field with its label."""
 
 from django.template import Context, Template
+from django.template.loader import render_to_string
 
 
 def rendered(text):
@@ -30,3 +31,10 @@ def test_a_field_has_its_label_and_what_its_input_is_described_by():
         '<div class="field"><label for="days">Days</label><input id="days">'
         '<p class="hint" id="days-help">&lt;b&gt;</p></div>'
     )
+
+
+def test_a_new_share_offers_members_first_whatever_else_is_chosen_on_the_page():
+    page = {"share_url": "/share", "chosen": "public", "is_run": True}
+    html = render_to_string("partials/share_menu.html", page)
+    assert "selected" not in html
+    assert "Who may read it" in html
