@@ -104,7 +104,7 @@ def change_text(
     place = x if isinstance(x, str) else load_number(float(x))
     is_sized = change.ratio.verdict != "size_uncertain"
     verb = change.ratio.verdict if is_sized else "changed"
-    doubt = "" if is_sized else f", but perhaps by less than the threshold of {percent(relevant)}"
+    doubt = "" if is_sized else f", perhaps by less than {percent(relevant)}"
     before, after = (figure_text(value, metric.unit) for value in (change.before, change.after))
     return (
         f"{label} {verb} {_WITH[axis]} {place}: {_name(metric)} "
