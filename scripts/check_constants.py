@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from backend.analysis.query.field_table import TABLE
 from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks.check import SEVERITIES
 from backend.stats.thresholds import HIGH_ERROR_RATE
@@ -16,6 +17,11 @@ def main() -> None:
     made = HEAD + "".join(
         (
             constant("ERROR_CLASSES", ERROR_CLASSES, "Why an attempt failed."),
+            constant(
+                "ORDERED_FIELDS",
+                [field.id for field in TABLE if field.is_axis and field.is_ordered],
+                "Fields whose values have an order that a line may follow.",
+            ),
             constant("SEVERITIES", SEVERITIES, "How bad what a check found is, the worst first."),
             constant(
                 "HIGH_ERROR_RATE",

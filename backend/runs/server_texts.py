@@ -20,9 +20,18 @@ class ServerText:
     # apart: by default after the runtime.
     name_rank: int = 25
     apart_rank: int = 115
+    # Whether its values have an order that a line may follow.
+    has_order: bool = False
 
 
 SERVER_TEXTS: tuple[ServerText, ...] = (
-    ServerText(name="version", noun="version", example="1.27.0", name_rank=10, apart_rank=10),
+    ServerText(
+        name="version",
+        noun="version",
+        example="1.27.0",
+        name_rank=10,
+        apart_rank=10,
+        has_order=True,
+    ),
     ServerText(name="runtime", noun="runtime", name_rank=20, apart_rank=110),
 )

@@ -61,6 +61,8 @@ class Field:
     plural: str = ""
     # Whether it can be the axis, make series and divide the chart into panels.
     is_axis: bool = True
+    # Whether its names have an order that a line may follow, as versions have and hosts have not.
+    has_order: bool = False
     # A place on its axis in a sentence; empty: `at <name> <place>`.
     at: str = ""
 
@@ -95,6 +97,11 @@ class Field:
     def name(self) -> str:
         """Its name on the page, beside a chooser or in a chip."""
         return self.label.lower()
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether a line between two places on its axis means something."""
+        return self.has_order or self.kind == "number"
 
     @property
     def is_filter(self) -> bool:

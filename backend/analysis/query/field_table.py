@@ -77,6 +77,7 @@ def _server_text(text: ServerText) -> Field:
         rule="test",
         name_rank=text.name_rank,
         apart_rank=text.apart_rank,
+        has_order=text.has_order,
     )
 
 
@@ -219,6 +220,7 @@ TABLE: tuple[Field, ...] = (
         noun="load tool version",
         help="Only these versions of the load tool",
         level="series",
+        has_order=True,
         path="tool_version",
         along=("tool",),
         rule="note",
@@ -275,6 +277,7 @@ TABLE: tuple[Field, ...] = (
         noun="date",
         help="",
         level="run",
+        has_order=True,
         read_run=run_time_text,
         at="on {}",
         is_identity=False,

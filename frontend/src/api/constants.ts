@@ -3,6 +3,9 @@
 /** Why an attempt failed. */
 export const ERROR_CLASSES = ["connect", "read", "write", "timeout", "status", "length", "other"] as const;
 
+/** Fields whose values have an order that a line may follow. */
+export const ORDERED_FIELDS = ["version", "payload", "tool_version", "connections", "rate", "date"] as const;
+
 /** How bad what a check found is, the worst first. */
 export const SEVERITIES = ["error", "warning", "info"] as const;
 

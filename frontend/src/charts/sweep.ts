@@ -1,6 +1,6 @@
 // figures -> Chart.js configuration of one metric over the x axis. Pure: no DOM, no fetch.
 import type { ChartConfiguration } from "chart.js";
-import { HIGH_ERROR_RATE } from "../api/constants";
+import { HIGH_ERROR_RATE, ORDERED_FIELDS } from "../api/constants";
 import {
   type Figures,
   isCategory,
@@ -95,8 +95,8 @@ function limitIn(options: SweepOptions): number | null {
   return options.metric === "p99" ? options.limit : null;
 }
 
-/** Names with an order of their own; a line between two hosts would mean nothing. */
-const ORDERED = new Set(["version", "date", "payload", "connections", "rate", "tool_version"]);
+/** A line between two hosts would mean nothing. */
+const ORDERED: ReadonlySet<string> = new Set(ORDERED_FIELDS);
 
 export function joinsPoints(figures: Figures): boolean {
   return !isCategory(figures) || ORDERED.has(figures.x.field);

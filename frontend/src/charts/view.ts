@@ -6,6 +6,10 @@ import type { Kind, Unit } from "../text/format";
 import type { Size } from "./style/axes";
 import type { ChartTheme } from "./style/theme";
 
+/** The tabs that hold small charts. */
+export const CHART_TABS = ["latency", "errors", "saturation"] as const;
+export type ChartTab = (typeof CHART_TABS)[number];
+
 export interface ChartOptions {
   readonly metric: MetricId;
   readonly logX: boolean;
@@ -124,6 +128,8 @@ export interface View {
   readonly isFindingOn?: (metric: Metric) => boolean;
   /** The place among the small charts, smallest first; null where there is nothing to show. */
   readonly cardRank?: (figures: Figures) => number | null;
+  /** The tab of its small chart; without one, that of the metric. */
+  readonly tab?: ChartTab;
   /** A table under the table of figures; null where there are no numbers for it. */
   readonly table?: (figures: Figures) => ViewTable | null;
   /** The query that opens the view, where it takes more than its name. */

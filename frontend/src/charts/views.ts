@@ -67,6 +67,7 @@ export const VIEWS: readonly View[] = [
     hasDirection: false,
     isFindingOn: (metric) => metric.unit === "us",
     cardRank: (figures) => (shownCurves(figures).length > 0 ? 2 : null),
+    tab: "latency",
     table: percentileTable,
   },
   {
@@ -90,6 +91,7 @@ export const VIEWS: readonly View[] = [
     isByMetric: false,
     hasDirection: false,
     cardRank: (figures) => (hasTradeoff(figures, "p99") ? 3 : null),
+    tab: "saturation",
   },
   {
     id: "errors",
@@ -109,6 +111,7 @@ export const VIEWS: readonly View[] = [
     hasDirection: false,
     isFindingOn: (metric) => metric.id.startsWith("error_"),
     cardRank: (figures) => (hasErrorClasses(figures) ? 1 : null),
+    tab: "errors",
   },
   {
     id: "ratios",

@@ -1,8 +1,8 @@
 // The tabs below the charts: which of them have content, and what they are called.
 import type { Figures } from "../api/figures";
+import { CHART_TABS } from "../charts/view";
 import { slot } from "../site/dom";
 import { evidenceOf } from "../text/trust";
-import { CHART_TABS } from "./small_charts";
 import type { TabContents } from "./tabs";
 
 /** After the charts and sentences are drawn: a tab without any of them is not offered. */

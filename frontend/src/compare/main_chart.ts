@@ -16,7 +16,13 @@ import { whyNoValues } from "../charts/missing_metric";
 import { LABEL_WIDTH } from "../charts/plugins/end_labels";
 import { chartOptions, type Scene } from "../charts/scene";
 import { type ChartTheme, readTheme } from "../charts/style/theme";
-import type { AnyConfig, Build, ChartOptions, View } from "../charts/view";
+import {
+  type AnyConfig,
+  type Build,
+  CHART_TABS,
+  type ChartOptions,
+  type View,
+} from "../charts/view";
 import { metricName, viewOf } from "../charts/views";
 import { type Asked, zoomIn, zoomName, zoomOut, zoomTo } from "../charts/zoom";
 import { hiddenIn, highlightHash, limitOf, lookKey, withHidden, withValue } from "../query/query";
@@ -31,7 +37,7 @@ import { PointTrialList } from "./point_trials";
 import { ratioTable } from "./ratio_table";
 import { pressAlone, pressSeries, type SeriesChoice } from "./series_choice";
 import { bindSeriesHover, markHovered } from "./series_hover";
-import { type Card, CHART_TABS, cardFrame, direction, smallCharts, tabOf } from "./small_charts";
+import { type Card, cardFrame, direction, smallCharts, tabOf } from "./small_charts";
 
 const WIDE = "(min-width: 720px)";
 

@@ -15,7 +15,7 @@ import { figures } from "../testing/figures";
 import { sample } from "../testing/sample_figures";
 import { scaleToggles, viewTabs } from "./controls";
 import { positionText, seriesStops } from "./keyboard_nav";
-import { smallCharts } from "./small_charts";
+import { smallCharts, tabOf } from "./small_charts";
 import { TabAxes } from "./tab_axes";
 import { viewTables } from "./view_table";
 
@@ -48,6 +48,7 @@ const memory: View = {
   hasDirection: false,
   isFindingOn: () => false,
   cardRank: () => 0,
+  tab: "errors",
   table: (data) => ({
     caption: "Peak memory",
     columns: [
@@ -91,7 +92,8 @@ describe("a new view", () => {
     expect(asked).toEqual(["label=once&view=memory"]);
     const [x, y] = scaleToggles(figures(), query, () => {});
     expect([x, y].map((toggle) => toggle?.hasAttribute("disabled"))).toEqual([true, false]);
-    expect(smallCharts(figures(), "", "throughput").map(({ view }) => view.id)).toContain("memory");
+    const card = smallCharts(figures(), "", "throughput").find(({ view }) => view.id === "memory");
+    expect(card && tabOf(figures(), card)).toBe("errors");
   });
 
   it("has its legend, its sentences and its highlighted series", () => {

@@ -3,7 +3,7 @@
 import { type Figures, knownMetrics, type Metric, type MetricId, metricOf } from "../api/figures";
 import { isOnePoint } from "../charts/drawn";
 import { hasErrorClasses } from "../charts/errors";
-import type { View } from "../charts/view";
+import type { ChartTab, View } from "../charts/view";
 import { metricName, VIEWS, viewOf, withView } from "../charts/views";
 import { withValue } from "../query/query";
 import { button, h } from "../site/dom";
@@ -11,17 +11,6 @@ import { button, h } from "../site/dom";
 const MOST_CARDS = 6;
 /** Shown first, where they are not in the main chart. */
 const FIRST_METRICS = ["throughput", "p99"];
-
-/** The tabs that hold small charts. */
-export const CHART_TABS = ["latency", "errors", "saturation"] as const;
-export type ChartTab = (typeof CHART_TABS)[number];
-
-/** Of the views; a chart of a metric is in the tab of the metric. */
-const TABS_OF_VIEWS: Readonly<Record<string, ChartTab>> = {
-  nines: "latency",
-  errors: "errors",
-  tradeoff: "saturation",
-};
 
 export interface Card {
   readonly view: View;
@@ -42,8 +31,7 @@ export function smallCharts(figures: Figures, query: string, metric: MetricId): 
 }
 
 export function tabOf(figures: Figures, { view, metric }: Card): ChartTab {
-  const ofView = view.isByMetric ? undefined : TABS_OF_VIEWS[view.id];
-  if (ofView) return ofView;
+  if (view.tab) return view.tab;
   const { id, unit } = metricOf(figures, metric);
   if (unit === "us") return "latency";
   return id.startsWith("error_") ? "errors" : "saturation";
