@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings as live
 from django.utils import timezone
 
-from backend.ingest import answers, batches, budget, questions, queue, watching, worker
+from backend.ingest import answers, batches, questions, queue, watching, worker
 from backend.ingest import sandbox as sandbox_module
 from backend.ingest.claims import claim_due
 from backend.ingest.models import State, Upload
@@ -129,7 +129,7 @@ def test_what_another_upload_left_in_a_parser_is_not_measured(upload, tenant):
 def planted(monkeypatch):
     """A parser that misbehaves as the text asks."""
     box = Sandbox(PLANTED)
-    for module in (answers, batches, budget, questions, watching, worker):
+    for module in (answers, batches, questions, sandbox_module, watching, worker):
         monkeypatch.setattr(module, "sandbox", lambda: box)
     yield box
     box.close()
