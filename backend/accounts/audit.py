@@ -96,8 +96,8 @@ def _count(event: AuditEvent, events: int) -> None:
     wait_s = throttle.seconds_until_act(str(event.actor_id), count=events)
     if wait_s:
         raise TooManyActs(
-            f"You did {throttle.ACTS_PER_DAY:,} things within a day that the audit log records. This "
-            "is the limit, so the last one was not done.",
+            f"You did {throttle.ACTS_PER_DAY:,} things within a day that the audit log records. "
+            "This is the limit, so the last one was not done.",
             wait_s=wait_s,
             hint="Wait, or ask another member to do it.",
         )
