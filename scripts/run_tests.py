@@ -1,13 +1,13 @@
 """What scripts/test does once everything is installed: services, pytest, vitest, one total."""
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from backend.config.embedded import Postgres, Valkey
+from backend.testing.chromium import find_chromium
 from backend.testing.pooler import Pooler
 
 # Pure ones: no database, no browser, no process of ours.
@@ -22,7 +22,6 @@ UNIT_PROCESSES = min(CORES, 8)
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 # In each process a test may send from fifty threads at once.
 CONNECTIONS = {"max_connections": "500"}
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def main() -> int:
@@ -122,42 +121,6 @@ def finish_vitest(vitest: subprocess.Popen[bytes], data: Path) -> int:
     status = vitest.wait()
     print((data / "vitest.log").read_text(), flush=True)
     return status
-
-
-def find_chromium() -> str:
-    """A Chromium to drive: given, installed, from the distribution, or Playwright's own."""
-    chromium = installed_chromium()
-    if chromium is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("Installing Chromium for the browser tests …", flush=True)
-        subprocess.run(["apt-get", "update", "-qq"], stdout=subprocess.DEVNULL, check=False)
-        subprocess.run(
-            ["apt-get", "install", "-y", "-qq", "chromium"], stdout=subprocess.DEVNULL, check=False
-        )
-        chromium = installed_chromium()
-    if chromium is None:
-        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
-        chromium = playwright_chromium()
-    if chromium is None:
-        sys.exit(
-            "scripts/test: no Chromium was found. Install chromium from your system's packages, "
-            "or set CHROMIUM to its path; `scripts/test --unit` runs without a browser."
-        )
-    return chromium
-
-
-def installed_chromium() -> str | None:
-    given = os.environ.get("CHROMIUM")
-    if given:
-        return given
-    return next((path for path in map(shutil.which, CHROMIUM_NAMES) if path), None)
-
-
-def playwright_chromium() -> str | None:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        path = playwright.chromium.executable_path
-    return path if Path(path).exists() else None
 
 
 if __name__ == "__main__":

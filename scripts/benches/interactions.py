@@ -8,7 +8,6 @@ less than 16 ms counts as 16. Figures of a shared machine: compare within one ru
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import httpx
 from own_service import demo_token, own_service, print_machine
 from playwright.sync_api import Page, sync_playwright
 
+from backend.testing.chromium import find_chromium
 from backend.testing.reports import WRK, make_envelope, make_trial
 
 SERVERS, LOADS, REPEATS = 40, 50, 2
@@ -126,10 +126,9 @@ INTERACTIONS: dict[str, Callable[[Page], None]] = {
 
 def measure(url: str, link: str, times: int) -> None:
     """Print the first and the second time of each interaction on a fresh page."""
+    chromium = find_chromium()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM") or None, args=["--no-sandbox"]
-        )
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport=VIEWPORT)
         page.goto(link)
         if "/sign-in/" in page.url:
