@@ -10,8 +10,8 @@ from backend.config.embedded import Postgres, Valkey
 from backend.testing.chromium import find_chromium
 from backend.testing.pooler import Pooler
 
-# Pure ones: no database, no browser, no process of ours.
-UNIT = "not (browser or chaos or processes or database)"
+# Pure and short ones: no database, no browser, no process of ours.
+UNIT = "not (browser or chaos or processes or database or long)"
 ROOT = Path(__file__).resolve().parent.parent
 CORES = os.cpu_count() or 1
 # Two more than cores: many tests wait for processes. Each has a database.

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 BACKEND = Path(__file__).parents[1]
 # Modules that talk to other hosts.
 CLIENTS = {
@@ -37,6 +39,7 @@ def imports_of(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@pytest.mark.long
 def test_only_these_modules_reach_other_hosts():
     modules = [
         path

@@ -68,7 +68,7 @@ def audit():
     def run(*options, **answers):
         server = HTTPServer(("127.0.0.1", 0), type("Answering", (Advisories,), answers))
         servers.append(server)
-        Thread(target=server.serve_forever).start()
+        Thread(target=server.serve_forever, args=(0.02,)).start()
         return run_script("--service", f"http://127.0.0.1:{server.server_port}", *options)
 
     yield run

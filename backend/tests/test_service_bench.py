@@ -61,7 +61,7 @@ class StubOfBencher(http.server.BaseHTTPRequestHandler):
 def stub():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), StubOfBencher)
     server.faults = []
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield server
     server.shutdown()

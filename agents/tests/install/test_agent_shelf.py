@@ -99,6 +99,7 @@ def test_programs_of_old_versions_have_no_words_of_python_3():
                 assert not [word for word in PYTHON_3_ONLY if word in text], path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
 def test_the_plan_of_a_study_is_a_plan_in_both_forms(path: Path):
     full, short = (find_available(read_plan(path, is_short=form)).plan for form in (False, True))

@@ -268,6 +268,7 @@ def random_lines(size: int) -> bytes:
     return base64.b64encode(os.urandom(size))
 
 
+@pytest.mark.long
 def test_large_files_go_in_parts_and_small_ones_beside_the_envelope(
     service: FakeService, spool: Spool
 ):
@@ -282,6 +283,7 @@ def test_large_files_go_in_parts_and_small_ones_beside_the_envelope(
     assert len(service.parts) == -(-len(upload.raw["plot.tsv"]) // (256 << 10))
 
 
+@pytest.mark.long
 def test_after_a_cut_only_what_is_missing_is_sent(service: FakeService, spool: Spool):
     entry = waiting_entry(spool, random_lines(20 << 20))
     taken = (201, {}, {})
@@ -298,6 +300,7 @@ def test_after_a_cut_only_what_is_missing_is_sent(service: FakeService, spool: S
     assert sleeper.slept[:4] == [1, 1, 2, 1]
 
 
+@pytest.mark.long
 def test_an_answer_that_was_lost_costs_no_part_again(
     service: FakeService, spool: Spool, tmp_path: Path
 ):
@@ -312,6 +315,7 @@ def test_an_answer_that_was_lost_costs_no_part_again(
     assert (service.part_bytes, len(service.uploads)) == (sent, 1)
 
 
+@pytest.mark.long
 def test_parts_that_were_swept_are_sent_again(service: FakeService, spool: Spool):
     entry = waiting_entry(spool, random_lines(12 << 20))
     service.script = [(424, {}, {"title": "Parts are missing"})]
@@ -319,6 +323,7 @@ def test_parts_that_were_swept_are_sent_again(service: FakeService, spool: Spool
     assert len(service.uploads) == 1
 
 
+@pytest.mark.long
 def test_a_refused_part_refuses_the_upload(service: FakeService, spool: Spool):
     entry = waiting_entry(spool, random_lines(12 << 20))
     service.part_script = [(409, {}, {"title": "Sent before", "detail": "Other bytes."})]

@@ -12,6 +12,7 @@ from backend.testing.uploads import make_tenant
 TOKENS = 10_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["agent", "api", "link", "invite"])
 def test_tokens_are_long_distinct_and_well_formed(kind):
     made = {new_token(kind) for _ in range(TOKENS)}

@@ -209,7 +209,7 @@ def plan(tmp_path):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hello)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     (tmp_path / "plan.toml").write_text(PLAN.format(port=server.server_address[1]))
     yield "plan.toml"
     server.shutdown()

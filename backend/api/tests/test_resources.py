@@ -157,6 +157,7 @@ def test_freezing_what_is_not_ones_own_is_nothing(api, scene):
     assert not ResultSet.objects.exists()
 
 
+@pytest.mark.long
 def test_the_openapi_file_is_fresh(tmp_path):
     made = tmp_path / "openapi.yaml"
     call_command("spectacular", "--file", str(made), "--validate", "--fail-on-warn")

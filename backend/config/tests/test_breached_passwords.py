@@ -36,7 +36,7 @@ class List:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}/range/"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     @staticmethod
     def lines(handler, breached=BREACHED, times=7):
@@ -89,6 +89,7 @@ def endless(handler):
     handler.wfile.write(b"0" * 10_000)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "answer",
     [

@@ -52,6 +52,7 @@ def loaded():
     return names_in(WORKER)
 
 
+@pytest.mark.long
 def test_a_worker_knows_every_task_that_is_sent(loaded):
     sources = [path for path in BACKEND.rglob("*.py") if "tests" not in path.parts]
     sent = {

@@ -78,6 +78,7 @@ def _answer(connection):
     return received
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("server", SERVERS, ids=[server["name"] for server in SERVERS])
 def test_every_server_of_the_demo_keeps_connections(server):
     with started(server) as port:

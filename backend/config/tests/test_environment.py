@@ -91,6 +91,7 @@ class TestDatabase:
         assert found["OPTIONS"] == {}
 
 
+@pytest.mark.long
 def test_files_can_be_parsed_without_any_settings(tmp_path):
     file = tmp_path / "junk.txt"
     file.write_text("junk")

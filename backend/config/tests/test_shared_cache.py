@@ -36,6 +36,7 @@ def away(monkeypatch):
     monkeypatch.setattr(CACHE, "_paused_until", float("inf"))
 
 
+@pytest.mark.long
 def test_two_processes_share_what_they_add():
     key, other = uuid.uuid4().hex, uuid.uuid4().hex
     assert isinstance(caches["default"], SharedCache)

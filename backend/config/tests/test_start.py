@@ -147,6 +147,7 @@ def test_a_demo_that_cannot_be_shown_ends_no_site(monkeypatch, demo_site, capsys
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_started", [True, False])
 def test_a_site_that_runs_is_tended_while_a_command_runs(monkeypatch, tmp_path, is_started):
     """A library takes a while to load, and a child may die meanwhile."""

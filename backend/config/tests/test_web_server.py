@@ -118,6 +118,7 @@ def quick(connect):
     return answer(connect(head("/quick", "Connection: close")))
 
 
+@pytest.mark.long
 def test_clients_slower_than_all_threads_together_delay_nobody(site, connect):
     # Three kinds of 70 are more than the 200 that a site is to survive.
     for _ in range(70):
@@ -373,6 +374,7 @@ libc.fclose(out)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="needs glibc")
 def test_threads_share_the_arenas_of_memory(tmp_path):
     def arenas(how):

@@ -95,7 +95,7 @@ def test_the_receiver_of_the_guide_handles_a_message_once(
     headers = {name: text for name, text in headers.items() if name.startswith("webhook-")}
     monkeypatch.setenv("WEBHOOK_SECRET", secret_of(channel))
     server = ThreadingHTTPServer(("127.0.0.1", 0), guide["Receiver"])
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         address = f"http://127.0.0.1:{server.server_port}/"
         statuses = [

@@ -11,6 +11,7 @@ def test_a_damaged_capture_is_read_or_refused_in_a_sentence(number):
         assert fault_of(files) is None
 
 
+@pytest.mark.long
 def test_every_capture_is_read_without_a_fault():
     assert captures()
     for case in captures():

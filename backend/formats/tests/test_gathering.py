@@ -114,6 +114,7 @@ def slice_of(rows):
     return completed, sum(failed for _, _, failed, *_ in rows), encoded or None
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(st.lists(attempts, min_size=1, max_size=60), st.integers(1, 60), st.sampled_from([0, 1, 50]))
 def test_slices_are_what_counting_one_by_one_gives(rows, step, keys_of_part):

@@ -126,6 +126,7 @@ def name_of(path):
     return str(path.relative_to(FORMATS)).replace("/tests/captures", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", REPORTS, ids=name_of)
 def test_a_pasted_report_says_the_same(path):
     text = path.read_text()
@@ -144,6 +145,7 @@ def test_two_runs_in_one_paste_are_two_trials(path):
     assert figures(read(PROMPT + text + PROMPT + text + PROMPT, path.name)) == clean * 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ROWS_AND_DOCUMENTS, ids=name_of)
 def test_a_pasted_file_says_the_same_or_is_refused_or_says_less(path):
     text = path.read_text()

@@ -101,6 +101,7 @@ def captures():
             yield pytest.param(report, id=f"{report.parts[-5]}-{report.parts[-2]}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("report", list(captures())[::9])
 def test_every_mark_is_the_number_it_says_and_the_rate_is_where_it_was_printed(report):
     try:

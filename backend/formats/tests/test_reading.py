@@ -114,6 +114,7 @@ def test_a_time_beyond_any_clock_is_refused():
         parse([artefact(broken)])
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(OUTPUTS), st.data())
 def test_a_damaged_capture_raises_format_errors_only(path, data):

@@ -20,6 +20,7 @@ MOST_RATIO, LEAST_S = 3.0, 0.02
 ROUNDS = 6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_twice_the_text_takes_about_twice_as_long(tool):
     texts = list(worst_outputs(tool))

@@ -288,6 +288,7 @@ GROWING = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", GROWING)
 def test_a_file_that_grows_beyond_the_limit_names_it(form, settings, tmp_path):
     """Were the storage said to be away, the sender would send it again for ever."""

@@ -320,6 +320,7 @@ def _unzstd(data):
     return zstandard.ZstdDecompressor().decompressobj().decompress(data)
 
 
+@pytest.mark.long
 def test_what_cannot_be_unpacked_is_kept_as_it_is_or_refused():
     whole = gzip.compress(WRK.encode() * 2000)
     assert clean(whole[:-9]) == whole[:-9]
@@ -328,6 +329,7 @@ def test_what_cannot_be_unpacked_is_kept_as_it_is_or_refused():
         clean(secret[:-9])
 
 
+@pytest.mark.long
 def test_a_file_that_takes_too_long_is_refused(settings, monkeypatch):
     settings.PARSE_CPU_S = 0
     # On a busy machine a second of CPU time may take many of the clock's.
@@ -336,6 +338,7 @@ def test_a_file_that_takes_too_long_is_refused(settings, monkeypatch):
         clean(b"auth sid= " * (8 << 20))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("pack", [bytes, gzipped], ids=["plain", "gzip"])
 def test_what_a_windows_shell_saved_is_looked_through(encoding, pack):

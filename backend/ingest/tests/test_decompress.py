@@ -36,6 +36,7 @@ def test_plain_bytes_stay_as_they_are():
     assert decompressed(b"Requests/sec: 1", limit_bytes=LIMIT) == b"Requests/sec: 1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bomb", [gzip_of_zeros, zstd_of_zeros])
 def test_a_bomb_of_one_gib_stops_at_the_ratio(bomb):
     packed = bomb(1 << 30)

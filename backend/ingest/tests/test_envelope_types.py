@@ -28,6 +28,7 @@ child_answers.trial_of({"trial": {"parsed": parsed}})
 DJANGO = "import django; django.setup()\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", [ENVELOPE, TRIAL], ids=["envelope", "trial"])
 def test_nothing_is_left_to_the_first_use(program, settings):
     names = {

@@ -51,6 +51,7 @@ def calls(monkeypatch):
     return calls
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BODIES)
 def test_no_list_or_object_above_a_piece_is_decoded_by_one_call(name, calls):
     raw = BODIES[name](SIZE)

@@ -24,6 +24,7 @@ def work_of(name, size):
     return scan.looked_at
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WORST_TEXTS)
 def test_each_byte_of_the_worst_text_is_looked_at_about_once(name):
     """Heads and values alike: the windows overlap by a quarter, a cut stream by an eighth."""
@@ -72,6 +73,7 @@ PLACES = st.sampled_from(
 NOISE = st.text("abc 0123.,=:\"'\n", max_size=200)
 
 
+@pytest.mark.long
 @given(secret=SECRETS, place=PLACES, before=NOISE, after=NOISE, data=st.data())
 def test_a_secret_is_found_wherever_the_stream_is_cut(secret, place, before, after, data):
     filling = data.draw(st.sampled_from(("", "0.123\t200\n" * 4000, "token 5\n" * 5000)))

@@ -134,6 +134,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(st.dictionaries(texts, values))
 def test_whatever_the_service_freezes_is_canonical_to_the_script(content):

@@ -42,7 +42,7 @@ class FaultyBucket:
         return variables_of(self.url)
 
     def __enter__(self) -> FaultyBucket:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         make_bucket(self.url)
         return self
 

@@ -50,6 +50,7 @@ def template_literals(source):
             yield f"line {number}: {line.strip()}"
 
 
+@pytest.mark.long
 def test_no_module_writes_a_path_of_the_site():
     literals = {
         str(path.relative_to(ROOT)): list(path_literals(path.read_text())) for path in MODULES

@@ -21,6 +21,7 @@ def result(**changes):
     return orjson.dumps({**whole, **changes})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", ["c8-n300-resets-text", "c10-qps200-3s-text"])
 def test_a_text_cut_anywhere_is_never_wrong(case):
     raw = capture(f"{case}/stderr")

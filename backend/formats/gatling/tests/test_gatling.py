@@ -89,6 +89,7 @@ def test_a_paste_says_what_the_file_says(case, name):
         assert [entry.as_dict() for entry in read(paste)] == whole
 
 
+@pytest.mark.long
 def test_a_log_of_very_many_runs_is_refused():
     """Each costs as much as a thousand requests: a log of nothing else took minutes."""
     run = "RUN\tSim\tsim\t1795231476474\tload\t3.9.5\n"
@@ -173,6 +174,7 @@ def test_a_broken_record_is_named(broken):
         read(RUN + OK + broken + OK)
 
 
+@pytest.mark.long
 def test_a_record_that_is_cut_off_is_left_out_and_said():
     rows = (RUN + OK + KO).encode()
     for cut in range(len((RUN + OK).encode()) + 1, len(rows)):

@@ -302,7 +302,7 @@ class OtherPage(BaseHTTPRequestHandler):
 @pytest.fixture
 def other_site():
     with OtherSite() as site:
-        Thread(target=site.serve_forever, daemon=True).start()
+        Thread(target=site.serve_forever, args=(0.02,), daemon=True).start()
         yield site
         site.shutdown()
 
