@@ -15,7 +15,7 @@ def find_chromium() -> str:
     """A Chromium to drive: given, installed, from the distribution, or Playwright's own."""
     chromium = _installed()
     if chromium is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("Installing Chromium for the browser tests …", flush=True)
+        sys.stderr.write("Installing Chromium for the browser tests …\n")
         subprocess.run(["apt-get", "update", "-qq"], stdout=subprocess.DEVNULL, check=False)
         subprocess.run(
             ["apt-get", "install", "-y", "-qq", "chromium"], stdout=subprocess.DEVNULL, check=False
