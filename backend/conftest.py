@@ -32,3 +32,14 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     if (template := template_name()) is not None:
         make_template(os.environ["DATABASE_URL"], template)
         connection.settings_dict["TEST"]["TEMPLATE"] = template
+
+
+@pytest.fixture
+def own_storage(settings, tmp_path):
+    """Artefacts of this test lie in a folder of its own."""
+    from backend.ingest.storage import storage
+
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    yield
+    storage.cache_clear()

@@ -14,7 +14,6 @@ from backend.accounts.models import Act, AuditEvent, Membership, Role, Token, Us
 from backend.deliveries.models import Channel
 from backend.feeds.models import FeedToken
 from backend.ingest.purging import purge_deleted_workspaces
-from backend.ingest.storage import storage
 from backend.ingest.trash import remove_expired_runs
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
@@ -27,16 +26,8 @@ from backend.testing.scenes import (
 )
 from backend.testing.uploads import make_tenant
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 SETTINGS = {"relevant_percent": "2", "min_trials": "3"}
-
-
-@pytest.fixture(autouse=True)
-def _folder(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
 
 
 @pytest.fixture

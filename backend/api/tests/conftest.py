@@ -2,17 +2,13 @@ import pytest
 from django.core.wsgi import get_wsgi_application
 
 from backend.accounts import throttle
-from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
 from backend.testing.transactions import connection_kept_open
 
 
 @pytest.fixture(autouse=True)
-def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+def _own_storage(own_storage):
+    """Each test has its own."""
 
 
 @pytest.fixture

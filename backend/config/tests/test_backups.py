@@ -24,12 +24,9 @@ LARGE = b"a line of an output\n" * 10_000
 
 
 @pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
+def _own_storage(own_storage, settings, tmp_path):
     settings.DATA_DIR = tmp_path / "data"
     settings.BACKUP_DIR = ""
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
 
 
 @pytest.fixture

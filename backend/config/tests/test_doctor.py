@@ -10,7 +10,6 @@ from django.utils import timezone
 from backend.config import doctor, heartbeat
 from backend.config.doctor import State, examine
 from backend.config.models import IntegrityReport
-from backend.ingest.storage import storage
 from backend.testing.outages import database_away
 from backend.testing.pooler import needs_session
 
@@ -19,12 +18,8 @@ PARTS = ("worker", "beat", "canary")
 
 
 @pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
+def _own_storage(own_storage, settings):
     settings.BACKUP_DIR = ""
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
 
 
 @pytest.fixture

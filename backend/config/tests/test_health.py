@@ -17,17 +17,8 @@ from backend.config.celery import app
 from backend.config.models import Heartbeat
 from backend.config.tests.health import everything_runs, heard, readyz
 from backend.ingest.hints import DRAIN_TASK
-from backend.ingest.storage import storage
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 
 
 class TestParts:

@@ -16,15 +16,7 @@ from backend.runs.models import Run
 from backend.testing.uploads import make_tenant, make_upload
 
 HOUR_S = 3600
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 
 
 @pytest.fixture

@@ -26,16 +26,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
+def _own_counters(own_storage):
     # Another test may have found the cache away.
     CACHE.pause(0)
     cache_client().delete(counters.KEY)
     counters.flush()
     cache_client().delete(counters.KEY)
-    yield
-    storage.cache_clear()
 
 
 def scrape(**headers):

@@ -28,13 +28,7 @@ WITHOUT_DATABASE = {
 # Files that were made before the service began; a test runs with them or without.
 AGENT_FILES = {"agent-pyz", "agent-pyz-sha256", "agent-wheel"}
 
-
-@pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = pytest.mark.usefixtures("own_storage")
 
 
 def quiet_client(**more):

@@ -14,15 +14,11 @@ from backend.ingest.storage import storage
 from backend.testing.pooler import needs_session
 from backend.testing.scenes import make_scene
 
-pytestmark = [pytest.mark.django_db(transaction=True), needs_session]
-
-
-@pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    needs_session,
+    pytest.mark.usefixtures("own_storage"),
+]
 
 
 @pytest.fixture

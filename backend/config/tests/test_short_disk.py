@@ -19,16 +19,8 @@ from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import make_file, make_tenant
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 Usage = namedtuple("Usage", "total used free")
-
-
-@pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
 
 
 class TestShortDisk:
@@ -98,7 +90,7 @@ class TestDisks:
     """A disk for each folder, of 100 GiB."""
 
     @pytest.fixture(autouse=True)
-    def free(self, settings, monkeypatch, tmp_path):
+    def free(self, own_storage, settings, monkeypatch, tmp_path):
         """How many bytes are free on the disk of each folder."""
         settings.LEAST_FREE_PERCENT, settings.LEAST_FREE_BYTES = 1, 2 << 30
         folders = {name: tmp_path / name for name in ("data", "database", "temporary")}

@@ -9,21 +9,12 @@ from backend.accounts.models import Token
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
 from backend.ingest.reprocess import reprocess
-from backend.ingest.storage import storage
 from backend.ingest.worker import process
 from backend.runs import record, refusals
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 
 
 @pytest.fixture

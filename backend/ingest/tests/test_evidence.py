@@ -6,7 +6,6 @@ import pytest
 from django.test import Client
 
 from backend.ingest.envelope import EnvelopeError, read_envelope
-from backend.ingest.storage import storage
 from backend.ingest.worker import process
 from backend.runs.models import Run, Trial, Workload
 from backend.testing.uploads import make_envelope, make_tenant, make_trial, make_upload
@@ -16,12 +15,7 @@ EVENTS = [{"at": "2026-01-31T12:00:05Z", "kind": "server-restart", "text": "star
 RATES = [{"server": "hello", "workload": "hello", "rate_rps": 512.0, "confirmed": True}]
 
 
-@pytest.fixture(autouse=True)
-def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = pytest.mark.usefixtures("own_storage")
 
 
 def envelope(**trial):

@@ -25,13 +25,7 @@ from backend.testing.uploads import make_tenant, make_upload
 
 AGO = timedelta(seconds=1)
 
-
-@pytest.fixture(autouse=True)
-def _own_storage(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = pytest.mark.usefixtures("own_storage")
 
 
 @pytest.fixture

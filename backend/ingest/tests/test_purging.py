@@ -17,15 +17,7 @@ from backend.testing.uploads import make_file
 
 MARKER = "zyxwv-marker"
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_storage")]
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from django.test import Client
 
 from backend.ingest.models import Artefact, StoredBytes, Upload
 from backend.ingest.removal import remove_run
-from backend.ingest.storage import storage
 from backend.ingest.stored_sums import recount, stored_bytes
 from backend.ingest.worker import process
 from backend.runs.models import Observation, Run
@@ -25,12 +24,7 @@ URL = "/api/v1/uploads"
 SIZE = len(WRK.encode())
 
 
-@pytest.fixture(autouse=True)
-def _folder(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = pytest.mark.usefixtures("own_storage")
 
 
 @pytest.fixture

@@ -27,7 +27,6 @@ from backend.fleet.models import Agent
 from backend.ingest import insert_small
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part, Upload
-from backend.ingest.storage import storage
 from backend.ingest.stored_sums import recount, sums_of
 from backend.ingest.tests.test_quotas import small_upload
 from backend.sharing import saved_views
@@ -37,15 +36,11 @@ from backend.testing.uploads import WRK, Tenant, make_file, make_tenant
 THREADS, PLACES = 50, 7
 UPLOADS = "/api/v1/uploads"
 SIZE = len(WRK.encode())
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
-
-
-@pytest.fixture(autouse=True)
-def _folder(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(300),
+    pytest.mark.usefixtures("own_storage"),
+]
 
 
 @pytest.fixture

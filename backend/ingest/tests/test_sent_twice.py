@@ -14,7 +14,6 @@ from django.test import Client
 from backend.ingest import answers
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Artefact, Part, State, Upload
-from backend.ingest.storage import storage
 from backend.ingest.stored_sums import recount, stored_bytes
 from backend.ingest.worker import drain
 from backend.runs.models import Run, Trial
@@ -23,6 +22,9 @@ from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial
 URL = "/api/v1/uploads"
 LARGE = (WRK + "\n" + "# a log of some kilobytes\n" * 40_000).encode()
 PIECES = [LARGE[at : at + LEAST_PART_BYTES] for at in range(0, len(LARGE), LEAST_PART_BYTES)]
+
+
+pytestmark = pytest.mark.usefixtures("own_storage")
 
 
 class LargeUpload:
@@ -59,14 +61,6 @@ class LargeUpload:
         while (answer := Client().post(URL, data, headers=self.tenant.headers)).status_code == 503:
             pass
         return answer
-
-
-@pytest.fixture(autouse=True)
-def _folder(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
 
 
 def check_one_upload(tenant):

@@ -9,7 +9,6 @@ from django.test import Client
 from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.models import Upload
 from backend.ingest.reprocess import reprocess
-from backend.ingest.storage import storage
 from backend.ingest.worker import process
 from backend.runs import observations
 from backend.runs.models import Observation, Run, Series, Trial
@@ -25,6 +24,9 @@ HOST = {
 }
 # The client's clock is this much behind the service's.
 BEHIND_S = 100.0
+
+
+pytestmark = pytest.mark.usefixtures("own_storage")
 
 
 def samples(first_s, count, *, each_s=1.0, cpu_per_s=0.5, rss=1_000_000):
@@ -103,14 +105,6 @@ def test_a_trial_looks_at_the_samples_of_its_time_alone():
     many = Counted(samples(0, 20_000))
     assert resource_use(many, at(9_000), at(9_010))["server_cpu_s"] == pytest.approx(5.0)
     assert many.looked_at < 200
-
-
-@pytest.fixture(autouse=True)
-def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
 
 
 def send(tenant, run_id, ordinal, *, last=False, clock=True):

@@ -1,17 +1,13 @@
 import pytest
 from django.test import Client
 
-from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
 from backend.web import middleware
 
 
 @pytest.fixture(autouse=True)
-def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    storage.cache_clear()
-    yield
-    storage.cache_clear()
+def _own_storage(own_storage):
+    """Each test has its own."""
 
 
 @pytest.fixture(autouse=True)
