@@ -33,8 +33,18 @@ class Metric:
     percentile: str | None = None
 
 
-def _column(name: str) -> Callable[[LoadedTrial], float | None]:
-    return lambda trial: trial.more.get(name)
+# Such columns of a trial, and that of its cell.
+_OFFERED = ("cell__rate_rps",)
+_RECEIVED = ("bytes_received", "elapsed_s")
+_RESOURCES = ("resources",)
+_RESOURCES_AND_TIME = ("resources", "elapsed_s")
+
+
+def _of_column(
+    id_: str, label: str, unit: str, better: Better, group: Group, column: str
+) -> Metric:
+    """The metric that is a column of its own."""
+    return Metric(id_, label, unit, better, group, lambda t: t.more.get(column), (column,))
 
 
 def _percentile(key: str) -> Metric:
@@ -54,10 +64,6 @@ def _transfer(trial: LoadedTrial) -> float | None:
     return received / elapsed_s if received is not None and elapsed_s else None
 
 
-def _cpu_s(trial: LoadedTrial) -> float | None:
-    return _number(trial, "server_cpu_s")
-
-
 def is_amount(value: object) -> TypeGuard[int | float]:
     """Whether what an agent sent is an amount: no use of anything is below nothing."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
@@ -68,13 +74,17 @@ def _number(trial: LoadedTrial, name: str) -> float | None:
     return float(value) if is_amount(value) else None
 
 
+def _memory(trial: LoadedTrial) -> float | None:
+    return _number(trial, "server_rss_bytes")
+
+
 def _cores_used(trial: LoadedTrial) -> float | None:
-    spent, elapsed_s = _cpu_s(trial), trial.more.get("elapsed_s")
+    spent, elapsed_s = _number(trial, "server_cpu_s"), trial.more.get("elapsed_s")
     return spent / elapsed_s if spent is not None and elapsed_s else None
 
 
 def _cost(trial: LoadedTrial) -> float | None:
-    spent, completed = _cpu_s(trial), trial.requests_completed
+    spent, completed = _number(trial, "server_cpu_s"), trial.requests_completed
     return 1000 * spent / completed if spent is not None and completed else None
 
 
@@ -90,95 +100,21 @@ def _error_class(name: str) -> Metric:
 METRICS = {
     metric.id: metric
     for metric in (
-        Metric(
-            "throughput",
-            "Throughput",
-            "req/s",
-            "higher",
-            "rate",
-            attrgetter("throughput_rps"),
-        ),
-        Metric(
-            "goodput",
-            "Goodput",
-            "req/s",
-            "higher",
-            "rate",
-            _column("goodput_rps"),
-            ("goodput_rps",),
-        ),
-        Metric(
-            "achieved",
-            "Achieved of offered",
-            "ratio",
-            "higher",
-            "rate",
-            _achieved,
-            ("cell__rate_rps",),
-        ),
-        Metric(
-            "transfer",
-            "Transfer rate",
-            "bytes/s",
-            "higher",
-            "rate",
-            _transfer,
-            ("bytes_received", "elapsed_s"),
-        ),
-        Metric(
-            "mean",
-            "Latency mean",
-            "us",
-            "lower",
-            "latency",
-            _column("latency_mean_us"),
-            ("latency_mean_us",),
-        ),
+        Metric("throughput", "Throughput", "req/s", "higher", "rate", attrgetter("throughput_rps")),
+        _of_column("goodput", "Goodput", "req/s", "higher", "rate", "goodput_rps"),
+        Metric("achieved", "Achieved of offered", "ratio", "higher", "rate", _achieved, _OFFERED),
+        Metric("transfer", "Transfer rate", "bytes/s", "higher", "rate", _transfer, _RECEIVED),
+        _of_column("mean", "Latency mean", "us", "lower", "latency", "latency_mean_us"),
         *(_percentile(key) for key in STORED_PERCENTILES),
-        Metric(
-            "max",
-            "Latency max",
-            "us",
-            "lower",
-            "latency",
-            _column("latency_max_us"),
-            ("latency_max_us",),
-        ),
-        Metric(
-            "error_rate",
-            "Error rate",
-            "ratio",
-            "lower",
-            "errors",
-            attrgetter("error_rate"),
-        ),
+        _of_column("max", "Latency max", "us", "lower", "latency", "latency_max_us"),
+        Metric("error_rate", "Error rate", "ratio", "lower", "errors", attrgetter("error_rate")),
         *(_error_class(name) for name in ERROR_CLASSES),
         Metric(
-            "cpu",
-            "Server CPU",
-            "cores",
-            "lower",
-            "resources",
-            _cores_used,
-            ("resources", "elapsed_s"),
+            "cpu", "Server CPU", "cores", "lower", "resources", _cores_used, _RESOURCES_AND_TIME
         ),
+        Metric("memory", "Server memory", "bytes", "lower", "resources", _memory, _RESOURCES),
         Metric(
-            "memory",
-            "Server memory",
-            "bytes",
-            "lower",
-            "resources",
-            lambda trial: _number(trial, "server_rss_bytes"),
-            ("resources",),
-        ),
-        Metric(
-            "cpu_per_1k",
-            "CPU per 1,000 requests",
-            "s",
-            "lower",
-            "resources",
-            _cost,
-            ("resources",),
+            "cpu_per_1k", "CPU per 1,000 requests", "s", "lower", "resources", _cost, _RESOURCES
         ),
     )
 }
