@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from backend.analysis.query.field import Field, Rule, reader_of
 from backend.analysis.query.fields import FIELDS
-from backend.analysis.query.records import LoadedCell, LoadedHost
+from backend.analysis.query.records import LoadedCell
+
+Reader = Callable[[LoadedCell], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +26,34 @@ class Factor:
     rule: Rule
     part: str
     short: str
-    read: Callable[[LoadedCell], object]
-
-
-def _server_host(name: str) -> Callable[[LoadedCell], object]:
-    return lambda cell: _of_host(cell.series.server_host, name)
-
-
-def _client_host(name: str) -> Callable[[LoadedCell], object]:
-    return lambda cell: _of_host(cell.series.client_host, name)
-
-
-def _of_host(host: LoadedHost | None, name: str) -> object:
-    return None if host is None else getattr(host, name)
+    read: Reader
 
 
 def _headers(cell: LoadedCell) -> object:
     return tuple(sorted((name, str(value)) for name, value in cell.workload.headers.items()))
 
 
-def _host_factor(
-    id_: str, name: str, word: str, short: str, rule: Rule, *, client: bool = False
-) -> Factor:
-    whose = "client" if client else "server"
-    read = _client_host(name) if client else _server_host(name)
-    return Factor(id_, f"{word} of the {whose} host", rule, f"{whose}_host", short, read)
+def _of_workload(id_: str, part: str, word: str, read: Reader, short: str = "") -> Factor:
+    return Factor(id_, word, "must", part, short or word, read)
+
+
+def _server(name: str) -> Reader:
+    return lambda cell: cell.series.server_host and getattr(cell.series.server_host, name)
+
+
+def _client(name: str) -> Reader:
+    return lambda cell: cell.series.client_host and getattr(cell.series.client_host, name)
+
+
+def _run(name: str) -> Reader:
+    return lambda cell: getattr(cell.run, name)
+
+
+def _of_host(id_: str, rule: Rule, role: str, read: Reader, short: str, fact: str = "") -> Factor:
+    """`role`: server or client. `fact`: what a sentence calls the fact of the host of this role,
+    where that is not `short`."""
+    word = f"{fact} of the {role} host" if fact else short
+    return Factor(id_, word, rule, f"{role}_host", short, read)
 
 
 def _of_field(field: Field) -> Factor:
@@ -65,70 +70,37 @@ def _of_fields(rule: Rule) -> tuple[Factor, ...]:
 # Further factors of a field. A page lists them after the field.
 _DETAILS = {
     "workload": (
-        Factor(
-            "method", "request method", "must", "request", "method", lambda c: c.workload.method
-        ),
-        Factor("path", "request path", "must", "workload", "path", lambda c: c.workload.path),
+        _of_workload("method", "request", "request method", lambda c: c.workload.method, "method"),
+        _of_workload("path", "workload", "request path", lambda c: c.workload.path, "path"),
     ),
     "payload": (
-        Factor(
-            "keepalive",
-            "keep-alive",
-            "must",
-            "request",
-            "keep-alive",
-            lambda c: c.workload.keepalive,
-        ),
-        Factor("tls", "TLS", "must", "request", "TLS", lambda c: c.workload.tls),
-        Factor("headers", "request headers", "must", "request", "headers", _headers),
-        Factor("body", "request body", "must", "request", "body", lambda c: c.workload.body_sha256),
+        _of_workload("keepalive", "request", "keep-alive", lambda c: c.workload.keepalive),
+        _of_workload("tls", "request", "TLS", lambda c: c.workload.tls),
+        _of_workload("headers", "request", "request headers", _headers, "headers"),
+        _of_workload("body", "request", "request body", lambda c: c.workload.body_sha256, "body"),
     ),
 }
 _HOSTS = (
-    _host_factor("cpu", "cpu_model", "processor", "processor", "axis"),
-    _host_factor("cores", "cores", "cores", "number of cores", "axis"),
+    _of_host("cpu", "axis", "server", _server("cpu_model"), "processor", "processor"),
+    _of_host("cores", "axis", "server", _server("cores"), "number of cores", "cores"),
+    _of_host("virtualisation", "axis", "server", _server("virtualisation"), "virtualisation"),
+    _of_host("client_cpu", "axis", "client", _client("cpu_model"), "client processor", "processor"),
+    _of_host("client_cores", "axis", "client", _client("cores"), "client cores", "cores"),
     Factor(
-        "virtualisation",
-        "virtualisation",
-        "axis",
-        "server_host",
-        "virtualisation",
-        _server_host("virtualisation"),
+        *("same_host", "client on the server host", "axis", "client_host"),
+        *("placement of the client", _run("same_host")),
     ),
-    _host_factor("client_cpu", "cpu_model", "processor", "client processor", "axis", client=True),
-    _host_factor("client_cores", "cores", "cores", "client cores", "axis", client=True),
-    Factor(
-        "same_host",
-        "client on the server host",
-        "axis",
-        "client_host",
-        "placement of the client",
-        lambda c: c.run.same_host,
+    _of_host("kernel", "note", "server", _server("kernel"), "kernel", "kernel"),
+    _of_host("os", "note", "server", _server("os"), "operating system"),
+    _of_host("memory", "note", "server", _server("memory_bytes"), "memory", "memory"),
+    _of_host("host", "note", "server", _server("name"), "server host"),
+    _of_host("client_kernel", "note", "client", _client("kernel"), "client kernel", "kernel"),
+    _of_host("governor", "note", "server", _run("server_governor"), "CPU governor", "CPU governor"),
+    _of_host(
+        *("client_governor", "note", "client", _run("client_governor")),
+        *("client CPU governor", "CPU governor"),
     ),
-    _host_factor("kernel", "kernel", "kernel", "kernel", "note"),
-    Factor("os", "operating system", "note", "server_host", "operating system", _server_host("os")),
-    _host_factor("memory", "memory_bytes", "memory", "memory", "note"),
-    Factor("host", "server host", "note", "server_host", "server host", _server_host("name")),
-    _host_factor("client_kernel", "kernel", "kernel", "client kernel", "note", client=True),
-    Factor(
-        "governor",
-        "CPU governor of the server host",
-        "note",
-        "server_host",
-        "CPU governor",
-        lambda c: c.run.server_governor,
-    ),
-    Factor(
-        "client_governor",
-        "CPU governor of the client host",
-        "note",
-        "client_host",
-        "client CPU governor",
-        lambda c: c.run.client_governor,
-    ),
-    Factor(
-        "client_host", "client host", "note", "client_host", "client host", _client_host("name")
-    ),
+    _of_host("client_host", "note", "client", _client("name"), "client host"),
 )
 
 
