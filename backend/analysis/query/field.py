@@ -35,7 +35,7 @@ class OfRun(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One thing that results differ in. Only the first five attributes are always needed.
+    """One thing that results differ in. Only the first three attributes are always needed.
 
     `id`: its key in a link. `label`: its heading. `noun`, `plural`: its names in a sentence.
     `help`: what its filter keeps, for the description of the API; empty where it is no filter.
@@ -44,8 +44,8 @@ class Field:
     id: str
     label: str
     noun: str
-    help: str
-    level: Level
+    help: str = ""
+    level: Level = "series"
     # The value of a series, None where it is unknown: by its attribute, or read; for a field with
     # several values, all.
     path: str = ""

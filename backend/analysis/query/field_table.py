@@ -6,33 +6,11 @@ names of series, the factor that a comparison is about, the parameters and texts
 the choosers of the page.
 """
 
-import uuid
 from collections.abc import Sequence
 
-from backend.analysis.query.field import (
-    Field,
-    Value,
-    run_labels_text,
-    run_time_text,
-)
+from backend.analysis.query.field import Field, Value, run_labels_text, run_time_text
 from backend.analysis.query.records import LoadedCell, LoadedHost, LoadedSeries
 from backend.runs.server_texts import SERVER_TEXTS, ServerText
-
-
-def _host_value(host: LoadedHost | None) -> Value:
-    return None if host is None else host.label
-
-
-def _host_aliases(host: LoadedHost | None) -> Sequence[str]:
-    return () if host is None else (str(host.id),)
-
-
-def _host_id(host: LoadedHost | None) -> uuid.UUID | None:
-    return None if host is None else host.id
-
-
-def _host_text(host: LoadedHost | None) -> str:
-    return "unknown host" if host is None else host.label
 
 
 def _settings(series: LoadedSeries) -> Sequence[Value]:
@@ -70,7 +48,6 @@ def _server_text(text: ServerText) -> Field:
         label=text.noun.capitalize(),
         noun=text.noun,
         help=f"Only these {text.noun}s",
-        level="series",
         read=lambda series: series.server.texts[text.name],
         of="server",
         along=("server",),
@@ -78,6 +55,31 @@ def _server_text(text: ServerText) -> Field:
         name_rank=text.name_rank,
         apart_rank=text.apart_rank,
         has_order=text.has_order,
+    )
+
+
+def _host(id_: str, role: str, other: str, *, apart: str = "{}", ranks: tuple[int, int]) -> Field:
+    """The host that is the server or the client. `other`: the field of the other host."""
+    part = f"{role}_host"
+
+    def host_of(series: LoadedSeries) -> LoadedHost | None:
+        host: LoadedHost | None = getattr(series, part)
+        return host
+
+    return Field(
+        id=id_,
+        label=f"{role.capitalize()} host",
+        noun=f"{role} host",
+        help=f"Only these {role} hosts: name or slug",
+        read=lambda series: (host := host_of(series)) and host.label,
+        aliases=lambda series: (str(host.id),) if (host := host_of(series)) else (),
+        part=part,
+        identify=lambda cell: (host := host_of(cell.series)) and host.id,
+        along=(other,),
+        text=lambda cell: host.label if (host := host_of(cell.series)) else "unknown host",
+        apart=apart,
+        name_rank=ranks[0],
+        apart_rank=ranks[1],
     )
 
 
@@ -97,7 +99,6 @@ TABLE: tuple[Field, ...] = (
         label="Server",
         noun="server",
         help="Only these servers: name or slug",
-        level="series",
         path="server.name",
         aliases=lambda series: (str(series.server.id),),
         part="name",
@@ -113,7 +114,6 @@ TABLE: tuple[Field, ...] = (
         label="Configuration",
         noun="configuration",
         help="Only servers with any of these settings: key=value",
-        level="series",
         read_all=_settings,
         identify=lambda cell: cell.server.settings,
         of="server",
@@ -124,43 +124,13 @@ TABLE: tuple[Field, ...] = (
         name_rank=30,
         apart_rank=100,
     ),
-    Field(
-        id="host",
-        label="Server host",
-        noun="server host",
-        help="Only these server hosts: name or slug",
-        level="series",
-        read=lambda series: _host_value(series.server_host),
-        aliases=lambda series: _host_aliases(series.server_host),
-        part="server_host",
-        identify=lambda cell: _host_id(cell.series.server_host),
-        along=("client",),
-        text=lambda cell: _host_text(cell.series.server_host),
-        name_rank=60,
-        apart_rank=120,
-    ),
-    Field(
-        id="client",
-        label="Client host",
-        noun="client host",
-        help="Only these client hosts: name or slug",
-        level="series",
-        read=lambda series: _host_value(series.client_host),
-        aliases=lambda series: _host_aliases(series.client_host),
-        part="client_host",
-        identify=lambda cell: _host_id(cell.series.client_host),
-        along=("host",),
-        text=lambda cell: _host_text(cell.series.client_host),
-        apart="from {}",
-        name_rank=70,
-        apart_rank=130,
-    ),
+    _host("host", "server", other="client", ranks=(60, 120)),
+    _host("client", "client", other="host", apart="from {}", ranks=(70, 130)),
     Field(
         id="workload",
         label="Workload",
         noun="workload",
         help="Only these workloads: name or slug",
-        level="series",
         path="workload.name",
         aliases=lambda series: (str(series.workload.id),),
         identify=lambda cell: (cell.workload.name, cell.workload.path),
@@ -177,7 +147,6 @@ TABLE: tuple[Field, ...] = (
         label="Payload (bytes)",
         noun="payload size",
         help="Only these payload sizes, in bytes",
-        level="series",
         path="workload.payload_bytes",
         kind="number",
         syntax="bytes",
@@ -193,8 +162,6 @@ TABLE: tuple[Field, ...] = (
         id="request",
         label="Request",
         noun="request setting",
-        help="",
-        level="series",
         is_axis=False,
         identify=_request,
         of="workload",
@@ -207,7 +174,6 @@ TABLE: tuple[Field, ...] = (
         label="Load tool",
         noun="load tool",
         help="Only these load tools",
-        level="series",
         path="tool",
         rule="axis",
         remedy="tool",
@@ -219,7 +185,6 @@ TABLE: tuple[Field, ...] = (
         label="Load tool version",
         noun="load tool version",
         help="Only these versions of the load tool",
-        level="series",
         has_order=True,
         path="tool_version",
         along=("tool",),
@@ -233,7 +198,6 @@ TABLE: tuple[Field, ...] = (
         label="Loop",
         noun="loop",
         help="Only these loops: open, closed",
-        level="series",
         path="loop",
         syntax="loop",
         rule="must",
@@ -275,7 +239,6 @@ TABLE: tuple[Field, ...] = (
         id="date",
         label="Date",
         noun="date",
-        help="",
         level="run",
         has_order=True,
         read_run=run_time_text,
