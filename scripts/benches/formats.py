@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -166,7 +166,9 @@ def _iso(start_s: float) -> str:
     return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{part:06d}Z"
 
 
-def read_columns(columns: Sequence[int], separator: str, header: bool) -> Callable[[Path], object]:
+def read_columns(
+    *columns: int, separator: str = ",", header: bool = True
+) -> Callable[[Path], object]:
     """A reading of these columns (from 0) with polars alone."""
 
     def read(path: Path) -> object:
@@ -195,30 +197,23 @@ class Log:
     write: Callable[[int, TextIO], None]
     alone: Callable[[Path], Any]
     # Ours may take so many times as long.
-    target: float
+    target: float = 2.0
     share: int = 1
 
 
 LOGS = (
-    Log("ab TSV", "ab", write_ab, read_columns((4,), "\t", True), 2.0),
-    Log("hey CSV", "hey", write_hey, read_columns((0, 6, 7), ",", True), 2.0),
-    Log("oha CSV", "oha", write_oha, read_columns((0, 4, 5, 6), ",", True), 2.0),
-    Log(
-        "JTL CSV",
-        "jmeter",
-        write_jtl,
-        read_columns((0, 1, 2, 3, 4, 7, 8, 9, 13), ",", True),
-        2.0,
-    ),
+    Log("ab TSV", "ab", write_ab, read_columns(4, separator="\t")),
+    Log("hey CSV", "hey", write_hey, read_columns(0, 6, 7)),
+    Log("oha CSV", "oha", write_oha, read_columns(0, 4, 5, 6)),
+    Log("JTL CSV", "jmeter", write_jtl, read_columns(0, 1, 2, 3, 4, 7, 8, 9, 13)),
     Log(
         "vegeta CSV",
         "vegeta",
         write_vegeta_csv,
-        read_columns((0, 1, 2, 3, 4, 5, 9, 10), ",", False),
-        2.0,
+        read_columns(0, 1, 2, 3, 4, 5, 9, 10, header=False),
     ),
     Log("vegeta JSON", "vegeta", write_vegeta_json, decode_lines, 1.6),
-    Log("h2load log", "h2load", write_h2load, read_columns((0, 1, 2), "\t", False), 2.0),
+    Log("h2load log", "h2load", write_h2load, read_columns(0, 1, 2, separator="\t", header=False)),
     Log("k6 NDJSON", "k6", write_k6, decode_lines, 1.6, K6_SHARE),
 )
 
