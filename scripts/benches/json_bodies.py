@@ -12,15 +12,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from backend.testing.held import Held
+from backend.testing.held import least_held_s
 from backend.testing.worst_bodies import BODIES, HONEST
 
 MOST_HELD_S = 0.05
-# A step that is long is so in each run; where the watching thread itself had to wait for a
-# processor, it is so in one.
 RUNS = 5
 
 
@@ -43,7 +41,7 @@ def _is_within_limit(name: str, raw: bytes) -> bool:
     began_s = time.thread_time()
     value, refusal = _read(raw)
     cpu_s = time.thread_time() - began_s
-    steps = {"read": _held_s(_read, raw)}
+    steps = {"read": least_held_s(RUNS, _read, raw)}
     if not refusal:
         steps |= _held_after(value if name == HONEST else {"schema": 1, "unknown": value})
     shown = "".join(f" {step}{1000 * held_s:6.1f}" for step, held_s in steps.items())
@@ -75,24 +73,14 @@ def _held_after(value: dict[str, Any]) -> dict[str, float]:
             pass
 
     written = json.dumps(value, cls=QuickEncoder)
+    held_s = partial(least_held_s, RUNS)
     return {
-        "checked": _held_s(checked, value),
-        "refused": _held_s(checked, {"schema": value}),
-        "hashed": _held_s(content_hash, value, "", {}),
-        "written": _held_s(lambda: json.dumps(value, cls=QuickEncoder)),
-        "read again": _held_s(lambda: json.loads(written, cls=PieceDecoder)),
+        "checked": held_s(checked, value),
+        "refused": held_s(checked, {"schema": value}),
+        "hashed": held_s(content_hash, value, "", {}),
+        "written": held_s(lambda: json.dumps(value, cls=QuickEncoder)),
+        "read again": held_s(lambda: json.loads(written, cls=PieceDecoder)),
     }
-
-
-def _held_s(work: Callable[..., Any], *arguments: Any) -> float:
-    """The least of the longest times of several runs."""
-    return min(_longest_s(work, *arguments) for _ in range(RUNS))
-
-
-def _longest_s(work: Callable[..., Any], *arguments: Any) -> float:
-    with Held() as held:
-        work(*arguments)
-    return held.longest_s
 
 
 if __name__ == "__main__":
