@@ -33,18 +33,13 @@ def _plan() -> Plan:
     parser.add_argument("--clock-shifts", type=int, default=4, help="by 10 minutes")
     parser.add_argument("--memory-mib", type=int, default=850)
     parser.add_argument("--limit-s", type=float, default=3600, help="for everything")
-    given = parser.parse_args()
-    return Plan(
-        seed=given.seed,
-        uploads=given.uploads,
-        kills=given.kills,
-        flushes=given.flushes,
-        full_disks=given.full_disks,
-        clock_shifts=given.clock_shifts,
-        memory_bytes=given.memory_mib << 20,
-        limit_s=given.limit_s,
-        say=lambda line: print(line, file=sys.stderr, flush=True),
-    )
+    given = vars(parser.parse_args())
+    memory_bytes = given.pop("memory_mib") << 20
+    return Plan(**given, memory_bytes=memory_bytes, say=_say)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
