@@ -28,6 +28,10 @@ ROWS, PAIRS = "rows told %", "pairs told %"
 PLACES = "every place true %"
 
 
+def _all(_row: Row) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Aim:
     """What a column of a table must show. `of`: in which rows."""
@@ -37,7 +41,7 @@ class Aim:
     table: str
     column: str
     excess: Excess
-    of: Rows
+    of: Rows = _all
 
     def missed_by(self, row: Row) -> float:
         return round(self.excess(float(row[self.column]), row), 1)
@@ -89,10 +93,6 @@ def _at_least_as(column: str, *, below: float = 0.0) -> Excess:
 def _has(**wanted: str) -> Rows:
     """By the labels of a row; `trials_of` is the column `trials of`."""
     return lambda row: all(row[name.replace("_", " ")] == text for name, text in wanted.items())
-
-
-def _all(_row: Row) -> bool:
-    return True
 
 
 def _is_of_equals(row: Row) -> bool:
@@ -151,7 +151,6 @@ AIMS = (
         "intervals",
         "covers %",
         COVERS,
-        _all,
     ),
     Aim(
         "rounded latency: its interval holds the true value in 93 % of cases or more,"
@@ -159,7 +158,6 @@ AIMS = (
         "rounding",
         "covers at the worst %",
         _between(93, 100),
-        _all,
     ),
     Aim(
         "rounded latencies of two equal servers: the ratio excludes 1× in at most 7 % of cases,"
@@ -167,7 +165,6 @@ AIMS = (
         "rounding",
         "equal servers told apart at the worst %",
         TELLS_FEW,
-        _all,
     ),
     Aim(
         "plan with `[adaptive]`, in two stages: the interval holds the true value in 93–97 %"
@@ -175,7 +172,6 @@ AIMS = (
         "two-stage",
         "covers %",
         COVERS,
-        _all,
     ),
     Aim(
         "two equal servers: the interval of their ratio excludes 1× in 3–7 % of cases",
@@ -210,35 +206,30 @@ AIMS = (
         "pages",
         SIZED,
         AT_MOST_5,
-        _all,
     ),
     Aim(
         "page of equal servers: a ratio to the baseline excludes 1× on at most 7 % of pages",
         "pages",
         ROWS,
         TELLS_FEW,
-        _all,
     ),
     Aim(
         "page of equal servers: a ratio of two servers excludes 1× on at most 7 % of pages",
         "pages",
         PAIRS,
         TELLS_FEW,
-        _all,
     ),
     Aim(
         "a server that is not the only best one is recommended on at most 5 % of pages",
         "winners",
         "another taken %",
         AT_MOST_5,
-        _all,
     ),
     Aim(
         "every tier holds the true place of its server on 93 % of pages or more",
         "winners",
         PLACES,
         _between(93, 100),
-        _all,
     ),
     Aim(
         "two servers that differ: the difference is found as often as by Welch's test"
@@ -292,21 +283,18 @@ AIMS = (
         "advice",
         "wrong at last %",
         _at_most(2),
-        _all,
     ),
     Aim(
         "a wrong saturation point is named in at most 5 % of sweeps",
         "saturation",
         "wrong %",
         AT_MOST_5,
-        _all,
     ),
     Aim(
         "a change point is named in at most 5 % of series in which nothing changed",
         "changes",
         "without a change %",
         AT_MOST_5,
-        _all,
     ),
 )
 # Of pages of unlike noise, by the number of trials.

@@ -72,7 +72,7 @@ def _told_rows(page: Page, values: Floats) -> list[Flags]:
         np.array([row.significant for row in rows]),
         np.array([row.verdict in SIZED for row in rows]),
         np.array([row.verdict == "size_uncertain" for row in rows]),
-        rows_by_dunnett(values.mean(1), values.var(1, ddof=1), values.shape[1]),
+        rows_by_dunnett(values),
     ]
 
 
@@ -81,5 +81,5 @@ def _told_pairs(page: Page, values: Floats, pairs: Sequence[Pair]) -> list[list[
     ours = page.all_pairs()
     return [
         [ours.told_apart(*pair) for pair in pairs],
-        pairs_by_games_howell(values.mean(1), values.var(1, ddof=1), values.shape[1], pairs),
+        pairs_by_games_howell(values, pairs),
     ]

@@ -99,17 +99,14 @@ def _pairs(kinds: Iterable[tuple[Kind, float]], label: str, size: str) -> Table:
 
 
 def page_table() -> Table:
+    kinds = product((*KINDS_OF_PAGES, *KINDS_OF_UNLIKE_NOISE), SERIES)
     rows = [
         (
             (kind.label, str(series), in_words(runs)),
             partial(pages.equals_cell, draw=kind.draw, runs=runs, series=series),
             repeats,
         )
-        for kind, series, repeats in (
-            *((*each, 2000) for each in product(KINDS_OF_PAGES, SERIES)),
-            *((*each, 2000) for each in product(KINDS_OF_UNLIKE_NOISE, SERIES)),
-            (FEW, 3, 8000),
-        )
+        for kind, series, repeats in (*((*each, 2000) for each in kinds), (FEW, 3, 8000))
         for runs in kind.sizes
     ]
     usual = ("Dunnett %", "Welch %", "pairs told %", "Games–Howell %")
@@ -134,28 +131,24 @@ def page_difference_table() -> Table:
 
 
 def winner_table() -> Table:
-    rows: list[tuple[tuple[str, ...], Cell, int]] = []
-    for noise in winners.NOISE_OF_PAGES:
-        for level in winners.LEVELS:
-            for series, repeats in ((2, 4000), (8, 2000), (16, 1000)):
-                for count in (3, 5, 10):
-                    cell = partial(
-                        winners.winner_cell, series=series, count=count, level=level, noise=noise
-                    )
-                    rows.append(((noise, level, str(series), str(count)), cell, repeats))
+    sizes = ((2, 4000), (8, 2000), (16, 1000))
+    rows = [
+        (
+            (noise, level, str(series), str(count)),
+            partial(winners.winner_cell, series=series, count=count, level=level, noise=noise),
+            repeats,
+        )
+        for noise, level in product(winners.NOISE_OF_PAGES, winners.LEVELS)
+        for (series, repeats), count in product(sizes, (3, 5, 10))
+    ]
     figures = ("another taken %", "the best taken %", "every place true %")
     return Table(("noise", "levels", "series", "n", *figures), rows)
 
 
 def advice_table() -> Table:
     rows = [
-        (
-            (f"{true * 100:g} %", str(count)),
-            partial(cells.advice_cell, count=count, difference=true),
-            500,
-        )
-        for true in (0.0, 0.03, 0.05, 0.10)
-        for count in (3, 5, 10)
+        ((_percent(true), str(n)), partial(cells.advice_cell, count=n, difference=true), 500)
+        for true, n in product((0.0, 0.03, 0.05, 0.10), (3, 5, 10))
     ]
     once = ("decided after it %", "wrong %")
     again = ("decided at last %", "wrong at last %")
@@ -164,13 +157,8 @@ def advice_table() -> Table:
 
 def two_stage_table() -> Table:
     rows = [
-        (
-            (str(count), f"± {half * 100:g} %"),
-            partial(cells.two_stage_cell, count=count, half=half),
-            4000,
-        )
-        for count in (3, 5, 10)
-        for half in (0.01, 0.02)
+        ((str(n), f"± {_percent(half)}"), partial(cells.two_stage_cell, count=n, half=half), 4000)
+        for n, half in product((3, 5, 10), (0.01, 0.02))
     ]
     columns = ("n", "asked for", "covers %", "t on all trials covers %", "trials")
     return Table(columns, rows)
@@ -178,31 +166,24 @@ def two_stage_table() -> Table:
 
 def knee_table() -> Table:
     rows = [
-        (
-            (f"{noise * 100:g} %", str(count)),
-            partial(cells.knee_cell, noise=noise, count=count),
-            500,
-        )
-        for noise in (0.01, 0.03, 0.10)
-        for count in (3, 5, 10)
+        ((_percent(noise), str(n)), partial(cells.knee_cell, noise=noise, count=n), 500)
+        for noise, n in product((0.01, 0.03, 0.10), (3, 5, 10))
     ]
     return Table(("CV", "n", "right %", "wrong %", "left open %"), rows)
 
 
 def change_table() -> Table:
-    rows: list[tuple[tuple[str, ...], Cell, int]] = []
-    for positions in (12, 20, 30):
-        for between, correlation in (
-            (0.0, 0.0),
-            (0.03, 0.0),
-            (0.03, 0.3),
-            (0.03, 0.6),
-            (0.03, 0.8),
-        ):
-            cell = partial(
+    noises = ((0.0, 0.0), (0.03, 0.0), (0.03, 0.3), (0.03, 0.6), (0.03, 0.8))
+    rows = [
+        (
+            (str(positions), _percent(between), f"{correlation:g}"),
+            partial(
                 cells.change_cell, positions=positions, between=between, correlation=correlation
-            )
-            rows.append(((str(positions), f"{between * 100:g} %", f"{correlation:g}"), cell, 400))
+            ),
+            400,
+        )
+        for positions, (between, correlation) in product((12, 20, 30), noises)
+    ]
     shares = ("without a change %", "a step of 5 %: %", "of 10 %: %")
     return Table(("positions", "noise between", "correlation", *shares), rows, "positions")
 

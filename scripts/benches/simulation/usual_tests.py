@@ -67,20 +67,22 @@ def _rank_tail(count: int, most: int) -> float:
     return float(ways[count, : most + 1].sum() / ways[count].sum())
 
 
-def rows_by_dunnett(means: Floats, variances: Floats, count: int) -> Floats:
-    series = len(means)
+def rows_by_dunnett(values: Floats) -> Floats:
+    """Which rows but the first are told from the first."""
+    series, count = values.shape
+    means, variance = values.mean(1), values.var(1, ddof=1).mean()
     quantile = quantile_against_baseline(series - 1, series * (count - 1), 0.5, 0.95)
-    return np.abs(means[1:] - means[0]) > quantile * sqrt(2 * variances.mean() / count)
+    return np.abs(means[1:] - means[0]) > quantile * sqrt(2 * variance / count)
 
 
-def pairs_by_games_howell(
-    means: Floats, variances: Floats, count: int, pairs: Sequence[Pair]
-) -> list[bool]:
-    series = len(means)
+def pairs_by_games_howell(values: Floats, pairs: Sequence[Pair]) -> list[bool]:
+    """Which pairs of rows are told apart."""
+    series, count = values.shape
+    means, parts = values.mean(1), values.var(1, ddof=1) / count
     return [
         _exceeds(
             means[second] - means[first],
-            (variances[first] / count, variances[second] / count),
+            (parts[first], parts[second]),
             (count, count),
             lambda freedom: quantile_of_all_pairs(series, freedom, 0.95),
         )
