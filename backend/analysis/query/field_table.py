@@ -71,7 +71,7 @@ def _host(id_: str, role: str, other: str, *, apart: str = "{}", ranks: tuple[in
         label=f"{role.capitalize()} host",
         noun=f"{role} host",
         help=f"Only these {role} hosts: name or slug",
-        read=lambda series: (host := host_of(series)) and host.label,
+        read=lambda series: None if (host := host_of(series)) is None else host.label,
         aliases=lambda series: (str(host.id),) if (host := host_of(series)) else (),
         part=part,
         identify=lambda cell: (host := host_of(cell.series)) and host.id,
