@@ -17,12 +17,11 @@ from itertools import pairwise
 from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
 
-from backend.stats.comparison import Rule, against_baseline
+from backend.stats.comparison import USUAL, Rule, against_baseline
 from backend.stats.drift import exceed_drift
-from backend.stats.ratio import Better, Ratio
+from backend.stats.ratio import Ratio
 from backend.stats.replicates import CONFIDENCE, Observation, Sample
 from backend.stats.student import t_quantile
-from backend.stats.thresholds import RELEVANT_SHARE
 
 LEAST_POSITIONS = 5
 # At most one change for every third position: the others show the noise.
@@ -54,16 +53,10 @@ class _Series:
     means: tuple[float, ...]
     # The variance of a position's mean caused by its trials alone: the least possible noise.
     floor: float
-    better: Better
-    relevant: float
+    rule: Rule
 
 
-def find_changes(
-    positions: Sequence[Sequence[float]],
-    *,
-    better: Better = "higher",
-    relevant: float = RELEVANT_SHARE,
-) -> list[Change]:
+def find_changes(positions: Sequence[Sequence[float]], rule: Rule = USUAL) -> list[Change]:
     """The changes that are significant and relevant, in order; none below 5 positions.
 
     `positions`: the trial values of each; empty positions are skipped. Where any value is 0 or
@@ -74,7 +67,7 @@ def find_changes(
     if len(indexes) < LEAST_POSITIONS or min(min(each) for each in trials) <= 0:
         return []
     means = tuple(fmean(map(log, each)) for each in trials)
-    series = _Series(trials, means, _floor(trials), better, relevant)
+    series = _Series(trials, means, _floor(trials), rule)
     changes = _kept(series, _candidates(series))
     return [replace(change, index=indexes[change.index]) for change in changes]
 
@@ -95,7 +88,7 @@ def _candidates(series: _Series) -> list[int]:
         median(steps) / _MEDIAN_OF_NORMAL / sqrt(2),
         sqrt(series.floor),
         # Steps below a tenth of the relevant share need not be found.
-        log(1 + series.relevant) / 10,
+        log(1 + series.rule.relevant) / 10,
         1e-9,
     )
     count = len(series.means)
@@ -202,7 +195,7 @@ def _test(
         return distance, None
     half = t_quantile((1 + CONFIDENCE) / 2, noise.freedom) * error
     low, high = min(bounds[0], step - half), max(bounds[1], step + half)
-    verdict, why = Rule(series.better, series.relevant).verdict(low, high)
+    verdict, why = series.rule.verdict(low, high)
     if low <= 0 <= high:
         # Positions and trials disagree about the direction.
         return distance, None
@@ -230,7 +223,7 @@ def _compare_trials(
         for values in (old, new)
     )
     (comparison,) = against_baseline(base, [other])
-    if not comparison.significant or abs(comparison.value) <= log1p(series.relevant):
+    if not comparison.significant or abs(comparison.value) <= log1p(series.rule.relevant):
         return None
     assert comparison.low is not None
     assert comparison.high is not None

@@ -115,8 +115,8 @@ class Comparison(Struct, frozen=True, gc=False):
 class Rule:
     """What counts as better, and from which share on a difference matters."""
 
-    better: Better
-    relevant: float
+    better: Better = "higher"
+    relevant: float = RELEVANT_SHARE
 
     def verdict(self, low: float, high: float) -> tuple[Verdict, str]:
         """The verdict on an interval on the log scale, and why."""
@@ -131,6 +131,9 @@ class Rule:
         return "inconclusive", "the interval includes 1×"
 
 
+USUAL = Rule()
+
+
 class Page:
     """The series of one page, prepared once for every comparison among them."""
 
@@ -140,19 +143,12 @@ class Page:
         self.floor = floor or Floor()
 
     def against(
-        self,
-        base: int,
-        others: Sequence[int],
-        *,
-        better: Better = "higher",
-        relevant: float = RELEVANT_SHARE,
-        families: int = 1,
+        self, base: int, others: Sequence[int], rule: Rule = USUAL, *, families: int = 1
     ) -> list[Comparison]:
         """Each of `others` ÷ `base` (indices): all intervals hold at once in 95 % of pages.
 
         `families`: how many such families the page shows; they share the 5 % (Šidák).
         """
-        rule = Rule(better, relevant)
         rows = list(self.each_against(base, others, rule, families=families))
         if len(rows) > 1 and any(row.is_sized for row in rows):
             return self._unless_base_is_noisier(base, others, rows, families)
@@ -189,16 +185,9 @@ class Page:
             for row, own in zip(rows, owns, strict=True)
         ]
 
-    def all_pairs(
-        self,
-        *,
-        better: Better = "higher",
-        relevant: float = RELEVANT_SHARE,
-        families: int = 1,
-    ) -> AllPairs:
-        """Every pair of the series: all intervals hold at once in 95 % of pages."""
-        confidence, rule = _confidence(families), Rule(better, relevant)
-        count = len(self.series)
+    def all_pairs(self, rule: Rule = USUAL, *, families: int = 1) -> AllPairs:
+        """Every pair (Games & Howell): all intervals hold at once in 95 % of pages."""
+        confidence, count = _confidence(families), len(self.series)
 
         # Pooled noise has the same degrees of freedom in every pair.
         @cache
@@ -308,9 +297,8 @@ class AllPairs:
 def against_baseline(
     base: Sample,
     others: Sequence[Sample],
+    rule: Rule = USUAL,
     *,
-    better: Better = "higher",
-    relevant: float = RELEVANT_SHARE,
     floor: Floor | None = None,
     families: int = 1,
 ) -> list[Comparison]:
@@ -319,20 +307,19 @@ def against_baseline(
     See `Page.against`.
     """
     page = Page([base, *others], floor)
-    indices = range(1, len(others) + 1)
-    return page.against(0, indices, better=better, relevant=relevant, families=families)
+    return page.against(0, range(1, len(others) + 1), rule, families=families)
 
 
-def all_pairs(
-    samples: Sequence[Sample],
-    *,
-    better: Better = "higher",
-    relevant: float = RELEVANT_SHARE,
-    floor: Floor | None = None,
-    families: int = 1,
-) -> AllPairs:
-    """Every pair compared (Games & Howell); see `Page.all_pairs`."""
-    return Page(samples, floor).all_pairs(better=better, relevant=relevant, families=families)
+def matched_pairs(
+    pairs: Sequence[tuple[Sample, Sample]], rule: Rule, *, floor: Floor | None, families: int
+) -> list[Comparison]:
+    """The second ÷ the first of each pair; the noise of each is judged beside that of the others.
+
+    `families`: how many pairs the whole page shows.
+    """
+    page = Page([sample for pair in pairs for sample in pair], floor)
+    starts = range(0, 2 * len(pairs), 2)
+    return [page.against(at, [at + 1], rule, families=families)[0] for at in starts]
 
 
 def rank_sets(

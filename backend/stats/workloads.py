@@ -4,22 +4,16 @@ from collections.abc import Sequence
 from math import fsum, inf, sqrt
 from statistics import fmean
 
-from backend.stats.comparison import Comparison, Precision, Rule
-from backend.stats.ratio import Better
+from backend.stats.comparison import USUAL, Comparison, Precision, Rule
 from backend.stats.replicates import CONFIDENCE, Scope
 from backend.stats.simultaneous import quantile_against_baseline
-from backend.stats.thresholds import RELEVANT_SHARE
 
 # A mean covers no more than the narrowest of its comparisons.
 _NARROWNESS: tuple[Scope, ...] = ("runs", "these runs", "run")
 
 
 def mean_comparison(
-    comparisons: Sequence[Comparison],
-    *,
-    better: Better = "higher",
-    relevant: float = RELEVANT_SHARE,
-    rows: int = 1,
+    comparisons: Sequence[Comparison], rule: Rule = USUAL, *, rows: int = 1
 ) -> Comparison:
     """The mean of one server's comparisons, one for each workload, as a comparison.
 
@@ -37,7 +31,7 @@ def mean_comparison(
         return Comparison(value, None, None, "inconclusive", _missing_text(comparisons), scope)
     precision = _mean_precision(precisions, rows=rows)
     low, high = value - precision.half_width, value + precision.half_width
-    verdict, why = Rule(better, relevant).verdict(low, high)
+    verdict, why = rule.verdict(low, high)
     return Comparison(
         value=value,
         low=low,

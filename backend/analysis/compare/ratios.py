@@ -14,8 +14,9 @@ from backend.stats.comparison import (
     Comparison,
     Floor,
     Page,
+    Rule,
     against_baseline,
-    all_pairs,
+    matched_pairs,
     rank_sets,
 )
 from backend.stats.replicates import Sample
@@ -54,15 +55,14 @@ class Yardstick:
     floor: Floor | None = None
     families: int = 1
 
+    @property
+    def rule(self) -> Rule:
+        return Rule(self.better, self.relevant)
+
     def to_baseline(self, base: Sample, others: Sequence[Sample]) -> list[Ratio]:
         """Each of `others` ÷ `base`: all intervals hold at once in 95 % of pages."""
         comparisons = against_baseline(
-            base,
-            others,
-            better=self.better,
-            relevant=self.relevant,
-            floor=self.floor,
-            families=self.families,
+            base, others, self.rule, floor=self.floor, families=self.families
         )
         return [self.ratio(comparison) for comparison in comparisons]
 
@@ -75,38 +75,19 @@ class Yardstick:
             for base, *samples in zip(bases, *rows, strict=True)
         ]
         means = (
-            mean_comparison(row, better=self.better, relevant=self.relevant, rows=len(rows))
-            for row in zip(*columns, strict=True)
+            mean_comparison(row, self.rule, rows=len(rows)) for row in zip(*columns, strict=True)
         )
         return [self.ratio(mean) for mean in means]
 
     def matched(self, pairs: Sequence[tuple[Sample, Sample]]) -> list[Ratio]:
-        """The second ÷ the first of each pair: all intervals hold at once in 95 % of pages.
-
-        The noise of each pair is judged beside that of the others.
-        """
-        page = Page([sample for pair in pairs for sample in pair], self.floor)
-        return [
-            self.ratio(comparison)
-            for at in range(len(pairs))
-            for comparison in page.against(
-                2 * at,
-                [2 * at + 1],
-                better=self.better,
-                relevant=self.relevant,
-                families=len(pairs) * self.families,
-            )
-        ]
+        """The second ÷ the first of each pair: all intervals hold at once in 95 % of pages."""
+        families = len(pairs) * self.families
+        comparisons = matched_pairs(pairs, self.rule, floor=self.floor, families=families)
+        return [self.ratio(comparison) for comparison in comparisons]
 
     def pairs(self, samples: Sequence[Sample]) -> AllPairs:
         """Every pair compared: all intervals hold at once in 95 % of pages."""
-        return all_pairs(
-            samples,
-            better=self.better,
-            relevant=self.relevant,
-            floor=self.floor,
-            families=self.families,
-        )
+        return Page(samples, self.floor).all_pairs(self.rule, families=self.families)
 
     def places(self, pairs: AllPairs, *, unplaced: int = 0) -> list[Places]:
         """The places that each sample of `pairs` may have; see `rank_sets`."""

@@ -17,6 +17,7 @@ from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text, load_number
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
+from backend.stats.comparison import Rule
 from backend.stats.thresholds import percent
 
 _WITH: dict[Axis, str] = {"version": "with version", "date": "on"}
@@ -67,14 +68,11 @@ def list_changes(
     before, after: the level (geometric mean of the trials) in the metric's unit; ratio: after ÷
     before.
     """
+    rule = Rule(metric.better, relevant)
     return [
         _change(track, change, (metric, axis, relevant))
         for track in tracks
-        for change in find_changes(
-            [trials for _, trials in track.values],
-            better=metric.better,
-            relevant=relevant,
-        )
+        for change in find_changes([trials for _, trials in track.values], rule)
     ]
 
 

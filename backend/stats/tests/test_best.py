@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from backend.stats.best import is_surely_behind
-from backend.stats.comparison import Page
+from backend.stats.comparison import Page, Rule
 from backend.stats.replicates import Observation, Sample
 
 
@@ -19,7 +19,7 @@ def page_of(rng, centres, noises, trials):
 
 def best_of(page, better="higher"):
     """The index of the series that is surely ahead of all others; None where none is."""
-    pairs = page.all_pairs(better=better)
+    pairs = page.all_pairs(Rule(better))
     order = sorted(range(pairs.count), key=lambda index: page.series[index].centre)
     first, *others = order[::-1] if better == "higher" else order
     is_best = all(

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.stats.changes import LEAST_POSITIONS, best_segmentation, find_changes
+from backend.stats.comparison import Rule
 
 levels = st.lists(st.floats(-1, 1), min_size=5, max_size=9)
 
@@ -30,7 +31,7 @@ def test_a_step_is_found_where_it_is_and_of_its_size():
 
 
 def test_the_same_step_of_a_latency_is_a_regression():
-    (found,) = find_changes(series_of(*[0] * 8, *[0.2] * 8), better="lower")
+    (found,) = find_changes(series_of(*[0] * 8, *[0.2] * 8), Rule("lower"))
     assert found.ratio.verdict == "regressed"
 
 
@@ -55,7 +56,7 @@ def test_trials_that_agree_do_not_hide_that_positions_differ_anyway():
 
 
 def test_a_change_that_matters_to_nobody_is_none():
-    assert find_changes(series_of(*[0] * 20, *[0.01] * 20, noise=0.001), relevant=0.02) == []
+    assert find_changes(series_of(*[0] * 20, *[0.01] * 20, noise=0.001), Rule(relevant=0.02)) == []
 
 
 def test_positions_without_trials_are_passed_over():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.stats.comparison import Floor, Page, against_baseline, all_pairs, rank_sets
+from backend.stats.comparison import Floor, Page, Rule, against_baseline, rank_sets
 from backend.stats.contrast import RunVariation
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.replicates import Observation, Sample, estimate
@@ -42,7 +42,7 @@ def test_by_hand():
     assert exp(comparison.value) == pytest.approx(1.62, abs=0.001)
     assert (exp(comparison.low), exp(comparison.high)) == pytest.approx((1.5785, 1.6625), abs=0.001)
     assert (comparison.verdict, comparison.scope) == ("improved", "run")
-    assert compare(base, other, better="lower").verdict == "regressed"
+    assert compare(base, other, rule=Rule("lower")).verdict == "regressed"
 
 
 @given(logs, logs)
@@ -180,7 +180,7 @@ def test_rank_sets_by_hand():
     """Three levels; the two servers in the middle are alike."""
     noise = np.array([-0.01, 0.01, 0.0, 0.005, -0.005])
     samples = [one_run(noise + level, rounds=False) for level in (0.0, 0.5, 0.505, 1.0)]
-    pairs = all_pairs(samples)
+    pairs = Page(samples).all_pairs()
     assert rank_sets(pairs) == [(4, 4), (2, 3), (2, 3), (1, 1)]
     assert rank_sets(pairs, better="lower") == [(1, 1), (2, 3), (2, 3), (4, 4)]
     assert pairs.told_apart(3, 0)
@@ -189,7 +189,7 @@ def test_rank_sets_by_hand():
 
 @given(st.lists(logs, min_size=2, max_size=5))
 def test_every_place_is_possible_for_some_series(values):
-    sets = rank_sets(all_pairs([one_run(each) for each in values]))
+    sets = rank_sets(Page([one_run(each) for each in values]).all_pairs())
     for place in range(1, len(sets) + 1):
         assert any(first <= place <= last for first, last in sets)
 

@@ -3,7 +3,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from backend.stats.comparison import against_baseline
+from backend.stats.comparison import Rule, against_baseline
 from backend.stats.replicates import Observation, Sample
 from backend.stats.workloads import mean_comparison
 
@@ -25,7 +25,7 @@ def test_by_hand():
     assert np.exp(mean.value) == pytest.approx(sqrt(1.5 * 0.75))
     assert mean.precision.error == pytest.approx(comparisons[0].precision.error / sqrt(2))
     assert mean.verdict == "improved"
-    assert mean_comparison(comparisons, better="lower").verdict == "regressed"
+    assert mean_comparison(comparisons, Rule("lower")).verdict == "regressed"
 
 
 def test_one_workload_is_its_comparison():

@@ -19,9 +19,8 @@ from backend.analysis.query.records import LoadedCell
 from backend.noise.estimate import RunMean, run_variation
 from backend.runs.happening import happened_at
 from backend.stats.changes import find_changes
-from backend.stats.comparison import Floor
+from backend.stats.comparison import Floor, Rule
 from backend.stats.replicates import Observation, Sample
-from backend.stats.thresholds import RELEVANT_SHARE
 
 # Two comparisons between runs: a variation from one alone is mostly chance.
 LEAST_FREEDOM = 2
@@ -95,7 +94,7 @@ def _has_two_modes(samples: Sequence[Sample]) -> bool:
 def _last_change(runs: Sequence[Sequence[Observation]], metric: Metric) -> int:
     """The position of the first run of the present level; 0 where the level never changed."""
     positions = [[exp(each.value) for each in observations] for observations in runs]
-    changes = find_changes(positions, better=metric.better, relevant=RELEVANT_SHARE)
+    changes = find_changes(positions, Rule(metric.better))
     return changes[-1].index if changes else 0
 
 

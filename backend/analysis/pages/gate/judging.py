@@ -22,7 +22,7 @@ from backend.analysis.pages.pair.answer import PairFigure
 from backend.analysis.pages.pair.judging import comparable_sample
 from backend.analysis.query.field import Value
 from backend.stats import Ratio
-from backend.stats.comparison import Comparison, Floor, Page, Rule
+from backend.stats.comparison import Comparison, Floor, Rule, matched_pairs
 from backend.stats.replicates import Sample, estimate
 from backend.stats.sample_size import Advice, trials_needed
 
@@ -180,16 +180,10 @@ def _judge_family(
     family: Sequence[Contest], floor: Floor, relevant: float, compared: int
 ) -> Iterator[Judged]:
     """The contests of one requirement at one load, each beside the noise of the others."""
-    page = Page([sample for each in family for sample in each.pair or ()], floor)
-    requirement = family[0].requirement
-    for place, contest in enumerate(family):
-        (comparison,) = page.against(
-            2 * place,
-            [2 * place + 1],
-            better=requirement.metric.better,
-            relevant=expm1(requirement.tolerance),
-            families=compared,
-        )
+    requirement, pairs = family[0].requirement, [each.pair for each in family if each.pair]
+    rule = Rule(requirement.metric.better, expm1(requirement.tolerance))
+    comparisons = matched_pairs(pairs, rule, floor=floor, families=compared)
+    for contest, comparison in zip(family, comparisons, strict=True):
         yield _judge_comparison(contest, comparison, relevant)
 
 
