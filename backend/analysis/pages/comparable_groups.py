@@ -1,6 +1,5 @@
 """The groups of a workspace within which servers can be compared: one workload, like conditions."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -30,9 +29,7 @@ def list_groups(workspace_id: UUID) -> list[ComparableGroup]:
     measured = load_workspace_cells(workspace_id)
     if measured is None:
         return []
-    servers: dict[tuple[str, Conditions], set[str]] = defaultdict(set)
-    for cell in measured.every:
-        servers[cell.workload, cell.conditions].add(cell.server)
+    servers = measured.servers
     largest = sorted(servers, key=lambda key: -len(servers[key]))[:MAX_GROUPS]
     return [_group(measured, key, len(servers[key])) for key in largest]
 

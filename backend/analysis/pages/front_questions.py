@@ -4,7 +4,6 @@ Each is asked of every run of the workspace. A question that these cannot answer
 comparison is not of like with like, says why.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -25,6 +24,7 @@ from backend.analysis.pages.workspace_cells import (
     WorkspaceCells,
     load_workspace_cells,
     newest_versions,
+    sets_by_key,
 )
 from backend.analysis.query.field import number_text
 from backend.runs.among import among
@@ -63,14 +63,18 @@ MAX_LOOKED_AT = 50
 class Question:
     """A question with the comparison that answers it, as the fields of its query; or why none.
 
-    `about` says over what, in a few words.
+    `about` says over what, in a few words. `asked`: the question where it names what it is about.
     """
 
     id: str
-    text: str
-    query: Query | None
+    query: Query | None = None
     about: str = ""
     why_not: str = ""
+    asked: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.asked or _TEXT[self.id]
 
     @property
     def needs(self) -> str:
@@ -83,7 +87,7 @@ def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
     """The seven questions, in the order of the page."""
     measured = load_workspace_cells(workspace_id)
     if measured is None:
-        return [_unanswered(id_, "Nothing was measured yet.") for id_, _ in ALL]
+        return [Question(id_, why_not="Nothing was measured yet.") for id_, _ in ALL]
     check = QuestionCheck(workspace_id, slug)
     questions = (
         _first_answered(_fastest, measured),
@@ -127,16 +131,9 @@ def _checked(question: Question, check: QuestionCheck) -> Question:
     return replace(question, about=", ".join(filter(None, [question.about, offer.limits])))
 
 
-def _unanswered(id_: str, why: str) -> Question:
-    return Question(id_, _TEXT[id_], None, why_not=why)
-
-
 def _most_shared_load(pairs: Iterable[tuple[float | None, str]]) -> float | None:
     """The heaviest of the loads that the most servers were measured at."""
-    servers: dict[float, set[str]] = defaultdict(set)
-    for load, server in pairs:
-        if load is not None:
-            servers[load].add(server)
+    servers = sets_by_key((load, server) for load, server in pairs if load is not None)
     return max(servers, key=lambda load: (len(servers[load]), load), default=None)
 
 
@@ -161,49 +158,45 @@ def _fastest(measured: WorkspaceCells) -> Question:
     servers = {cell.server for cell in cells}
     if load is None or len(servers) < 2:
         why = f"Only one server was measured with {measured.workload}. Measure another one."
-        return _unanswered("fastest", why)
+        return Question("fastest", why_not=why)
     return Question(
         "fastest",
-        f"Which server is fastest at {measured.load_text(load)}?",
         measured.query(cells, **_at(load)),
         f"{_count_servers(servers)}, {measured.workload}",
+        asked=f"Which server is fastest at {measured.load_text(load)}?",
     )
 
 
 def _limits(measured: WorkspaceCells) -> Question:
-    loads: dict[tuple[str, str | None], set[float]] = defaultdict(set)
-    for cell in measured.alike:
-        if cell.load is not None:
-            loads[cell.server, cell.version].add(cell.load)
+    loads = sets_by_key(
+        ((cell.server, cell.version), cell.load) for cell in measured.alike if cell.load is not None
+    )
     load_counts = {key: len(own) for key, own in loads.items() if len(own) >= LEAST_LOADS}
     if not load_counts:
         why = "No server was measured at three or more loads. Measure more loads."
-        return _unanswered("limits", why)
+        return Question("limits", why_not=why)
     cells = [cell for cell in measured.alike if (cell.server, cell.version) in load_counts]
     servers = _count_servers(server for server, _ in load_counts)
     about = f"{servers} over {max(load_counts.values())} loads, {measured.workload}"
-    return Question("limits", _TEXT["limits"], measured.query(cells, view="tradeoff"), about)
+    return Question("limits", measured.query(cells, view="tradeoff"), about)
 
 
 def _distributions(measured: WorkspaceCells) -> Question:
     load, cells = _at_shared_load(cell for cell in measured.alike if cell.has_distribution)
     if not cells:
         why = "The load tool reported percentiles only. Use a tool that writes a histogram."
-        return _unanswered("distributions", why)
+        return Question("distributions", why_not=why)
     servers = _count_servers(cell.server for cell in cells)
-    return Question(
-        "distributions",
-        _TEXT["distributions"],
-        measured.query(cells, view="nines", metric="p99", **_at(load)),
-        f"{servers} at {measured.load_text(load)}, {measured.workload}",
-    )
+    query = measured.query(cells, view="nines", metric="p99", **_at(load))
+    about = f"{servers} at {measured.load_text(load)}, {measured.workload}"
+    return Question("distributions", query, about)
 
 
 def _versions(measured: WorkspaceCells, check: QuestionCheck) -> Question:
     """The newest version of a server against the one before, of the newest runs that allow it."""
     newest = pair = find_version_pair(measured)
     if newest is None:
-        return _unanswered("versions", _why_no_versions(measured))
+        return Question("versions", why_not=_why_no_versions(measured))
     left_out: list[str] = []
     while pair is not None and len(left_out) <= MAX_LEFT_OUT:
         offer = check.offer(pair.query)
@@ -221,8 +214,8 @@ def _versions(measured: WorkspaceCells, check: QuestionCheck) -> Question:
 def _of_pair(pair: VersionPair, left_out: Sequence[str]) -> Question:
     before = "the version before" if pair.is_direct else "an earlier version"
     about = f"{pair.newest} against {pair.previous}, {before}, at {pair.place}"
-    text = f"Did {pair.server} get slower?"
-    return Question("versions", text, pair.query, ", ".join([about, *left_out]))
+    asked = f"Did {pair.server} get slower?"
+    return Question("versions", pair.query, ", ".join([about, *left_out]), asked=asked)
 
 
 def _date_of(run_id: UUID) -> str:
@@ -247,18 +240,15 @@ def _hardware(measured: WorkspaceCells) -> Question:
     load, cells = _on_several_hosts(alike)
     if not cells:
         why = "No server version was measured on two known hosts at the same load."
-        return _unanswered("hardware", why)
+        return Question("hardware", why_not=why)
     servers = {cell.server for cell in cells}
     base = {f: value for f, value in measured.base_query.items() if f not in ("host", "client")}
     newest = newest_versions(cells, [cell for cell in alike if cell.server in servers])
     panels: Query = {"server": tuple(sorted(servers)), "facet": "server"}
     hosts = f"{len({cell.host for cell in cells})} hosts"
-    return Question(
-        "hardware",
-        _TEXT["hardware"],
-        {**base, **newest, **panels, **_at(load)},
-        f"{_count_servers(servers)} on {hosts} at {measured.load_text(load)}, {measured.workload}",
-    )
+    where = f"on {hosts} at {measured.load_text(load)}, {measured.workload}"
+    query = {**base, **newest, **panels, **_at(load)}
+    return Question("hardware", query, f"{_count_servers(servers)} {where}")
 
 
 def _of_every_host(measured: WorkspaceCells) -> list[CellSummary]:
@@ -274,10 +264,9 @@ def _of_every_host(measured: WorkspaceCells) -> list[CellSummary]:
 
 def _on_several_hosts(cells: Sequence[CellSummary]) -> tuple[float | None, list[CellSummary]]:
     """The cells at one load whose server and version were measured there on several hosts."""
-    hosts: dict[tuple[str, str | None, float | None], set[str]] = defaultdict(set)
-    for cell in cells:
-        if cell.host:
-            hosts[cell.server, cell.version, cell.load].add(cell.host)
+    hosts = sets_by_key(
+        ((cell.server, cell.version, cell.load), cell.host) for cell in cells if cell.host
+    )
     moved = {key for key, own in hosts.items() if len(own) > 1}
     load = _most_shared_load((load, server) for server, _, load in moved)
     return load, [
@@ -293,14 +282,10 @@ def _cost(measured: WorkspaceCells) -> Question:
     found = _first_with_cpu_time([measured]) or _first_with_cpu_time(list(others))
     if found is None:
         why = "The CPU time of the servers is unknown. The agent measures servers that it starts."
-        return _with_bound(_unanswered("cost", why), len(measured.axes))
+        return _with_bound(Question("cost", why_not=why), len(measured.axes))
     load, cells = _at_shared_load(found.alike)
-    return Question(
-        "cost",
-        _TEXT["cost"],
-        found.query(cells, metric="cpu_per_1k", **_at(load)),
-        f"CPU-seconds per 1,000 requests at {found.load_text(load)}, {found.workload}",
-    )
+    about = f"CPU-seconds per 1,000 requests at {found.load_text(load)}, {found.workload}"
+    return Question("cost", found.query(cells, metric="cpu_per_1k", **_at(load)), about)
 
 
 def _first_with_cpu_time(candidates: Sequence[WorkspaceCells]) -> WorkspaceCells | None:
@@ -334,14 +319,14 @@ def _distance_at_load(measured: WorkspaceCells, check: QuestionCheck) -> Questio
     query = measured.query(cells, **_at(load))
     has_several = len({cell.server for cell in cells}) > 1
     if has_several and check.offer(query).why_not:
-        return Question("distance", _TEXT["distance"], query)
+        return Question("distance", query)
     baseline = _baseline(query, check) if has_several else None
     if baseline is None:
         why = "No two servers can be ranked against each other at the same load."
-        return _unanswered("distance", why)
+        return Question("distance", why_not=why)
     series, label = baseline
     about = f"relative to {label} at {measured.load_text(load)}, {measured.workload}"
-    return Question("distance", _TEXT["distance"], {**query, "baseline": series}, about)
+    return Question("distance", {**query, "baseline": series}, about)
 
 
 def _distance_by_workload(measured: WorkspaceCells, cells: Sequence[CellSummary]) -> Question:
@@ -354,14 +339,12 @@ def _distance_by_workload(measured: WorkspaceCells, cells: Sequence[CellSummary]
         "facet": "workload",
         "view": "ratios",
     }
-    return Question("distance", _TEXT["distance"], query, about)
+    return Question("distance", query, about)
 
 
 def _shared_workloads(cells: Iterable[CellSummary]) -> set[str]:
     """The workloads that more than one server was measured with."""
-    servers: dict[str, set[str]] = defaultdict(set)
-    for cell in cells:
-        servers[cell.workload].add(cell.server)
+    servers = sets_by_key((cell.workload, cell.server) for cell in cells)
     return {workload for workload, own in servers.items() if len(own) > 1}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from backend.analysis.pages.workspace_cells import (
     Query,
     Variant,
     WorkspaceCells,
+    sets_by_key,
 )
 from backend.analysis.query.compare_query import MAX_LENGTH, MAX_VALUES
 from backend.analysis.query.field import UNKNOWN, number_text
@@ -92,10 +92,7 @@ def find_server_of_versions(measured: WorkspaceCells) -> tuple[str, str] | None:
 
 def _known_versions(cells: Iterable[CellSummary]) -> dict[str, list[str]]:
     """The known versions of each server in their order."""
-    versions: dict[str, set[str]] = defaultdict(set)
-    for cell in cells:
-        if cell.version:
-            versions[cell.server].add(cell.version)
+    versions = sets_by_key((cell.server, cell.version) for cell in cells if cell.version)
     return {server: sorted(own, key=natural) for server, own in versions.items()}
 
 
@@ -103,11 +100,11 @@ def _places_of_newest(
     cells: Iterable[CellSummary], known_versions: dict[str, list[str]]
 ) -> dict[_Place, list[str]]:
     """The versions in their order at each place with the newest of its server and another one."""
-    versions: dict[_Place, set[str]] = defaultdict(set)
-    for cell in cells:
-        if cell.version and cell.load is not None:
-            place = _Place(cell.workload, cell.conditions, cell.server, cell.variant, cell.load)
-            versions[place].add(cell.version)
+    versions = sets_by_key(
+        (_Place(cell.workload, cell.conditions, cell.server, cell.variant, cell.load), cell.version)
+        for cell in cells
+        if cell.version and cell.load is not None
+    )
     return {
         place: sorted(own, key=natural)
         for place, own in versions.items()

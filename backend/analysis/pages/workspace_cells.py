@@ -25,7 +25,8 @@ Query = Mapping[str, str | tuple[str, ...]]
 # What must be alike before servers are held against each other, as the fields of a query.
 CONDITIONS = ("host", "client", "tool", "loop")
 Conditions = tuple[str | None, ...]
-T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Variant(NamedTuple):
@@ -85,6 +86,11 @@ class WorkspaceCells:
         """The cells of the workload under the conditions."""
         return tuple(cell for cell in self.of_workload if cell.conditions == self.conditions)
 
+    @property
+    def servers(self) -> dict[tuple[str, Conditions], set[str]]:
+        """The servers measured with each workload under each conditions."""
+        return sets_by_key(((cell.workload, cell.conditions), cell.server) for cell in self.every)
+
     def under(self, workload: str, conditions: Conditions) -> WorkspaceCells:
         """The same cells, for questions about another workload or other conditions."""
         axis = self.axes[workload, conditions]
@@ -93,9 +99,7 @@ class WorkspaceCells:
     def others(self) -> Iterator[WorkspaceCells]:
         """The same cells, for questions about each other workload under each other conditions, with
         the most servers first."""
-        servers: dict[tuple[str, Conditions], set[str]] = defaultdict(set)
-        for cell in self.every:
-            servers[cell.workload, cell.conditions].add(cell.server)
+        servers = self.servers
         servers.pop((self.workload, self.conditions), None)
         for key in sorted(servers, key=lambda key: -len(servers[key])):
             yield self.under(*key)
@@ -137,6 +141,14 @@ class WorkspaceCells:
         return f"{text} req/s offered"
 
 
+def sets_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, set[V]]:
+    """The values that each key is paired with, in the order of the keys."""
+    sets: dict[K, set[V]] = defaultdict(set)
+    for key, value in pairs:
+        sets[key].add(value)
+    return sets
+
+
 def load_workspace_cells(workspace_id: UUID) -> WorkspaceCells | None:
     """Every load point of the workspace; None where nothing was measured."""
     rows = _newest_first(_rows(workspace_id))
@@ -154,13 +166,13 @@ def load_workspace_cells(workspace_id: UUID) -> WorkspaceCells | None:
 def _axes(
     rows: Iterable[_Row], conditions: Mapping[UUID, Conditions]
 ) -> dict[tuple[str, Conditions], str]:
-    loads: dict[tuple[str, Conditions], list[tuple[str, int | None, float | None]]] = defaultdict(
-        list
-    )
+    alike: dict[tuple[str, Conditions], list[_Row]] = defaultdict(list)
     for row in rows:
-        key = row.workload, conditions[row.series]
-        loads[key].append((row.loop, row.connections, row.rate_rps))
-    return {key: load_axis(alike) for key, alike in loads.items()}
+        alike[row.workload, conditions[row.series]].append(row)
+    return {
+        key: load_axis((row.loop, row.connections, row.rate_rps) for row in own)
+        for key, own in alike.items()
+    }
 
 
 def _conditions(rows: Sequence[_Row]) -> dict[UUID, Conditions]:
@@ -231,11 +243,9 @@ def _summary(
     )
 
 
-def _widest(pairs: Iterable[tuple[T, str]]) -> T:
+def _widest(pairs: Iterable[tuple[K, str]]) -> K:
     """What most servers were measured with; of equals the first, which is of the newest run."""
-    servers: dict[T, set[str]] = defaultdict(set)
-    for key, server in pairs:
-        servers[key].add(server)
+    servers = sets_by_key(pairs)
     return max(servers, key=lambda key: len(servers[key]))
 
 
