@@ -18,6 +18,7 @@ from backend.analysis.loading.selection import (
     load_condition,
     require_recorded,
     select,
+    series_filters,
 )
 from backend.analysis.loading.series_cache import Catalogue
 from backend.analysis.loading.validation import load_spelling, require_loads
@@ -56,11 +57,7 @@ class Listed:
             for id_, trials in counts.series.items()
             if (position := catalogue.position_by_id.get(id_)) is not None
         }
-        self._wanted = {
-            name: frozenset(wanted)
-            for name, wanted in query.filters.items()
-            if FIELDS[name].level == "series"
-        }
+        self._wanted = series_filters(query)
         self._left: dict[str, Mapping[int, int]] = {}
 
     def count(self, field: Field) -> Mapping[str, int]:
@@ -153,19 +150,9 @@ def _count(query: CompareQuery, selection: Selection, run_ids: list[str]) -> Cou
 def _counts(rows: Iterable[Sequence[Any]]) -> Counts:
     series, loads, runs = {}, {}, {}
     cells = trials = left = 0
-    for (
-        id_,
-        connections,
-        rate,
-        run,
-        no_series,
-        no_run,
-        of_series,
-        of_load,
-        of_run,
-        whole,
-        n,
-    ) in rows:
+    for row in rows:
+        id_, connections, rate, run, no_series, no_run = row[:6]
+        of_series, of_load, of_run, whole, n = row[6:]
         if not no_series:
             series[id_] = int(of_series)
         elif not no_run:

@@ -97,7 +97,7 @@ def select(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Selection
     query = replace_former_names(query, catalogues)
     with asking(query):
         require_values(query, catalogues)
-    filters = _series_filters(query)
+    filters = series_filters(query)
     chosen = [series for catalogue in catalogues for series in _matching(catalogue, filters)]
     return Selection(
         query=query,
@@ -137,7 +137,8 @@ def require_recorded(selection: Selection, loaded: Collection[uuid.UUID] = ()) -
         raise NotVisible(f"There is no run {min(missing)}, or it is not shared with you.")
 
 
-def _series_filters(query: CompareQuery) -> dict[str, frozenset[str]]:
+def series_filters(query: CompareQuery) -> dict[str, frozenset[str]]:
+    """By field, the values that a query keeps of the fields of series."""
     return {
         name: frozenset(values)
         for name, values in query.filters.items()

@@ -4,11 +4,10 @@ They are few beside the cells (thousands where there are millions of trials), an
 facet and label is about them: choosing among them here costs no statement.
 """
 
-import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from django.db.models import Q
 
@@ -84,7 +83,7 @@ class Catalogue:
     def called(self, field: Field, spelling: str) -> Set[str]:
         """The value with this text or, if there is none, the values with this slug."""
         if field.id not in self._called:
-            texts = {text for of_series in self.texts(field) for text in of_series}
+            texts = self.positions(field)
             called: dict[str, set[str]] = {}
             for text in texts:
                 called.setdefault(slug_of(text), set()).add(text)
@@ -111,10 +110,6 @@ class Catalogue:
     def position_by_id(self) -> Mapping[str, int]:
         """The position of each series by the text of its id, which is hashed faster than a UUID."""
         return {str(series.id): position for position, series in enumerate(self.series)}
-
-
-_kept: dict[tuple[uuid.UUID, int], Catalogue] = {}
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,20 +151,13 @@ def load_settings(
     ]
 
 
-def get_catalogue(tenant: WorkspaceSettings) -> Catalogue:
+def get_catalogue(workspace: WorkspaceSettings) -> Catalogue:
     """Every series of a workspace."""
-    key = tenant.id, tenant.data_version
-    if (cached := _kept.get(key)) is not None:
-        return cached
-    fresh = _load(tenant.id)
-    with _lock:
-        _kept[key] = fresh
-        for old in list(_kept)[: max(0, len(_kept) - MAX_KEPT)]:
-            del _kept[old]
-    return fresh
+    return _load(workspace.id, workspace.data_version)
 
 
-def _load(workspace_id: uuid.UUID) -> Catalogue:
+@lru_cache(maxsize=MAX_KEPT)
+def _load(workspace_id: uuid.UUID, _data_version: int) -> Catalogue:
     own = Q(workspace=workspace_id)
     names = FormerNames(FormerName.objects.filter(own).values_list("kind", "former", "current"))
     servers = {row.pk: _server(row, names) for row in Server.objects.filter(own)}
@@ -242,5 +230,4 @@ def load_host(host: Host, names: FormerNames = NO_FORMER_NAMES) -> LoadedHost:
 
 def forget() -> None:
     """Empty the cache."""
-    with _lock:
-        _kept.clear()
+    _load.cache_clear()

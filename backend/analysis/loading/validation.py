@@ -118,12 +118,7 @@ def _require_spelled(
 ) -> None:
     for value in values:
         if not any(catalogue.has(field, value) for catalogue in catalogues):
-            texts = {
-                text
-                for catalogue in catalogues
-                for of_series in catalogue.texts(field)
-                for text in of_series
-            }
+            texts = {text for catalogue in catalogues for text in catalogue.positions(field)}
             raise UnknownValue(name, value, texts - {UNKNOWN})
 
 
