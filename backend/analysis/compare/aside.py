@@ -1,10 +1,8 @@
 """What an answer leaves aside: series without a figure, and series that are too noisy to place."""
 
-from collections.abc import Sequence
-
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ranking import Ranking
-from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, more_series
+from backend.analysis.grouping.sweep import join_series
 
 
 def aside_of(gathered: Gathered, ranking: Ranking) -> str | None:
@@ -25,25 +23,20 @@ def _noisy(ranking: Ranking) -> str | None:
     if not labels:
         return None
     verb = "is" if len(labels) == 1 else "are"
-    return f"{_listed(labels)} {verb} also behind, but too noisy to say by how much."
+    return f"{join_series(labels, ', ')} {verb} also behind, but too noisy to say by how much."
 
 
 def _uncompared(ranking: Ranking) -> str | None:
     rows = [row for row in ranking.rows if row.unranked is not None]
     if not rows or not ranking.ranked:
         return None
-    reasons = {row.unranked for row in rows}
+    labels, reasons = [row.entrant.label for row in rows], {row.unranked for row in rows}
     reason = reasons.pop() if len(reasons) == 1 else "The ranking gives each reason."
-    return f"Not compared: {_listed([row.entrant.label for row in rows])}. {reason}"
+    return f"Not compared: {join_series(labels, ', ')}. {reason}"
 
 
 def _unread(gathered: Gathered) -> str | None:
     labels = list(dict.fromkeys(row.label for row in gathered.missing))
     if not labels:
         return None
-    return f"Not read: {_listed(labels)}. No output could be read."
-
-
-def _listed(labels: Sequence[str]) -> str:
-    more = more_series(len(labels) - MAX_SERIES_NAMED)
-    return ", ".join([*labels[:MAX_SERIES_NAMED], *more])
+    return f"Not read: {join_series(labels, ', ')}. No output could be read."

@@ -10,10 +10,9 @@ from backend.analysis import figures
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, plain_load
 from backend.analysis.grouping.sweep import (
-    MAX_SERIES_NAMED,
     Sweep,
+    join_series,
     load_of,
-    more_series,
     throughput_at,
     unmeasured,
 )
@@ -87,7 +86,7 @@ def _bounded(point: Point) -> Bounded:
 def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
     """The point of the highest measured load with p99 of at most `limit`; None where none is."""
     highest = highest_under([_bounded(point) for point in sweep.points], limit)
-    return next((point for point in sweep.points if point.x == highest.x), None)
+    return None if highest.x is None else sweep.at(highest.x)
 
 
 def why_over(point: Point, limit: float) -> str | None:
@@ -194,8 +193,7 @@ def capacity_headline(
         best, *others = best_first
         others.sort(key=lambda row: row.sweep.group.id != baseline)
         best_first = [best, *others]
-    texts = [_capacity_text(row, axis, metric) for row in best_first[:MAX_SERIES_NAMED]]
-    listed = "; ".join([*texts, *more_series(len(best_first) - MAX_SERIES_NAMED)])
+    listed = join_series([_capacity_text(row, axis, metric) for row in best_first])
     return f"With p99 under {time_text(limit_us)}: {listed}"
 
 

@@ -11,7 +11,7 @@ from backend.analysis.compare.beside import Beside
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.ranking import Contest, Ranking, Row
 from backend.analysis.grouping.measures import Measure
-from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, more_series
+from backend.analysis.grouping.sweep import join_series
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text, interval_text, time_text
@@ -139,10 +139,7 @@ def _explain_no_places(ranking: Ranking, place: str) -> str:
 def unknown_limits_text(ranking: Ranking) -> str | None:
     """`p99 of nginx 1.27 is unknown`: what hides whether the limit is kept; None where nothing."""
     labels = [entrant.label for entrant in ranking.unknown_limits]
-    if not labels:
-        return None
-    listed = ", ".join([*labels[:MAX_SERIES_NAMED], *more_series(len(labels) - MAX_SERIES_NAMED)])
-    return f"p99 of {listed} is unknown"
+    return f"p99 of {join_series(labels, ', ')} is unknown" if labels else None
 
 
 def explain_only(ranking: Ranking, axis: str) -> str | None:

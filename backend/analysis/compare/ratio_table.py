@@ -17,7 +17,7 @@ from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
+from backend.analysis.grouping.sweep import Sweep, join_series
 from backend.analysis.query.natural_order import natural
 from backend.analysis.record import record_of
 from backend.stats import Ratio
@@ -96,8 +96,7 @@ class RatioTable:
         if not means:
             return None
         means.sort(key=lambda pair: -abs(log(pair[1].value or 1)))
-        texts = [f"{row} {ratio_text(mean)}" for row, mean in means[:MAX_SERIES_NAMED]]
-        listed = "; ".join([*texts, *more_series(len(means) - MAX_SERIES_NAMED)])
+        listed = join_series([f"{row} {ratio_text(mean)}" for row, mean in means])
         over = f"over {len(self.common)} workloads{_common_scope(mean for _, mean in means)}"
         return f"{metric} {over}, relative to {self.baseline}: {listed}"
 

@@ -9,10 +9,9 @@ from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.points import Point, plain_load
 from backend.analysis.grouping.sweep import (
-    MAX_SERIES_NAMED,
     Sweep,
+    join_series,
     load_of,
-    more_series,
     throughput_at,
     unmeasured,
 )
@@ -165,8 +164,7 @@ def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
     if not rows:
         return "No series was measured over several loads, so there is no saturation point"
     ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
-    texts = [_knee_text(row, axis) for row in ordered[:MAX_SERIES_NAMED]]
-    return "; ".join([*texts, *more_series(len(ordered) - MAX_SERIES_NAMED)])
+    return join_series([_knee_text(row, axis) for row in ordered])
 
 
 def saturation_doubts(rows: Sequence[SaturationRow]) -> list[Reason]:

@@ -13,7 +13,7 @@ from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.grouping import TrendAxis as Axis
 from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
+from backend.analysis.grouping.sweep import Sweep, join_series
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text, load_number
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
@@ -133,7 +133,10 @@ def trend_headline(
     if (text := _no_trend_text(tracks, metric=metric, axis=axis)) is not None:
         return text
     step = _largest_step(tracks, metric=metric, relevant=relevant)
-    return f"{step}{'; '.join(_unchanged_texts(tracks, metric=metric, axis=axis))}"
+    by_length = sorted(tracks, key=lambda track: -track.known)
+    return (
+        f"{step}{join_series([_unchanged_text(each, _name(metric), axis) for each in by_length])}"
+    )
 
 
 def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> str | None:
@@ -151,14 +154,8 @@ def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> st
     return f"No trend yet: {most.label} was measured {_WITH[axis]} {place} only, {figure}"
 
 
-def _unchanged_texts(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> list[str]:
-    """For each series, the longest first: that no change was found, or that none could be found."""
-    by_length = sorted(tracks, key=lambda track: -track.known)
-    texts = [_unchanged_text(track, _name(metric), axis) for track in by_length[:MAX_SERIES_NAMED]]
-    return texts + more_series(len(tracks) - MAX_SERIES_NAMED)
-
-
 def _unchanged_text(track: Track, name: str, axis: Axis) -> str:
+    """That no change was found in a series, or that none could be found."""
     many = _MANY[axis]
     if track.known < LEAST_POSITIONS:
         return (

@@ -1,6 +1,6 @@
 """A series with its points, and what several views read of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from backend.analysis.grouping.grouping import SeriesGroup
@@ -33,9 +33,11 @@ def load_of(point: Point) -> float:
     return float(point.x or 0)
 
 
-def more_series(count: int) -> list[str]:
-    """`17 more series`, where a sentence does not name them; nothing for none."""
-    return [f"{count} more series"] if count > 0 else []
+def join_series(texts: Sequence[str], separator: str = "; ") -> str:
+    """`nginx; caddy; haproxy; 17 more series`: texts of series in a sentence, three at most."""
+    more = len(texts) - MAX_SERIES_NAMED
+    counted = [f"{more} more series"] if more > 0 else []
+    return separator.join([*texts[:MAX_SERIES_NAMED], *counted])
 
 
 def unmeasured(loads: Iterable[float], low: float | None, high: float | None) -> list[float]:
