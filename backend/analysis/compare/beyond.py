@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from backend.analysis.compare.comparability import judge_comparability
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ranking import Entrant, Row, in_rank_order
-from backend.analysis.grouping.fired_checks import undismissed_checks
 from backend.analysis.grouping.grouping import SeriesGroup
 from backend.analysis.grouping.points import point_of
 from backend.analysis.grouping.series import MAX_SERIES
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import shown
-from backend.runs.checks import withheld_metrics
 
 NOT_COMPARED = f"Not among the best {MAX_SERIES}, so it is not compared."
 
@@ -54,5 +52,4 @@ def _is_alike(gathered: Gathered, groups: Sequence[SeriesGroup]) -> bool:
 
 def _entrant(gathered: Gathered, group: SeriesGroup, place: Value) -> Entrant:
     point = point_of(place, group.points[place], {}, shown(gathered.query.metric))
-    withheld = withheld_metrics(undismissed_checks(point, gathered.dismissals))
-    return Entrant(group.id, group.label, point, withheld, gathered.query.limit)
+    return gathered.entrant(Sweep(group, (point,)), point)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, expm1
 
-from backend.analysis.compare.advice import PART_THE_MODES
+from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.grouping.measures import trial_values
@@ -19,7 +19,7 @@ from backend.analysis.pages.gate.answer import GateNoise, GateVerdict
 from backend.analysis.pages.gate.history import History, Level, variation_floor
 from backend.analysis.pages.gate.requirements import Requirement
 from backend.analysis.pages.pair.answer import PairFigure
-from backend.analysis.pages.pair.judging import comparable_sample
+from backend.analysis.pages.pair.judging import comparable_sample, figure_of_measure
 from backend.analysis.query.field import Value
 from backend.stats import Ratio
 from backend.stats.comparison import Comparison, Floor, Rule, matched_pairs
@@ -79,10 +79,7 @@ class Judged:
 
     @property
     def candidate(self) -> PairFigure:
-        measure = self.contest.point.metrics[self.contest.requirement.metric.id]
-        return PairFigure(
-            value=measure.value, low=measure.low, high=measure.high, step=measure.step
-        )
+        return figure_of_measure(self.contest.point.metrics[self.contest.requirement.metric.id])
 
 
 def figure_of(sample: Sample) -> PairFigure:
@@ -115,7 +112,7 @@ def _contest(
     sweep, point = at
     metric = requirement.metric
     if not history.sweeps:
-        reason = _sentence("; ".join(history.comparability.reasons))
+        reason = as_sentence("; ".join(history.comparability.reasons))
         return Contest(requirement, sweep, point, None, None, reason)
     is_failing = point.failing and not all(each.failing for _, each in history.points(point.x))
     why = gathered.entrant(sweep, point).unranked(metric.id)
@@ -221,7 +218,7 @@ def _trial_counts(contest: Contest) -> TrialCounts | None:
 def _advise(comparison: Comparison, requirement: Requirement) -> tuple[str, Advice | None]:
     """What would settle it: in a sentence, or a number of runs or trials."""
     if comparison.has_two_modes:
-        return _sentence(PART_THE_MODES), None
+        return as_sentence(PART_THE_MODES), None
     return "", trials_needed(comparison, relevant=expm1(requirement.tolerance))
 
 
@@ -253,8 +250,3 @@ def _against_limit(requirement: Requirement, low: float, high: float) -> GateVer
     if is_kept:
         return "unchanged"
     return "regressed" if is_broken else "too_noisy"
-
-
-def _sentence(text: str) -> str:
-    """With a capital and a full stop."""
-    return f"{text[:1].upper()}{text[1:]}."

@@ -71,9 +71,10 @@ class JudgedPair:
 
 
 def _figure(point: Point | None, metric: str) -> PairFigure | None:
-    if point is None:
-        return None
-    measure = point.metrics[metric]
+    return None if point is None else figure_of_measure(point.metrics[metric])
+
+
+def figure_of_measure(measure: Measure) -> PairFigure:
     return PairFigure(value=measure.value, low=measure.low, high=measure.high, step=measure.step)
 
 
