@@ -11,7 +11,6 @@ from backend.analysis.loading.rows import MAX_RUNS
 from backend.analysis.loading.selection import select
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery, QueryError
-from backend.errors import LoadsheetError
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import saved_query
@@ -40,10 +39,9 @@ def may_tell_newer_runs(result_set: ResultSet, readable: Container[uuid.UUID]) -
 def count_newer_runs(result_sets: Sequence[ResultSet]) -> dict[uuid.UUID, int | None]:
     """By primary key, what `newer_runs` says of each: runs are read once, and equal queries asked
     once."""
-    newest = {
-        workspace_id: _Newest(workspace_id, min(each.created_at for each in of_workspace))
-        for workspace_id, of_workspace in _by_workspace(result_sets).items()
-    }
+    newest_first = sorted(result_sets, key=lambda each: each.created_at, reverse=True)
+    since = {each.workspace_id: each.created_at for each in newest_first}
+    newest = {workspace_id: _Newest(workspace_id, since[workspace_id]) for workspace_id in since}
     return {each.pk: _count(each, newest[each.workspace_id]) for each in result_sets}
 
 
@@ -51,13 +49,6 @@ def matching_since(result_set: ResultSet) -> list[uuid.UUID]:
     """Matching runs recorded since, at most MOST. Raises QueryError for a query of another time."""
     newest = _Newest(result_set.workspace_id, result_set.created_at)
     return newest.matching_since(result_set)
-
-
-def _by_workspace(result_sets: Iterable[ResultSet]) -> dict[uuid.UUID, list[ResultSet]]:
-    grouped: dict[uuid.UUID, list[ResultSet]] = {}
-    for result_set in result_sets:
-        grouped.setdefault(result_set.workspace_id, []).append(result_set)
-    return grouped
 
 
 def _count(result_set: ResultSet, newest: _Newest) -> int | None:
@@ -85,9 +76,8 @@ class _Newest:
         since = result_set.created_at
         if all(recorded_at <= since for recorded_at in self._recorded_at.values()):
             return []
-        try:
-            query = _query_without_runs(result_set)
-        except _NamesItsRuns:
+        query = _query_without_runs(result_set)
+        if query is None:
             return []
         return [pk for pk in self._matching(query) if self._recorded_at[pk] > since]
 
@@ -113,16 +103,13 @@ def _matching(query: CompareQuery | None, workspace_id: uuid.UUID) -> list[uuid.
     return []
 
 
-class _NamesItsRuns(LoadsheetError):
-    """A live query that names its runs never shows another run."""
-
-
-def _query_without_runs(result_set: ResultSet) -> CompareQuery:
+def _query_without_runs(result_set: ResultSet) -> CompareQuery | None:
+    """None for a live query that names its runs: it never shows another run."""
     query = saved_query(result_set)
     if not query.run_ids:
         return query
     if not result_set.is_frozen:
-        raise _NamesItsRuns
+        return None
     all_series = read_figures(result_set.frozen_snapshot()["figures"]).series
     return query.with_filters(
         run=(),
