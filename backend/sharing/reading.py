@@ -53,9 +53,14 @@ class Reading:
     @cached_property
     def document(self) -> dict[str, Any]:
         """The content of /s/<id>.json."""
-        if self.result_set.is_frozen:
-            return self.result_set.frozen_snapshot()
-        return _live_document(self.result_set, self.viewer)
+        shown = self.result_set
+        if shown.is_frozen:
+            return shown.frozen_snapshot()
+        # As the comparison page gets the figures, from its cache while nothing changed.
+        figures = compare_as_json(
+            saved_query(shown), workspace_ids=[shown.workspace_id], viewer=self.viewer
+        )
+        return document_of(shown, figures_of_json(figures), id_=shown.link)
 
     @cached_property
     def figures(self) -> Figures:
@@ -77,14 +82,3 @@ class Reading:
         """The bytes of /s/<id>.json; those of a frozen set have its SHA-256."""
         snapshot = self.result_set.snapshot
         return canonical_json(self.document) if snapshot is None else bytes(snapshot)
-
-
-def _live_document(result_set: ResultSet, viewer: str) -> dict[str, Any]:
-    figures = _current_figures(saved_query(result_set), result_set.workspace_id, viewer)
-    return document_of(result_set, figures, id_=result_set.link)
-
-
-def _current_figures(query: CompareQuery, workspace_id: uuid.UUID, viewer: str) -> Figures:
-    """The figures as the comparison page gets them, from its cache while nothing changed."""
-    cached = compare_as_json(query, workspace_ids=[workspace_id], viewer=viewer)
-    return figures_of_json(cached)
