@@ -21,7 +21,6 @@ from backend.runs.models import Cell, Run, Series
 from backend.runs.text_search import Searched, runs_measuring
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 
-KINDS = ("result-sets", "runs", "workspaces")
 MAX_WORDS = 8
 MAX_QUERY = 100
 
@@ -50,10 +49,9 @@ def directory_page(kind: str, query: str = "", *, after: str = "", limit: int) -
     """
     if kind not in KINDS:
         raise BadSearch(f"kind: got “{kind[:40]}”, expected {' or '.join(KINDS)}.")
-    words = _words(query)
-    rows = _ROWS_OF[kind](words)
-    page = page_by_time(rows, "created_at", after=after, limit=limit)
-    return Page(_LISTED[kind](page.rows), page.next)
+    find_rows, list_entries = _KINDS[kind]
+    page = page_by_time(find_rows(_words(query)), "created_at", after=after, limit=limit)
+    return Page(list_entries(page.rows), page.next)
 
 
 def _words(query: str) -> list[str]:
@@ -122,13 +120,13 @@ def _public_name(workspace: Workspace) -> str | None:
     return workspace.name if workspace.is_public else None
 
 
-_ROWS_OF: dict[str, Callable[[Sequence[str]], QuerySet[Any]]] = {
-    "result-sets": _result_sets,
-    "runs": _runs,
-    "workspaces": _workspaces,
+# By kind, its rows that have every word, and its entries.
+_KINDS: dict[
+    str,
+    tuple[Callable[[Sequence[str]], QuerySet[Any]], Callable[[Sequence[Any]], list[Listed]]],
+] = {
+    "result-sets": (_result_sets, _listed_result_sets),
+    "runs": (_runs, _listed_runs),
+    "workspaces": (_workspaces, _listed_workspaces),
 }
-_LISTED: dict[str, Callable[[Sequence[Any]], list[Listed]]] = {
-    "result-sets": _listed_result_sets,
-    "runs": _listed_runs,
-    "workspaces": _listed_workspaces,
-}
+KINDS = tuple(_KINDS)
