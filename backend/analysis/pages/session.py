@@ -19,20 +19,14 @@ from backend.stats import Histogram
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One agent's part of a trial; times are seconds since 1970 by the service's clock."""
+    """One agent's part of a trial."""
 
     run: UUID
     trial: UUID
     host: str
-    began_s: float
-    ended_s: float
     completed_in_overlap: float
     is_even: bool  # no time series: its requests are taken to be spread evenly
-    skew_s: float  # after the first of them
-
-    @property
-    def skew_ms(self) -> float:
-        return self.skew_s * 1000
+    skew_ms: float  # after the first of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +134,7 @@ def _with_figures(joint: JointTrial, trials: Sequence[Trial]) -> JointTrial:
     )
 
 
+# Seconds since 1970 by the service's clock.
 Span = tuple[float, float]
 
 
@@ -168,11 +163,9 @@ def _shares(
             run=trial.run_id,
             trial=trial.pk,
             host=hosts[trial.run_id],
-            began_s=span[0],
-            ended_s=span[1],
             completed_in_overlap=_completed(trial, began_s - span[0], ended_s - span[0]),
             is_even=_slices(trial) is None,
-            skew_s=span[0] - earliest_s,
+            skew_ms=(span[0] - earliest_s) * 1000,
         )
         for trial, span in placed
     )
