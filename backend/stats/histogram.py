@@ -128,10 +128,6 @@ class Histogram:
             merged.clipped += histogram.clipped
         return merged
 
-    def merge(self, *others: Histogram) -> Histogram:
-        """This histogram with `others`, as a new one."""
-        return Histogram.merge_all([self, *others])
-
     @property
     def min_us(self) -> float | None:
         """The smallest latency, within the precision; None when empty."""

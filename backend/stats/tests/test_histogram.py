@@ -24,9 +24,10 @@ def figures(histogram):
 @given(latencies, latencies, latencies)
 def test_merging_is_associative_commutative_and_keeps_counts(a, b, c):
     one, two, three = of(a), of(b), of(c)
-    left = one.merge(two).merge(three)
-    assert figures(left) == figures(one.merge(two.merge(three)))
-    assert figures(left) == figures(three.merge(two, one))
+    merge = Histogram.merge_all
+    left = merge([merge([one, two]), three])
+    assert figures(left) == figures(merge([one, merge([two, three])]))
+    assert figures(left) == figures(merge([three, two, one]))
     assert figures(left) == figures(of(a + b + c))
     assert left.count == len(a) + len(b) + len(c)
 
