@@ -2,11 +2,10 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from backend.analysis.compare.gathering import Gathered, gather
-from backend.analysis.compare.headline import write_headline
+from backend.analysis.compare.headline import Headline, write_headline
 from backend.analysis.compare.overall import answer_of_panels
 from backend.analysis.compare.panels import judge_panels
 from backend.analysis.compare.ranking import rank
@@ -21,18 +20,10 @@ from backend.runs.transactions import repeatable_read
 MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RunAnswer:
-    """`sentence`: without a full stop. `margin`: by how much, or why; empty where that is said."""
-
-    sentence: str
-    margin: str = ""
-
-
 @repeatable_read()
 def answer_run(
     run_id: uuid.UUID, summary: Sequence[Mapping[str, Any]], *, workspace_ids: Sequence[uuid.UUID]
-) -> RunAnswer | None:
+) -> Headline | None:
     """What the run says of throughput; None where no trial of it has a figure.
 
     `summary`: the rows of `summarise_run`. Several servers: the answer of their comparison. One
@@ -46,9 +37,9 @@ def answer_run(
         return None
     failures = _failures_text(gathered)
     if all(len(panel.judgement.sweeps) == 1 for panel in panels):
-        return RunAnswer(_highest_figures(gathered), failures)
+        return Headline(_highest_figures(gathered), failures)
     answer = answer_of_panels(gathered, panels)
-    return RunAnswer(answer.sentence, ". ".join(filter(None, (answer.margin, failures))))
+    return Headline(answer.sentence, ". ".join(filter(None, (answer.margin, failures))))
 
 
 def _highest_figures(gathered: Gathered) -> str:
