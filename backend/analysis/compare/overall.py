@@ -25,7 +25,7 @@ from backend.analysis.compare.panels import (
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.recommendation import recommend
 from backend.analysis.compare.trust import judge_trust
-from backend.analysis.compare.views import RatioView, Views
+from backend.analysis.compare.views import RatioView, Views, view_doubts, view_headline
 
 # By the level of trust: said before a sentence that does not itself say why nothing is decided.
 _HIDDEN: dict[TrustLevel, str] = {
@@ -89,13 +89,13 @@ def _judge_shown(gathered: Gathered, panels: Sequence[Panel], views: Views) -> O
         if text is not None:
             decision = decide_ratios(ratios.table)
             return overall.with_view(Headline(text), decision)
-    if views.headline is None:
+    text = view_headline(gathered, views)
+    if text is None:
         return overall
-    headline = _view_headline(overall, views.headline)
+    headline = _view_headline(overall, text)
     if views.capacity:
         return replace(overall, headline=headline)
-    decision = Decision(doubts=views.doubts)
-    return overall.with_view(headline, decision)
+    return overall.with_view(headline, Decision(doubts=tuple(view_doubts(gathered, views))))
 
 
 def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:

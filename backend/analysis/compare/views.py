@@ -60,11 +60,9 @@ class Views:
     limit_us: float | None
     capacity: tuple[CapacityRow, ...]
     ratios: RatioView | None
+    # Of each series along versions or dates, where that is the axis.
+    tracks: tuple[Track, ...]
     changes: tuple[figures.Change, ...]
-    # The sentence that suits the asked view, where it is not that of the ranking.
-    headline: str | None
-    # Why that sentence may not hold.
-    doubts: tuple[Reason, ...] = ()
 
     def capacity_record(self) -> figures.Capacity | None:
         """None where no limit was asked for."""
@@ -83,16 +81,14 @@ def make_views(gathered: Gathered, panels: Sequence[Panel]) -> Views:
     ranked = [sweep for sweep in sweeps if comparability[sweep.group.panel].allows_ranking]
     saturation, capacity = _loads(gathered, sound)
     tracks = _tracks(gathered, ranked)
-    changes = _changes(gathered, tracks)
     return Views(
         curves=_curves(gathered, by_name),
         saturation=tuple(saturation),
         limit_us=gathered.query.limit,
         capacity=tuple(capacity),
         ratios=_ratios(gathered, panels),
-        changes=tuple(changes),
-        headline=_headline(gathered, (saturation, capacity), (changes, tracks)),
-        doubts=tuple(_doubts(gathered, saturation, (changes, tracks))),
+        tracks=tuple(tracks),
+        changes=tuple(_changes(gathered, tracks)),
     )
 
 
@@ -208,45 +204,35 @@ def _row_labels(gathered: Gathered) -> dict[str, str]:
     return {series_by_cell[cell.id]: row.label for row in rows for cell in row.cells()}
 
 
-def _headline(
-    gathered: Gathered,
-    loads: tuple[Sequence[SaturationRow], Sequence[CapacityRow]],
-    trend: tuple[Sequence[figures.Change], Sequence[Track]],
-) -> str | None:
+def view_headline(gathered: Gathered, views: Views) -> str | None:
     """The sentence of the asked view; None where the sentence of the ranking is shown."""
     query, axis, metric = gathered.query, gathered.grouping.x, gathered.metric
-    saturation, capacity = loads
-    changes, tracks = trend
-    if tracks:
+    if views.tracks:
         return trend_headline(
-            changes,
-            tracks,
+            views.changes,
+            views.tracks,
             metric=metric,
             axis=TREND_AXES[axis],
             relevant=gathered.demands.relevant,
             is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
         )
     # At a chosen load, or for a metric that is no rate, the sentence of the ranking is the answer.
-    if capacity and query.limit is not None and query.at is None and metric.group == "rate":
+    if views.capacity and query.limit is not None and query.at is None and metric.group == "rate":
         return capacity_headline(
-            capacity,
+            views.capacity,
             limit_us=query.limit,
             axis=axis,
             metric=metric,
             baseline=query.baseline,
         )
-    if saturation and query.view == "tradeoff":
-        return saturation_headline(saturation, axis=axis)
+    if views.saturation and query.view == "tradeoff":
+        return saturation_headline(views.saturation, axis=axis)
     return None
 
 
-def _doubts(
-    gathered: Gathered,
-    saturation: Sequence[SaturationRow],
-    trend: tuple[Sequence[figures.Change], Sequence[Track]],
-) -> list[Reason]:
+def view_doubts(gathered: Gathered, views: Views) -> list[Reason]:
     """Why the sentence of a trend, else that of the saturation points, may not hold."""
-    changes, tracks = trend
-    if tracks:
-        return trend_doubts(changes, tracks, axis=TREND_AXES[gathered.grouping.x])
-    return saturation_doubts(saturation)
+    if views.tracks:
+        axis = TREND_AXES[gathered.grouping.x]
+        return trend_doubts(views.changes, views.tracks, axis=axis)
+    return saturation_doubts(views.saturation)
