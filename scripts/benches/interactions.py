@@ -7,18 +7,16 @@ less than 16 ms counts as 16. Figures of a shared machine: compare within one ru
 """
 
 import argparse
-import json
-import sys
-import time
 from collections.abc import Callable, Iterator
 from statistics import median
 
 import httpx
 from own_service import demo_token, own_service, print_machine
 from playwright.sync_api import Page, sync_playwright
+from service import send_envelope, wait_parsed
 
 from backend.testing.chromium import find_chromium
-from backend.testing.reports import WRK, make_envelope, make_trial
+from backend.testing.reports import WRK, make_trial
 
 SERVERS, LOADS, REPEATS = 40, 50, 2
 # Of a response.
@@ -61,19 +59,10 @@ def upload_run(url: str, token: str) -> None:
         make_trial(at, server=server, load=load, repeat=repeat)
         for at, (server, load, repeat, _) in enumerate(trials)
     ]
-    envelope = {**make_envelope(0), "trials": entries}
-    files = [("file", (f"{at}.txt", text)) for at, (*_, text) in enumerate(trials)]
     headers = {"authorization": f"Bearer {token}"}
     with httpx.Client(base_url=url, headers=headers, timeout=120) as client:
-        answer = client.post(
-            "/api/v1/uploads", data={"envelope": json.dumps(envelope)}, files=files
-        )
-        answer.raise_for_status()
-        deadline = time.monotonic() + READ_TIMEOUT_S
-        while client.get(f"/api/v1/uploads/{answer.json()['id']}").json()["state"] != "parsed":
-            if time.monotonic() > deadline:
-                sys.exit(f"the run was not read in {READ_TIMEOUT_S} s")
-            time.sleep(0.2)
+        upload_id = send_envelope(client, entries, [text for *_, text in trials])
+        wait_parsed(client, upload_id, READ_TIMEOUT_S)
 
 
 def made_trials() -> Iterator[tuple[dict[str, object], dict[str, object], int, str]]:

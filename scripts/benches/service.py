@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 import time
-import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,23 +94,26 @@ def post(client: httpx.Client, name: str = "wrk.txt") -> dict[str, str]:
     return dict(answer.json())
 
 
-def wait_parsed(client: httpx.Client, upload_id: str, pause_s: float = 0.01) -> None:
-    deadline = time.monotonic() + 60
+def wait_parsed(client: httpx.Client, upload_id: str, limit_s: float = 60) -> None:
+    deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         state = client.get(f"/api/v1/uploads/{upload_id}").json()["state"]
         if state == "parsed":
             return
         if state in ("failed", "quarantined"):
             sys.exit(f"upload {upload_id} ended as {state}")
-        time.sleep(pause_s)
-    sys.exit(f"upload {upload_id} was not parsed in 60 s")
+        time.sleep(0.01)
+    sys.exit(f"upload {upload_id} was not parsed in {limit_s:g} s")
 
 
-def send_envelope(client: httpx.Client, trials: list[dict[str, object]]) -> str:
-    envelope = {**make_envelope(0), "id": str(uuid.uuid4()), "trials": trials}
-    files = [("file", (f"{number}.txt", WRK)) for number in range(len(trials))]
+def send_envelope(
+    client: httpx.Client, trials: list[dict[str, object]], outputs: Sequence[str]
+) -> str:
+    """The id of an upload with these trials and their outputs."""
+    envelope = {**make_envelope(0), "trials": trials}
+    files = [("file", (f"{number}.txt", text)) for number, text in enumerate(outputs)]
     answer = client.post(
-        "/api/v1/uploads", data={"envelope": json.dumps(envelope)}, files=files, timeout=60
+        "/api/v1/uploads", data={"envelope": json.dumps(envelope)}, files=files, timeout=120
     )
     answer.raise_for_status()
     return str(answer.json()["id"])
@@ -120,7 +123,8 @@ def envelope_of_trials(bench: Bench, count: int, aim_s: float) -> None:
     with bench.client() as client:
         wait_parsed(client, post(client)["id"])  # warm-up, discarded
         started = time.perf_counter()
-        upload_id = send_envelope(client, [make_trial(number) for number in range(count)])
+        trials = [make_trial(number) for number in range(count)]
+        upload_id = send_envelope(client, trials, [WRK] * count)
         sent = time.perf_counter()
         wait_parsed(client, upload_id)
         parsed = time.perf_counter()
