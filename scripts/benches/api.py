@@ -32,7 +32,7 @@ from typing import NamedTuple
 import httpx
 import psutil
 import psycopg
-from compare import Store, held, p95, spread
+from compare import Store, held, p95, server_ms, spread
 from own_service import demo_token, own_service, print_machine
 from probe import ask_memory, probed
 
@@ -158,10 +158,7 @@ def add_result_sets(store: Store) -> None:
                 for query, seconds in rows
             ],
         )
-    store.database.commit()
-    store.database.autocommit = True
-    store.database.execute("VACUUM ANALYZE")
-    store.database.autocommit = False
+    store.vacuum()
 
 
 def detail_addresses(store: Store) -> dict[str, list[str]]:
@@ -217,7 +214,7 @@ def ask(client: httpx.Client, address: str) -> tuple[httpx.Response, float]:
     """The answer, and its milliseconds of server time."""
     answer = client.get(address)
     answer.raise_for_status()
-    return answer, float(answer.headers["server-timing"].removeprefix("app;dur="))
+    return answer, server_ms(answer)
 
 
 def show(name: str, taken: list[float], note: str) -> None:

@@ -81,6 +81,9 @@ class Store:
             self._add_runs(range(count, min(wanted, count + RUNS_AT_ONCE)))
         self.database.execute(TOTALS)
         self.database.execute("UPDATE accounts_workspace SET data_version = data_version + 1")
+        self.vacuum()
+
+    def vacuum(self) -> None:
         self.database.commit()
         self.database.autocommit = True
         self.database.execute("VACUUM ANALYZE")
@@ -300,8 +303,12 @@ def ask(
         answer.raise_for_status()
         if endpoint == "compare":
             assert_whole(answer.json(), number)
-        taken.append(float(answer.headers["server-timing"].removeprefix("app;dur=")))
+        taken.append(server_ms(answer))
     return taken
+
+
+def server_ms(answer: httpx.Response) -> float:
+    return float(answer.headers["server-timing"].removeprefix("app;dur="))
 
 
 def assert_whole(figures: Mapping[str, Any], number: int) -> None:

@@ -10,7 +10,6 @@ that each step also says for how long it held up a reader. Takes 30 GB of disk a
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,8 +18,8 @@ from statistics import median
 
 import httpx
 import psycopg
-from compare import ASKED, QUESTIONS, Store, facet, p95, spread
-from own_service import own_service, print_machine
+from compare import ASKED, QUESTIONS, Store, facet, p95, server_ms, spread
+from own_service import demo_token, own_service, print_machine
 
 from backend.config.site import ROOT, Site
 from backend.testing.waiting import beside
@@ -120,8 +119,7 @@ class Service:
         self.url = site.environment["DATABASE_URL"]
         self.database = psycopg.connect(self.url)
         self.store = Store(self.database)
-        token = json.loads(site.manage("make_demo"))["token"]
-        headers = {"authorization": f"Bearer {token}"}
+        headers = {"authorization": f"Bearer {demo_token(site)}"}
         self.client = httpx.Client(base_url=site.url, headers=headers, timeout=120)
 
     def forget_answers(self) -> None:
@@ -135,7 +133,7 @@ class Service:
         if not answer.is_success:
             print(f"  {answer.url}: {answer.status_code} {answer.text[:200]}", flush=True)
             return None
-        return float(answer.headers["server-timing"].removeprefix("app;dur="))
+        return server_ms(answer)
 
     def print_sizes(self) -> None:
         """Of the tables that grow with trials."""
@@ -162,8 +160,7 @@ class Service:
             with self.timed(f"partitions: {name}"):
                 self.database.execute(statements.encode())
         self.database.execute("DROP TABLE runs_trial_before")
-        self.database.execute("VACUUM ANALYZE")
-        self.database.autocommit = False
+        self.store.vacuum()
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
