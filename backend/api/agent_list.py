@@ -4,7 +4,6 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
@@ -48,13 +47,12 @@ class AgentListSerializer(serializers.Serializer[Any]):
 
 
 class AgentList(APIView):
-    @operation("agent_list", (401, 404), answer=AgentListSerializer, parameters=[WORKSPACE])
-    def get(self, request: Request) -> Response:
+    @operation("agent_list", answer=AgentListSerializer, parameters=[WORKSPACE])
+    def get(self, request: Request) -> dict[str, Any]:
         """All of them, with their hosts, versions and newest runs. For members."""
         actor = required_actor(request)
         slug = request.query_params.get("workspace")
         require_slug(actor, slug)
         readable = access.workspaces_of(actor)
         workspace = readable.filter(slug=current_slug(slug)).first() if slug else readable.first()
-        agents = roster(or_not_found(workspace))
-        return Response(AgentListSerializer({"agents": agents}).data)
+        return {"agents": roster(or_not_found(workspace))}

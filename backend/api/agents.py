@@ -49,9 +49,9 @@ class Me(APIView):
     """Who asks."""
 
     @operation("me", (401,), answer=MeSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> dict[str, Any]:
         """The token or user, its workspaces, and the service's time to the microsecond."""
-        return Response(_me(required_actor(request)))
+        return _me(required_actor(request))
 
 
 def _me(actor: Token | User) -> dict[str, Any]:
@@ -63,8 +63,7 @@ def _me(actor: Token | User) -> dict[str, Any]:
         who = {"kind": "user", "name": str(actor), "scopes": []}
         workspaces = list(access.workspaces_of(actor))
     expires_at = actor.expires_at if isinstance(actor, Token) else None
-    whole = {**who, "expires_at": expires_at, "workspaces": workspaces, "time": timezone.now()}
-    return dict(MeSerializer(whole).data)
+    return {**who, "expires_at": expires_at, "workspaces": workspaces, "time": timezone.now()}
 
 
 class AgentSerializer(OpenSerializer):
@@ -129,11 +128,11 @@ class Heartbeat(APIView):
     throttle_classes = ()
 
     @operation("heartbeat", (401, 403, 415), body=HeartbeatSerializer, answer=MeSerializer)
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> dict[str, Any]:
         """Report that an agent is alive and how far its run is. The answer is that of /me."""
         token = agents_token(request, to="say how a run goes")
         _record(token, validated(HeartbeatSerializer, request))
-        return Response(_me(token))
+        return _me(token)
 
 
 def _record(token: Token, body: dict[str, Any]) -> None:
@@ -173,7 +172,7 @@ class ProgressSerializer(serializers.Serializer[progress.RunProgress]):
 class RunProgress(APIView):
     """How far a run is."""
 
-    @operation("run_progress", (401, 404), answer=ProgressSerializer)
+    @operation("run_progress", answer=ProgressSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Poll it with If-None-Match: the answer is 304 while nothing changed."""
         visible = access.workspace_ids_of(required_actor(request))

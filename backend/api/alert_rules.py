@@ -3,9 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.alerts.models import AlertRule, RuleKind
@@ -90,14 +89,12 @@ class RuleListSerializer(serializers.Serializer[Any]):
 
 
 class RuleList(APIView):
-    @operation(
-        "alert_rule_list", (401, 404), answer=RuleListSerializer, parameters=[ONLY_WORKSPACE]
-    )
-    def get(self, request: Request) -> Response:
+    @operation("alert_rule_list", answer=RuleListSerializer, parameters=[ONLY_WORKSPACE])
+    def get(self, request: Request) -> dict[str, Any]:
         """All of them, by name."""
-        rows = rules_in(workspaces_asked(request))
-        return Response(RuleListSerializer({"rules": rows}).data)
+        return {"rules": rules_in(workspaces_asked(request))}
 
+    @idempotent
     @operation(
         "alert_rule_create",
         (401, 404, 409),
@@ -105,26 +102,23 @@ class RuleList(APIView):
         answer=RuleSerializer,
         status=201,
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> AlertRule:
         """Watch the runs of a saved view, the hosts or the agents."""
         actor = required_actor(request)
         asked = validated(NewRuleSerializer, request)
         workspace = writable_workspace(actor, asked.pop("workspace", None))
-        rule = add_rule(workspace, author=author_of(actor), **asked)
-        return Response(RuleSerializer(rule).data, status=status.HTTP_201_CREATED)
+        return add_rule(workspace, author=author_of(actor), **asked)
 
 
 class RuleDetail(APIView):
     @operation("alert_rule_edit", (401, 404, 409), body=RuleEditSerializer, answer=RuleSerializer)
-    def patch(self, request: Request, rule_id: UUID) -> Response:
+    def patch(self, request: Request, rule_id: UUID) -> AlertRule:
         """Change it, or turn it on or off. Another view or label starts a new baseline."""
         rule = writable_row(request, AlertRule.objects.select_related("author"), rule_id)
         change_rule(rule, **validated(RuleEditSerializer, request))
-        return Response(RuleSerializer(rule).data)
+        return rule
 
-    @operation("alert_rule_delete", (401, 404))
-    def delete(self, request: Request, rule_id: UUID) -> Response:
+    @operation("alert_rule_delete")
+    def delete(self, request: Request, rule_id: UUID) -> None:
         """Delete it with its alerts."""
         delete_rule(writable_row(request, AlertRule.objects.all(), rule_id))
-        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -6,7 +6,6 @@ from uuid import UUID
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
@@ -122,22 +121,22 @@ class AlertList(APIView):
 
 
 class AlertDetail(APIView):
-    @operation("alert_read", (401, 404), answer=AlertDetailSerializer)
-    def get(self, request: Request, alert_id: UUID) -> Response:
+    @operation("alert_read", answer=AlertDetailSerializer)
+    def get(self, request: Request, alert_id: UUID) -> dict[str, Any]:
         """The alert with the states it had, by whom and when."""
-        return Response(_describe(_readable(request, alert_id)))
+        return _describe(_readable(request, alert_id))
 
     @operation(
         "alert_answer", (401, 404, 409), body=AlertAnswerSerializer, answer=AlertDetailSerializer
     )
-    def patch(self, request: Request, alert_id: UUID) -> Response:
+    def patch(self, request: Request, alert_id: UUID) -> dict[str, Any]:
         """Acknowledge it, or say that it is fixed or not a regression."""
         actor = required_actor(request)
         alert = _readable(request, alert_id)
         or_not_found(access.may_write(actor, alert.workspace_id))
         asked = validated(AlertAnswerSerializer, request)
         answer_alert(alert, asked["state"], by=author_of(actor), note=asked["note"])
-        return Response(_describe(alert))
+        return _describe(alert)
 
 
 def _readable(request: Request, alert_id: UUID) -> Alert:
@@ -155,4 +154,4 @@ def _describe(alert: Alert) -> dict[str, Any]:
         }
         for change in alert.changes.all()
     ]
-    return dict(AlertDetailSerializer({**describe_alert(alert), "changes": changes}).data)
+    return {**describe_alert(alert), "changes": changes}

@@ -3,9 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
@@ -40,8 +39,8 @@ class RenameSerializer(serializers.Serializer[Any]):
 
 
 class Renames(APIView):
-    @operation("rename", (401, 404), body=RenameRequestSerializer, answer=RenameSerializer)
-    def post(self, request: Request) -> Response:
+    @operation("rename", body=RenameRequestSerializer, answer=RenameSerializer)
+    def post(self, request: Request) -> dict[str, Any]:
         """Rename a server, host or workload. Links and uploads with the former name lead on."""
         actor = required_actor(request)
         asked = validated(RenameRequestSerializer, request)
@@ -49,8 +48,7 @@ class Renames(APIView):
         hold_slot_if_workspace_large(workspace.pk, viewer=viewer_name(request))
         kind = FormerName.Kind(asked["kind"])
         current = rename(workspace, kind, asked["former"], asked["current"], author_of(actor))
-        body = {"kind": kind, "former": asked["former"], "current": current}
-        return Response(RenameSerializer(body).data)
+        return {"kind": kind, "former": asked["former"], "current": current}
 
 
 class DismissalRequestSerializer(StrictSerializer):
@@ -81,23 +79,18 @@ class DismissalList(APIView):
         "reason stays."
     )
 
-    @operation("dismissal_list", (401, 404), answer=DismissalListSerializer)
-    def get(self, request: Request, run_id: UUID) -> Response:
+    @operation("dismissal_list", answer=DismissalListSerializer)
+    def get(self, request: Request, run_id: UUID) -> dict[str, Any]:
         """The dismissals that stand, one for each check."""
         visible = access.workspace_ids_of(required_actor(request))
         or_not_found(Run.objects.filter(pk=run_id, workspace__in=visible).exists())
         by_check = dismissals_of([run_id]).get(run_id, {})
-        rows = [by_check[check] for check in sorted(by_check)]
-        return Response(DismissalListSerializer({"dismissals": rows}).data)
+        return {"dismissals": [by_check[check] for check in sorted(by_check)]}
 
     @operation(
-        "dismissal_create",
-        (401, 404),
-        body=DismissalRequestSerializer,
-        answer=DismissalSerializer,
-        status=201,
+        "dismissal_create", body=DismissalRequestSerializer, answer=DismissalSerializer, status=201
     )
-    def post(self, request: Request, run_id: UUID) -> Response:
+    def post(self, request: Request, run_id: UUID) -> Dismissal:
         """Dismiss the findings of a check in this run. They stay visible, with the reason.
 
         A check that is dismissed already keeps its first reason.
@@ -105,14 +98,12 @@ class DismissalList(APIView):
         run = writable_run(request, run_id)
         asked = validated(DismissalRequestSerializer, request)
         author = author_of(required_actor(request))
-        dismissal = dismiss(run, asked["check"], reason=asked["reason"], author=author)
-        return Response(DismissalSerializer(dismissal).data, status=status.HTTP_201_CREATED)
+        return dismiss(run, asked["check"], reason=asked["reason"], author=author)
 
 
 class DismissalDetail(APIView):
-    @operation("dismissal_undo", (401, 404))
-    def delete(self, request: Request, run_id: UUID, check: str) -> Response:
+    @operation("dismissal_undo")
+    def delete(self, request: Request, run_id: UUID, check: str) -> None:
         """Undo it: the findings of the check count again."""
         run = writable_run(request, run_id)
         or_not_found(undo(run, check, by=author_of(required_actor(request))))
-        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -3,9 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User
@@ -104,10 +103,8 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
 
 
 class ChannelList(APIView):
-    @operation(
-        "channel_list", (401, 404), answer=ChannelListSerializer, parameters=[ONLY_WORKSPACE]
-    )
-    def get(self, request: Request) -> Response:
+    @operation("channel_list", answer=ChannelListSerializer, parameters=[ONLY_WORKSPACE])
+    def get(self, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
         """All of them, by name."""
         actor = required_actor(request)
         is_admin = isinstance(actor, Token) and Scope.ADMIN in actor.scopes
@@ -115,10 +112,10 @@ class ChannelList(APIView):
             workspace_ids = [managed_workspace(actor, request.query_params.get("workspace")).pk]
         else:
             workspace_ids = workspaces_asked(request)
-        context = {"shows_addresses": is_admin or isinstance(actor, User)}
-        body = {"channels": channels_in(workspace_ids)}
-        return Response(ChannelListSerializer(body, context=context).data)
+        shows_addresses = is_admin or isinstance(actor, User)
+        return {"channels": channels_in(workspace_ids)}, {"shows_addresses": shows_addresses}
 
+    @idempotent
     @operation(
         "channel_create",
         (401, 404, 409),
@@ -126,33 +123,29 @@ class ChannelList(APIView):
         answer=ChannelSerializer,
         status=201,
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> tuple[Channel, dict[str, Any]]:
         """Add a channel; for admins. Nothing is sent before there is something to tell."""
         actor = required_actor(request)
         asked = validated(NewChannelSerializer, request)
         workspace = managed_workspace(actor, asked.pop("workspace", None))
         channel = add_channel(workspace, author=author_of(actor), **asked)
-        body = ChannelSerializer(channel, context={"shows_addresses": True}).data
-        return Response(body, status=status.HTTP_201_CREATED)
+        return channel, {"shows_addresses": True}
 
 
 class ChannelDetail(APIView):
-    @operation("channel_delete", (401, 404))
-    def delete(self, request: Request, channel_id: UUID) -> Response:
+    @operation("channel_delete")
+    def delete(self, request: Request, channel_id: UUID) -> None:
         """Delete it with its log; messages that wait are not sent. For admins."""
         remove_channel(_administered(request, channel_id))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ChannelTest(APIView):
     """Trying a channel."""
 
-    @operation("channel_test", (401, 404), body=None, answer=DeliverySerializer, status=202)
-    def post(self, request: Request, channel_id: UUID) -> Response:
+    @operation("channel_test", body=None, answer=DeliverySerializer, status=202)
+    def post(self, request: Request, channel_id: UUID) -> Delivery:
         """Queue a test message; the log of the channel shows what became of it. For admins."""
-        delivery = send_test(_administered(request, channel_id))
-        return Response(DeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+        return send_test(_administered(request, channel_id))
 
 
 class ChannelSecretSerializer(serializers.Serializer[Any]):
@@ -162,22 +155,18 @@ class ChannelSecretSerializer(serializers.Serializer[Any]):
 
 
 class ChannelSecret(APIView):
-    @operation("channel_secret_read", (401, 404), answer=ChannelSecretSerializer)
-    def get(self, request: Request, channel_id: UUID) -> Response:
+    @operation("channel_secret_read", answer=ChannelSecretSerializer)
+    def get(self, request: Request, channel_id: UUID) -> dict[str, str]:
         """The secret. For admins. 404 too for a channel that is no webhook: it signs nothing."""
-        return _secret(_signing(request, channel_id))
+        return {"secret": secret_of(_signing(request, channel_id))}
 
-    @operation("channel_secret_renew", (401, 404), body=None, answer=ChannelSecretSerializer)
-    def post(self, request: Request, channel_id: UUID) -> Response:
+    @operation("channel_secret_renew", body=None, answer=ChannelSecretSerializer)
+    def post(self, request: Request, channel_id: UUID) -> dict[str, str]:
         """Make another secret. The earlier one stops at once: enter the new one at the receiver.
         For admins."""
         channel = _signing(request, channel_id)
         renew_secret(channel)
-        return _secret(channel)
-
-
-def _secret(channel: Channel) -> Response:
-    return Response(ChannelSecretSerializer({"secret": secret_of(channel)}).data)
+        return {"secret": secret_of(channel)}
 
 
 def _signing(request: Request, channel_id: UUID) -> Channel:

@@ -74,7 +74,7 @@ class Compare(APIView):
     arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
 
-    @operation("compare", (401, 404), answer=Figures, parameters=QUERY)
+    @operation("compare", answer=Figures, parameters=QUERY)
     def get(self, request: Request) -> HttpResponse:
         """The asked metric, throughput, latency and errors of every series, with checks."""
         return HttpResponse(_answer_json(request), content_type="application/json")
@@ -84,9 +84,7 @@ class CompareCsv(APIView):
     arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
 
-    @operation(
-        "compare_csv", (401, 404), answer={(200, "text/csv"): OpenApiTypes.STR}, parameters=QUERY
-    )
+    @operation("compare_csv", answer={(200, "text/csv"): OpenApiTypes.STR}, parameters=QUERY)
     def get(self, request: Request) -> HttpResponse:
         """The table of the asked view. The same query as /compare.
 

@@ -6,9 +6,8 @@ from uuid import UUID
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.api.auth import author_of, required_actor
@@ -70,6 +69,7 @@ class ExportList(APIView):
         workspace = managed_workspace(actor, request.query_params.get("workspace"))
         return newest_first(request, exports_of(workspace), "requested_at")
 
+    @idempotent
     @operation(
         "export_create",
         (401, 404, 409, 507),
@@ -77,28 +77,25 @@ class ExportList(APIView):
         answer=ExportSerializer,
         status=202,
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Export:
         """Write an archive of everything in the workspace, in the background. For admins and
         owners. 409 while one is being written, 507 while there is no room for one."""
         actor = required_actor(request)
         asked = validated(NewExportSerializer, request)
         workspace = managed_workspace(actor, asked.get("workspace"))
-        export = request_export(workspace, author=author_of(actor))
-        return Response(ExportSerializer(export).data, status=status.HTTP_202_ACCEPTED)
+        return request_export(workspace, author=author_of(actor))
 
 
 class ExportDetail(APIView):
-    @operation("export_read", (401, 404), answer=ExportSerializer)
-    def get(self, request: Request, export_id: UUID) -> Response:
+    @operation("export_read", answer=ExportSerializer)
+    def get(self, request: Request, export_id: UUID) -> Export:
         """Its state and progress."""
-        return Response(ExportSerializer(_managed(request, export_id)).data)
+        return _managed(request, export_id)
 
-    @operation("export_delete", (401, 404))
-    def delete(self, request: Request, export_id: UUID) -> Response:
+    @operation("export_delete")
+    def delete(self, request: Request, export_id: UUID) -> None:
         """Remove it now, or stop writing it."""
         delete_export(_managed(request, export_id))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ExportFile(APIView):

@@ -55,7 +55,7 @@ class Facets(APIView):
     arrays = names_of_arrays(PARAMETERS)
     content_negotiation_class = AnyFormat
 
-    @operation("facets", (401, 404), answer=FacetsSerializer, parameters=PARAMETERS)
+    @operation("facets", answer=FacetsSerializer, parameters=PARAMETERS)
     def get(self, request: Request) -> HttpResponse:
         """Counts of trials: each field's under all filters but its own."""
         workspace_ids = question_ids(request)

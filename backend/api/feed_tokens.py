@@ -1,10 +1,10 @@
 """Tokens for feed readers under /api/v1/feed-tokens. Each member has tokens of their own."""
 
+from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User
@@ -83,7 +83,7 @@ class FeedTokenList(APIView):
         answer=MadeFeedTokenSerializer,
         status=201,
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> tuple[FeedToken, dict[str, Any]]:
         """Make a token that opens the feeds of the workspace while its maker is a member. Made
         with an API token, it opens them only while that is valid, and from its networks. Otherwise
         it has no end: revoke it when it is not needed."""
@@ -93,19 +93,17 @@ class FeedTokenList(APIView):
         require_recent_sign_in(request)
         made_by = actor if isinstance(actor, Token) else None
         token, clear = make_token(workspace, _owner(request), asked["name"], made_by=made_by)
-        body = MadeFeedTokenSerializer(token, context={"clear": clear}).data
-        return Response(body, status=status.HTTP_201_CREATED)
+        return token, {"clear": clear}
 
 
 class FeedTokenDetail(APIView):
-    @operation("feed_token_revoke", (401, 404))
-    def delete(self, request: Request, token_id: UUID) -> Response:
+    @operation("feed_token_revoke")
+    def delete(self, request: Request, token_id: UUID) -> None:
         """Revoke it: the feeds no longer open with it. For its maker."""
         actor = required_actor(request)
         rows = FeedToken.objects.filter(pk=token_id).select_related("workspace")
         workspace = member_workspace(actor, or_not_found(rows.first()).workspace.slug)
         or_not_found(revoke_token(workspace, _owner(request), token_id))
-        return Response(status=204)
 
 
 def _owner(request: Request) -> User:

@@ -1,10 +1,10 @@
 """Invitations to a workspace under /api/v1/invitations."""
 
+from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import invitations
@@ -80,7 +80,7 @@ class InvitationList(APIView):
         answer=MadeInvitationSerializer,
         status=201,
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> tuple[Invitation, dict[str, Any]]:
         """Invite a person by a link that works once, for 7 days. For admins and owners.
 
         Only an owner invites an owner. A token acts as an admin, and gives only roles whose scopes
@@ -95,15 +95,13 @@ class InvitationList(APIView):
         clear = invitations.invite(actor, workspace, asked["role"], email=email)
         invitation = invitations.find(clear)
         url = absolute(link_to("invitation", clear))
-        context = {"url": url, "is_sent": bool(email) and send_invitation(invitation, url)}
-        body = MadeInvitationSerializer(invitation, context=context).data
-        return Response(body, status=status.HTTP_201_CREATED)
+        is_sent = bool(email) and send_invitation(invitation, url)
+        return invitation, {"url": url, "is_sent": is_sent}
 
 
 class InvitationDetail(APIView):
-    @operation("invitation_revoke", (401, 404))
-    def delete(self, request: Request, invitation_id: UUID) -> Response:
+    @operation("invitation_revoke")
+    def delete(self, request: Request, invitation_id: UUID) -> None:
         """Revoke it: its link no longer works. For admins and owners."""
         invitation = managed_row(request, Invitation.objects.all(), invitation_id)
         invitations.revoke(invitation.workspace, invitation_id)
-        return Response(status=204)

@@ -4,7 +4,6 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
@@ -45,8 +44,8 @@ class LimitListSerializer(serializers.Serializer[Any]):
 
 
 class LimitList(APIView):
-    @operation("limit_list", answer=LimitListSerializer)
-    def get(self, request: Request) -> Response:
+    @operation("limit_list", (), answer=LimitListSerializer)
+    def get(self, request: Request) -> dict[str, Any]:
         """The limits of sizes, counts and lengths, and how full the workspaces are. Anyone may ask;
         without a token or session there are no workspaces."""
         workspaces = [
@@ -57,5 +56,4 @@ class LimitList(APIView):
             }
             for workspace in access.workspaces_of(actor_of(request))
         ]
-        body = {"limits": limits(), "workspaces": workspaces}
-        return Response(LimitListSerializer(body).data)
+        return {"limits": limits(), "workspaces": workspaces}

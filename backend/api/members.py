@@ -4,7 +4,6 @@ from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.members import change_role, members_of, remove
@@ -52,7 +51,7 @@ class MemberDetail(APIView):
         answer=MemberSerializer,
         parameters=[WORKSPACE],
     )
-    def patch(self, request: Request, user_id: UUID) -> Response:
+    def patch(self, request: Request, user_id: UUID) -> Membership:
         """Give another role. For admins and owners; only an owner appoints and changes owners.
 
         To transfer a workspace, its owner makes another member an owner, and then leaves or takes
@@ -62,15 +61,13 @@ class MemberDetail(APIView):
         workspace = managed_workspace(actor, request.query_params.get("workspace"))
         role = validated(RoleSerializer, request)["role"]
         require_recent_sign_in(request)
-        membership = change_role(actor, workspace, user_id, role)
-        return Response(MemberSerializer(membership).data)
+        return change_role(actor, workspace, user_id, role)
 
     @operation("member_remove", (401, 403, 404, 409), parameters=[WORKSPACE])
-    def delete(self, request: Request, user_id: UUID) -> Response:
+    def delete(self, request: Request, user_id: UUID) -> None:
         """Take a member out of the workspace; members may leave by it. Tokens that the member made
         stop working. 409 for the only owner, and for a member whom you cannot manage."""
         actor = required_actor(request)
         workspace = member_workspace(actor, request.query_params.get("workspace"))
         require_recent_sign_in(request)
         remove(actor, workspace, user_id)
-        return Response(status=204)

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
@@ -53,31 +52,22 @@ class MergeList(APIView):
         rows = rows.select_related("workspace", "author", "undone_by")
         return newest_first(request, rows, "merged_at")
 
-    @operation(
-        "merge_make", (401, 404), body=MergeRequestSerializer, answer=MergeSerializer, status=201
-    )
     @idempotent
-    def post(self, request: Request) -> Response:
+    @operation("merge_make", body=MergeRequestSerializer, answer=MergeSerializer, status=201)
+    def post(self, request: Request) -> Merge:
         """Merge two names. Links and uploads with the source name lead to the target name."""
         actor = required_actor(request)
         asked = validated(MergeRequestSerializer, request)
         workspace = writable_workspace(actor, asked.get("workspace"))
         hold_slot_if_workspace_large(workspace.pk, viewer=viewer_name(request))
-        merged = merge_names(
-            workspace,
-            FormerName.Kind(asked["kind"]),
-            asked["source"],
-            asked["target"],
-            author_of(actor),
-        )
-        return Response(MergeSerializer(merged).data, status=201)
+        kind = FormerName.Kind(asked["kind"])
+        return merge_names(workspace, kind, asked["source"], asked["target"], author_of(actor))
 
 
 class MergeDetail(APIView):
-    @operation("merge_undo", (401, 404))
-    def delete(self, request: Request, merge_id: UUID) -> Response:
+    @operation("merge_undo")
+    def delete(self, request: Request, merge_id: UUID) -> None:
         """Undo it: what was uploaded under the source name gets that name again."""
         merged = writable_row(request, Merge.objects.all(), merge_id)
         hold_slot_if_workspace_large(merged.workspace_id, viewer=viewer_name(request))
         or_not_found(undo_merged_names(merged, by=author_of(required_actor(request))))
-        return Response(status=204)

@@ -5,9 +5,8 @@ from uuid import UUID
 
 from django.db import transaction
 from drf_spectacular.utils import OpenApiResponse
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
@@ -96,7 +95,7 @@ class Observations(APIView):
         answer=OpenApiResponse(KeptSerializer, "Kept, and given to the trials it lies in"),
         status=201,
     )
-    def post(self, request: Request, run_id: UUID) -> Response:
+    def post(self, request: Request, run_id: UUID) -> Observation:
         """Add facts and resource samples of the server host to a run measured from elsewhere."""
         token = required_actor(request)
         _require_run(token, run_id)
@@ -111,8 +110,7 @@ class Observations(APIView):
             raise TooMany("This token sent too much within a minute.", wait_s=wait)
         # Of a long run it reads hundreds of thousands of samples, and completes all trials.
         hold_slot(viewer_name(request))
-        observation = _observe(token, run_id, validated(ObservationSerializer, request))
-        return Response(KeptSerializer(observation).data, status=status.HTTP_201_CREATED)
+        return _observe(token, run_id, validated(ObservationSerializer, request))
 
 
 def _require_run(actor: Token | User, run_id: UUID) -> None:

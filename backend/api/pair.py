@@ -17,7 +17,6 @@ from backend.api.schema import operation
 class ComparePair(APIView):
     @operation(
         "compare_pair",
-        (401, 404),
         answer=Pair,
         parameters=[
             OpenApiParameter(

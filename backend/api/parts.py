@@ -57,12 +57,11 @@ class PartList(APIView):
     throttle_classes = ()
 
     @operation("part_list", (401, 403, 404), answer=PartListSerializer)
-    def get(self, request: Request, upload_id: UUID) -> Response:
+    def get(self, request: Request, upload_id: UUID) -> dict[str, Any]:
         """The parts of an upload that this workspace's tokens sent and that are durable."""
         sender = _sender(request)
         rows = parts_of(sender.workspace_id, upload_id)
-        body = {"received": _is_received(sender, upload_id), "parts": rows}
-        return Response(PartListSerializer(body).data)
+        return {"received": _is_received(sender, upload_id), "parts": rows}
 
 
 class PartDetail(APIView):

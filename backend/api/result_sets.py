@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
-from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -59,6 +58,7 @@ class ResultSetList(APIView):
             "readers_of_runs": readers_of_all_runs(each.workspace for each in page.rows),
         }
 
+    @idempotent
     @operation(
         "result_set_create",
         (401, 404, 507),
@@ -66,14 +66,12 @@ class ResultSetList(APIView):
         answer=ResultSetSerializer,
         status=201,
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> tuple[ResultSet, dict[str, Any]]:
         """Keep a comparison under a link: its figures as they are now, or its question."""
         actor = required_actor(request)
         asked = validated(KeepSerializer, request)
         workspace = writable_workspace(actor, asked.get("workspace"))
-        result_set = _save(actor, workspace, asked)
-        return Response(_shown(request, result_set), status=status.HTTP_201_CREATED)
+        return _with_context(request, _save(actor, workspace, asked))
 
 
 def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> ResultSet:
@@ -106,13 +104,13 @@ def _manageable(request: Request, link: UUID) -> ResultSet:
     return result_set
 
 
-def _shown(request: Request, result_set: ResultSet) -> dict[str, Any]:
-    context = {
-        "workspaces": access.workspace_ids_of(actor_of(request)),
-        "readable": access.readable_ids(actor_of(request)),
+def _with_context(request: Request, result_set: ResultSet) -> tuple[ResultSet, dict[str, Any]]:
+    """The set, and what its serializer reads beside it."""
+    actor = actor_of(request)
+    return result_set, {
+        "workspaces": access.workspace_ids_of(actor),
+        "readable": access.readable_ids(actor),
     }
-    shown: dict[str, Any] = ResultSetSerializer(result_set, context=context).data
-    return shown
 
 
 def _gone(result_set: ResultSet) -> Problem:
@@ -141,7 +139,8 @@ class ResultSetDetail(APIView):
         if result_set.is_gone:
             raise _gone(result_set)
         parts = asked_parts(request, FIGURES)
-        shown = _shown(request, result_set)
+        result_set, context = _with_context(request, result_set)
+        shown: dict[str, Any] = ResultSetSerializer(result_set, context=context).data
         if FIGURES in parts:
             shown[FIGURES] = Reading(result_set, viewer_name(request)).document["figures"]
         response = Response(only_asked(request, [shown])[0])
@@ -150,14 +149,14 @@ class ResultSetDetail(APIView):
         return response
 
     @operation("result_set_edit", (401, 404, 409), body=EditSerializer, answer=ResultSetSerializer)
-    def patch(self, request: Request, link: UUID) -> Response:
+    def patch(self, request: Request, link: UUID) -> tuple[ResultSet, dict[str, Any]]:
         """Change what is said of it. The snapshot of a frozen one stays as it is."""
         result_set = _manageable(request, link)
         asked = validated(EditSerializer, request)
         if "superseded_by" in asked:
             supersede(result_set, _newer(asked.pop("superseded_by"), result_set))
         edit(result_set, **asked)
-        return Response(_shown(request, result_set))
+        return _with_context(request, result_set)
 
 
 def _newer(link: UUID | None, result_set: ResultSet) -> ResultSet | None:
@@ -181,27 +180,27 @@ class ResultSetWithdraw(APIView):
     @operation(
         "result_set_withdraw", (401, 404, 409), body=WithdrawSerializer, answer=ResultSetSerializer
     )
-    def post(self, request: Request, link: UUID) -> Response:
+    def post(self, request: Request, link: UUID) -> tuple[ResultSet, dict[str, Any]]:
         """For good: every address answers 410 with the reason and the date from now on."""
         result_set = _manageable(request, link)
         withdraw(result_set, validated(WithdrawSerializer, request)["reason"])
-        return Response(_shown(request, result_set))
+        return _with_context(request, result_set)
 
 
 class ResultSetRevoke(APIView):
     """A new address."""
 
     @operation("result_set_revoke", (401, 404, 409), body=None, answer=ResultSetSerializer)
-    def post(self, request: Request, link: UUID) -> Response:
+    def post(self, request: Request, link: UUID) -> tuple[ResultSet, dict[str, Any]]:
         """Give it a new id and new addresses; the old ones lead nowhere from now on."""
         result_set = _manageable(request, link)
         revoke(result_set)
-        return Response(_shown(request, result_set))
+        return _with_context(request, result_set)
 
 
 class ResultSetChanges(APIView):
     @operation("result_set_changes", (401, 404, 410), answer=ChangesSerializer)
-    def get(self, request: Request, link: UUID) -> Response:
+    def get(self, request: Request, link: UUID) -> dict[str, Any]:
         """Ask its question again of the same runs. For members of its workspace: it reads runs."""
         actor = required_actor(request)
         result_set = _readable(request, link)
@@ -210,7 +209,7 @@ class ResultSetChanges(APIView):
         if result_set.is_gone:
             raise _gone(result_set)
         differences = differences_since(result_set)
-        body = {
+        return {
             "changed": not differences.is_empty,
             "before": _headline(differences.before),
             "after": None if differences.after is None else _headline(differences.after),
@@ -222,7 +221,6 @@ class ResultSetChanges(APIView):
                 {"before": before, "after": after} for before, after in differences.renamed
             ],
         }
-        return Response(ChangesSerializer(body).data)
 
 
 def _headline(headline_and_status: tuple[str, str]) -> dict[str, str]:

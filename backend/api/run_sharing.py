@@ -54,15 +54,15 @@ class SharingEditSerializer(StrictSerializer):
 
 
 class RunSharing(APIView):
-    @operation("run_sharing_read", (401, 404), answer=SharingSerializer)
-    def get(self, request: Request, run_id: UUID) -> Response:
+    @operation("run_sharing_read", answer=SharingSerializer)
+    def get(self, request: Request, run_id: UUID) -> Sharing:
         """Its visibility, that of its workspace counted in, why, and its link."""
         own = access.workspaces_of(required_actor(request))
         rows = Run.objects.select_related("workspace")
-        return _answer(or_not_found(rows.filter(pk=run_id, workspace__in=own).first()))
+        return describe_sharing(or_not_found(rows.filter(pk=run_id, workspace__in=own).first()))
 
-    @operation("run_sharing_edit", (401, 404), body=SharingEditSerializer, answer=SharingSerializer)
-    def patch(self, request: Request, run_id: UUID) -> Response:
+    @operation("run_sharing_edit", body=SharingEditSerializer, answer=SharingSerializer)
+    def patch(self, request: Request, run_id: UUID) -> Sharing:
         """Make the run unlisted or public, or private again, which ends its link for good.
 
         A run whose texts hold a secret is not shared: 400 names the field.
@@ -70,22 +70,22 @@ class RunSharing(APIView):
         run = writable_run(request, run_id)
         asked = validated(SharingEditSerializer, request)
         share_run(run, Visibility(asked["visibility"]))
-        return _answer(run)
+        return describe_sharing(run)
 
 
 class RunSharingRevoke(APIView):
     @operation("run_sharing_revoke", (401, 404, 409), body=None, answer=SharingSerializer)
-    def post(self, request: Request, run_id: UUID) -> Response:
+    def post(self, request: Request, run_id: UUID) -> Sharing:
         """Give the run a new link; the former one leads nowhere from now on."""
         run = writable_run(request, run_id)
         revoke_link(run)
-        return _answer(run)
+        return describe_sharing(run)
 
 
 class SharedRunDetail(APIView):
     """A run behind its link."""
 
-    @operation("shared_run_read", (401, 404), answer=SharedRunSerializer, parameters=[FIELDS])
+    @operation("shared_run_read", answer=SharedRunSerializer, parameters=[FIELDS])
     def get(self, request: Request, shared_link: UUID) -> Response:
         """The run without raw output, members and other runs, for everyone who has the link."""
         guesser = access.name_of_guesser(actor_of(request), request.META)
@@ -95,7 +95,3 @@ class SharedRunDetail(APIView):
         if shared.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"
         return response
-
-
-def _answer(run: Run) -> Response:
-    return Response(SharingSerializer(describe_sharing(run)).data)

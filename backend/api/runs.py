@@ -142,7 +142,6 @@ class RunPageSerializer(serializers.Serializer[Any]):
 class RunList(APIView):
     @operation(
         "run_list",
-        (401, 404),
         answer=RunPageSerializer,
         parameters=[
             ONLY_WORKSPACE,
@@ -207,7 +206,7 @@ def workspaces_asked(request: Request) -> list[UUID]:
 
 
 class RunDetail(APIView):
-    @operation("run_read", (401, 404), answer=RunSerializer, parameters=[FIELDS])
+    @operation("run_read", answer=RunSerializer, parameters=[FIELDS])
     def get(self, request: Request, run_id: UUID) -> Response:
         """The run with its trials, their commands and raw output."""
         return Response(only_asked(request, [run_answer(request, run_id)])[0])
@@ -234,14 +233,13 @@ class RunDetail(APIView):
 
     @operation(
         "run_delete",
-        (401, 404),
         parameters=[
             OpenApiParameter(
                 "permanently", bool, default=False, description="At once, and from the trash too"
             )
         ],
     )
-    def delete(self, request: Request, run_id: UUID) -> Response:
+    def delete(self, request: Request, run_id: UUID) -> None:
         """Move the run to the trash for 30 days, or delete it with its raw output permanently.
 
         Frozen result sets stay.
@@ -253,20 +251,18 @@ class RunDetail(APIView):
             run = writable_run(request, run_id)
             trash_run(run, by=author_of(required_actor(request)))
         forget_progress([run_id], run.workspace_id)
-        return Response(status=204)
 
 
 class CorrectionDetail(APIView):
-    @operation("correction_undo", (401, 404))
-    def delete(self, request: Request, run_id: UUID, correction_id: UUID) -> Response:
+    @operation("correction_undo")
+    def delete(self, request: Request, run_id: UUID, correction_id: UUID) -> None:
         """Undo it: what was uploaded counts again, or an earlier correction."""
         run = writable_run(request, run_id)
         or_not_found(undo_edit(run, correction_id, by=author_of(required_actor(request))))
-        return Response(status=204)
 
 
 class RunPlan(APIView):
-    @operation("run_plan", (401, 404), answer={(200, "application/toml"): str})
+    @operation("run_plan", answer={(200, "application/toml"): str})
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The TOML exactly as it was hashed; 404 too where the run has none."""
         rows = Run.objects.filter(workspace__in=access.workspaces_of(required_actor(request)))

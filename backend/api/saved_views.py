@@ -2,9 +2,8 @@
 
 from uuid import UUID
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.api.auth import author_of, required_actor
@@ -66,29 +65,27 @@ class ViewList(APIView):
         """The comparisons that were saved, by name."""
         return by_name(request, views_in(workspaces_asked(request)))
 
+    @idempotent
     @operation(
         "view_create", (401, 404, 409), body=NewViewSerializer, answer=ViewSerializer, status=201
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> SavedView:
         """Save a comparison under a name."""
         actor = required_actor(request)
         asked = validated(NewViewSerializer, request)
         workspace = writable_workspace(actor, asked.pop("workspace", None))
-        view = save_view(workspace, author=author_of(actor), **asked)
-        return Response(ViewSerializer(view).data, status=status.HTTP_201_CREATED)
+        return save_view(workspace, author=author_of(actor), **asked)
 
 
 class ViewDetail(APIView):
     @operation("view_edit", (401, 404, 409), body=ViewEditSerializer, answer=ViewSerializer)
-    def patch(self, request: Request, view_id: UUID) -> Response:
+    def patch(self, request: Request, view_id: UUID) -> SavedView:
         """Rename it, change its query, or make it the default."""
         view = writable_row(request, SavedView.objects.select_related("author"), view_id)
         change_view(view, **validated(ViewEditSerializer, request))
-        return Response(ViewSerializer(view).data)
+        return view
 
-    @operation("view_delete", (401, 404))
-    def delete(self, request: Request, view_id: UUID) -> Response:
+    @operation("view_delete")
+    def delete(self, request: Request, view_id: UUID) -> None:
         """Forget it. Nothing that was measured is deleted."""
         delete_view(writable_row(request, SavedView.objects.all(), view_id))
-        return Response(status=status.HTTP_204_NO_CONTENT)

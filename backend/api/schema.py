@@ -5,12 +5,14 @@ Apart from `errors` and `auth`, which DRF's settings load before DRF's views are
 
 import re
 from collections.abc import Callable, Sequence
+from functools import wraps
 from http import HTTPStatus
 from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from django.http import HttpResponseBase
 from django.urls import resolve
 from drf_spectacular.extensions import (
     OpenApiAuthenticationExtension,
@@ -20,11 +22,13 @@ from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.fields import empty
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from backend.api.errors import CONTENT_TYPE
 from backend.api.scopes import needed_scopes
 
-View = TypeVar("View", bound=Callable[..., Any])
+View = Callable[..., Any]
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -40,7 +44,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 def operation(
     name: str,
-    problems: Sequence[int] = (),
+    problems: Sequence[int] = (401, 404),
     *,
     answer: Any = None,
     status: int = 200,
@@ -51,15 +55,37 @@ def operation(
 
     `api.conventions` adds the problems that every operation of a kind has. `answer`: the body, or
     the bodies by status; without it the status is 204.
+
+    A view returns a response, or what the serializer `answer` shows, perhaps with its context.
     """
     answers = answer if isinstance(answer, dict) else {204 if answer is None else status: answer}
     refusals = {
         (code, CONTENT_TYPE): OpenApiResponse(ProblemSerializer, HTTPStatus(code).phrase)
         for code in problems
     }
-    return extend_schema(
+    described = extend_schema(
         operation_id=name, request=body, responses={**answers, **refusals}, parameters=parameters
     )
+
+    def decorate(view: View) -> View:
+        @described
+        @wraps(view)
+        def respond(self: object, request: Request, **arguments: Any) -> HttpResponseBase:
+            return _as_response(view(self, request, **arguments), answer, status)
+
+        return respond
+
+    return decorate
+
+
+def _as_response(returned: Any, answer: Any, status: int) -> HttpResponseBase:
+    if isinstance(returned, HttpResponseBase):
+        return returned
+    if answer is None:
+        return Response(status=HTTPStatus.NO_CONTENT)
+    shown, context = returned if isinstance(returned, tuple) else (returned, {})
+    serializer = getattr(answer, "response", answer)
+    return Response(serializer(shown, context=context).data, status)
 
 
 def allow_empty_values(result: dict[str, Any], **_: Any) -> dict[str, Any]:

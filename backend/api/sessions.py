@@ -5,7 +5,6 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.api.auth import agents_token
@@ -53,9 +52,9 @@ class Sessions(APIView):
     throttle_classes = ()
 
     @operation("session_meet", (401, 403, 409, 415), body=JoinSerializer, answer=SessionSerializer)
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> dict[str, Any]:
         """Repeat the request until starts_at is set."""
         token = agents_token(request, to="take part in a session")
         status = join_session(token, JoinRequest(**validated(JoinSerializer, request)))
         answer = {name: getattr(status, name) for name in ("seats", "parts", "seed", "starts_at")}
-        return Response(SessionSerializer({**answer, "time": timezone.now()}).data)
+        return {**answer, "time": timezone.now()}

@@ -3,9 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
@@ -95,7 +94,7 @@ class TokenList(APIView):
         answer=MadeTokenSerializer,
         status=201,
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> tuple[Token, dict[str, Any]]:
         """Make a token. Nobody gives a scope that they do not have; a token also passes on its end
         and its networks. The clear text is shown in this answer only. For members; for a token
         with the scope admin."""
@@ -105,20 +104,18 @@ class TokenList(APIView):
         or_not_found(scopes_to_give(actor, workspace))
         require_recent_sign_in(request)
         token, clear = make_token(actor, workspace, TokenRequest(**asked))
-        body = MadeTokenSerializer(token, context={"clear": clear}).data
-        return Response(body, status=status.HTTP_201_CREATED)
+        return token, {"clear": clear}
 
 
 class TokenDetail(APIView):
-    @operation("token_revoke", (401, 404))
-    def delete(self, request: Request, token_id: UUID) -> Response:
+    @operation("token_revoke")
+    def delete(self, request: Request, token_id: UUID) -> None:
         """Revoke it: the service no longer accepts it. For admins, owners and its maker."""
         actor = required_actor(request)
         rows = Token.objects.filter(pk=token_id, workspace__in=_workspaces(actor))
         token = or_not_found(rows.first())
         or_not_found(access.may_revoke(actor, token))
         revoke(token)
-        return Response(status=204)
 
 
 def _workspaces(actor: Any) -> list[UUID]:
@@ -140,7 +137,7 @@ class LeakedTokenList(APIView):
     authentication_classes = []
 
     @operation("leaked_token_report", (415,), body=LeakSerializer(many=True))
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> None:
         """Report up to 100 published tokens. Each that is one of this service is revoked, and its
         maker and owners are told. The answer is the same for every text. Anyone may report: whoever
         has a token could use it."""
@@ -153,4 +150,3 @@ class LeakedTokenList(APIView):
         for leak in form.validated_data:
             end_leaked(Leak(leak["token"], leak.get("url", "")))
             end_leaked_feed_token(leak["token"])
-        return Response(status=204)

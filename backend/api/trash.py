@@ -4,7 +4,6 @@ from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
@@ -44,12 +43,11 @@ class TrashList(APIView):
 class RunRestore(APIView):
     """Taking a run out of the trash."""
 
-    @operation("run_restore", (401, 404), body=None)
-    def post(self, request: Request, run_id: UUID) -> Response:
+    @operation("run_restore", body=None)
+    def post(self, request: Request, run_id: UUID) -> None:
         """Restore the run with everything it had. 404 for a run that is not in the trash."""
         actor = required_actor(request)
         run = or_not_found(find_trashed_run(run_id, access.workspace_ids_of(actor)))
         or_not_found(access.may_write(actor, run.workspace_id))
         hold_slot_if_large(run.trials.all(), viewer=viewer_name(request))
         restore_run(run)
-        return Response(status=204)

@@ -235,7 +235,7 @@ class UploadPreview(APIView):
         body={"multipart/form-data": UploadForm},
         answer=DryRunSerializer,
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> dict[str, Any]:
         """What these files would be read as. Nothing is stored; plans are not looked at."""
         _refuse_oversize(request)
         _sender(request)
@@ -245,12 +245,12 @@ class UploadPreview(APIView):
         raw = _json_field(request, "envelope")
         envelope = Envelope() if raw is None else read_envelope(raw)
         files = dry_run(_files(request), envelope, _tool(request), owner=viewer_name(request))
-        return Response(DryRunSerializer({"files": files}).data)
+        return {"files": files}
 
 
 class UploadDetail(APIView):
-    @operation("upload_read", (401, 404), answer=UploadSerializer)
-    def get(self, request: Request, upload_id: UUID) -> Response:
+    @operation("upload_read", answer=UploadSerializer)
+    def get(self, request: Request, upload_id: UUID) -> Upload:
         """State, reason and, once it is read, the run."""
         actor = actor_of(request)
         visible = Q(workspace__in=access.workspace_ids_of(actor))
@@ -260,7 +260,7 @@ class UploadDetail(APIView):
         upload = Upload.objects.filter(visible, pk=upload_id, is_in_trash=False).first()
         if upload is None:
             raise NotFound(f"Upload {upload_id} was not found, or is not shared with you.")
-        return Response(UploadSerializer(upload).data)
+        return upload
 
 
 def _refuse_oversize(request: Request) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
@@ -41,11 +40,10 @@ class WorkspaceUsageSerializer(serializers.Serializer[Any]):
 
 
 class WorkspaceUsage(APIView):
-    @operation("workspace_usage", (401, 404), answer=WorkspaceUsageSerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    @operation("workspace_usage", answer=WorkspaceUsageSerializer)
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Uploads today, stored bytes, members with open invitations, and uploads that are being
         read, each with the limit of this workspace."""
         readable = access.workspaces_of(required_actor(request))
         workspace = or_not_found(readable.filter(slug=current_slug(slug)).first())
-        body = {"workspace": workspace.slug, "usage": usage_of(workspace.pk)}
-        return Response(WorkspaceUsageSerializer(body).data)
+        return {"workspace": workspace.slug, "usage": usage_of(workspace.pk)}

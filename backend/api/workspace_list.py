@@ -3,9 +3,8 @@
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access, workspaces
@@ -56,6 +55,7 @@ class WorkspaceList(APIView):
         """By name, with one's role in each; for a token, its own workspace."""
         return by_name(request, _with_role(required_actor(request)))
 
+    @idempotent
     @operation(
         "workspace_create",
         (401,),
@@ -63,16 +63,13 @@ class WorkspaceList(APIView):
         answer=WorkspaceSettingsSerializer,
         status=201,
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Workspace:
         """Make a workspace; the sender becomes its owner. For people: a token belongs to one
         workspace and makes no other."""
         owner = required_actor(request)
         assert isinstance(owner, User)  # HasScope refuses every token
         asked = validated(NewWorkspaceSerializer, request)
-        workspace = workspaces.create(owner, name=asked["name"], slug=asked["slug"])
-        body = WorkspaceSettingsSerializer(workspace).data
-        return Response(body, status=status.HTTP_201_CREATED)
+        return workspaces.create(owner, name=asked["name"], slug=asked["slug"])
 
 
 def _with_role(actor: Token | User) -> QuerySet[Workspace]:
@@ -97,7 +94,7 @@ class WorkspaceLinkDetail(APIView):
         answer=WorkspaceLinkSerializer,
         status=201,
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, str]:
         """Make a link by which everyone who has it reads the workspace; a former link ends. For
         owners."""
         maker = required_actor(request)
@@ -105,11 +102,9 @@ class WorkspaceLinkDetail(APIView):
         assert isinstance(maker, User)  # no token owns
         require_recent_sign_in(request)
         url = absolute(link_to("open-workspace", make_link(maker, workspace)))
-        body = WorkspaceLinkSerializer({"workspace": workspace.slug, "url": url}).data
-        return Response(body, status=status.HTTP_201_CREATED)
+        return {"workspace": workspace.slug, "url": url}
 
-    @operation("workspace_link_revoke", (401, 404))
-    def delete(self, request: Request, slug: str) -> Response:
+    @operation("workspace_link_revoke")
+    def delete(self, request: Request, slug: str) -> None:
         """End the link, also for browsers that opened it. For owners."""
         revoke_link(owned_workspace(required_actor(request), slug))
-        return Response(status=204)

@@ -6,7 +6,6 @@ from django.db import transaction
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
@@ -103,11 +102,10 @@ class WorkspaceEditSerializer(StrictSerializer):
 
 
 class WorkspaceDetail(APIView):
-    @operation("workspace_read", (401, 404), answer=WorkspaceSettingsSerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    @operation("workspace_read", answer=WorkspaceSettingsSerializer)
+    def get(self, request: Request, slug: str) -> Workspace:
         """The settings. For members."""
-        workspace = _readable(required_actor(request), slug)
-        return Response(WorkspaceSettingsSerializer(workspace).data)
+        return _readable(required_actor(request), slug)
 
     @operation(
         "workspace_edit",
@@ -115,7 +113,7 @@ class WorkspaceDetail(APIView):
         body=WorkspaceEditSerializer,
         answer=WorkspaceSettingsSerializer,
     )
-    def patch(self, request: Request, slug: str) -> Response:
+    def patch(self, request: Request, slug: str) -> Workspace:
         """Change the name, the address and settings. For admins and owners; only an owner, and no
         token, makes a workspace public or private again.
 
@@ -132,7 +130,7 @@ class WorkspaceDetail(APIView):
         if fields.get("must_match") is not None:
             fields["must_match"] = chosen_factors(fields["must_match"])
         _change(workspace, fields)
-        return Response(WorkspaceSettingsSerializer(workspace).data)
+        return workspace
 
     @operation(
         "workspace_delete",
@@ -141,7 +139,7 @@ class WorkspaceDetail(APIView):
             OpenApiParameter("confirm", str, required=True, description="The slug, once more")
         ],
     )
-    def delete(self, request: Request, slug: str) -> Response:
+    def delete(self, request: Request, slug: str) -> None:
         """Delete the workspace for good, with everything in it. For owners."""
         workspace = owned_workspace(required_actor(request), slug)
         given = request.query_params.get("confirm", "")
@@ -156,7 +154,6 @@ class WorkspaceDetail(APIView):
             )
         require_recent_sign_in(request)
         delete_workspace(workspace)
-        return Response(status=204)
 
 
 @transaction.atomic
