@@ -15,7 +15,11 @@ from functools import lru_cache
 from django.conf import settings
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter, SlidingWindowCounterRateLimiter
+from limits.strategies import (
+    MovingWindowRateLimiter,
+    RateLimiter,
+    SlidingWindowCounterRateLimiter,
+)
 
 from backend.accounts.addresses import sender_address
 from backend.broker import CACHE, limits_storage
@@ -73,39 +77,28 @@ def seconds_until_preview(viewer: str) -> int:
 
     With the cache away it is counted in this process: the parser's time is worth guarding.
     """
-    limit = _parsed(f"{settings.PREVIEWS_PER_MINUTE}/minute")
-    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "preview", viewer))
+    return _seconds_until_next("preview", settings.PREVIEWS_PER_MINUTE, viewer)
 
 
 def seconds_until_try(address: str) -> int:
     """As `seconds_until_preview`, for a preview from `address` without an account."""
-    limit = _parsed(f"{settings.TRIES_PER_MINUTE}/minute")
-    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "try", address))
+    return _seconds_until_next("try", settings.TRIES_PER_MINUTE, address)
 
 
 def seconds_until_invitation(user: str) -> int:
     """Count one invitation sent by mail; 0 when it may go on, else how long to wait."""
-    limit = _parsed(f"{INVITATIONS_PER_HOUR}/hour")
-    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "invitation", user))
+    return _seconds_until_next("invitation", INVITATIONS_PER_HOUR, user, per="hour")
 
 
 def seconds_until_act(user: str, *, count: int = 1) -> int:
     """Count acts of one person; 0 when they may be done, else how long to wait."""
     limit = _parsed(f"{ACTS_PER_DAY}/day")
-    return CACHE.call(lambda: _wait_of(limit, "act", user, count=count), otherwise=0)
-
-
-def _wait_of(limit: RateLimitItem, *key: str, count: int) -> int:
-    counter = _counter()
-    if counter.hit(limit, *key, cost=count):
-        return 0
-    return _seconds_until(counter.get_window_stats(limit, *key).reset_time, limit)
+    return CACHE.call(lambda: _hit(_counter(), limit, "act", user, count=count), otherwise=0)
 
 
 def seconds_until_leak_report(address: str) -> int:
     """Count one report of leaked tokens; 0 when it may go on, else how long to wait."""
-    limit = _parsed(f"{settings.LEAK_REPORTS_PER_MINUTE}/minute")
-    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "leak", address))
+    return _seconds_until_next("leak", settings.LEAK_REPORTS_PER_MINUTE, address)
 
 
 def seconds_until_sign_in(address: str, account: str = "", *, proof: str = PASSWORD) -> int:
@@ -160,13 +153,16 @@ def count_failed_token(address: str) -> None:
     _count_failure("token", settings.FAILED_TOKENS_PER_HOUR, address)
 
 
+def _seconds_until_next(kind: str, most: int, key: str, *, per: str = "minute") -> int:
+    limit = _parsed(f"{most}/{per}")
+    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, kind, key))
+
+
 def _seconds_until_failure(kind: str, most: int, key: str, *, per: str = "hour") -> int:
     limit = _parsed(f"{most}/{per}")
 
-    def wait_s(limiter: MovingWindowRateLimiter) -> int:
-        if limiter.test(limit, kind, key):
-            return 0
-        return _seconds_left(limiter, limit, kind, key)
+    def wait_s(limiter: RateLimiter) -> int:
+        return 0 if limiter.test(limit, kind, key) else _seconds_left(limiter, limit, kind, key)
 
     return _in_cache_or_here(wait_s)
 
@@ -186,14 +182,14 @@ def address_of(meta: Mapping[str, str]) -> str:
     return str(ipaddress.ip_network((address, 64), strict=False))
 
 
-def _in_cache_or_here(ask: Callable[[MovingWindowRateLimiter], int]) -> int:
+def _in_cache_or_here(ask: Callable[[RateLimiter], int]) -> int:
     """What `ask` returns with the shared counts; with those of this process while the cache is
     away."""
     shared: int | None = CACHE.call(lambda: ask(_shared()), otherwise=None)
     return ask(_of_this_process()) if shared is None else shared
 
 
-def _hit(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *key: str, count: int = 1) -> int:
+def _hit(limiter: RateLimiter, limit: RateLimitItem, *key: str, count: int = 1) -> int:
     """Count `count`; 0 if that was allowed, else the seconds to wait."""
     is_allowed = limiter.hit(limit, *key, cost=count)
     return 0 if is_allowed else _seconds_left(limiter, limit, *key)
@@ -219,7 +215,7 @@ def _parsed(limit: str) -> RateLimitItem:
     return parse(limit)
 
 
-def _seconds_left(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *key: str) -> int:
+def _seconds_left(limiter: RateLimiter, limit: RateLimitItem, *key: str) -> int:
     return _seconds_until(limiter.get_window_stats(limit, *key).reset_time, limit)
 
 
