@@ -12,7 +12,7 @@ from backend.accounts.audit import record
 from backend.accounts.members import MemberRefused, check_may_give, role_of, roles_given_by
 from backend.accounts.models import Act, Invitation, Membership, Token, User, Workspace
 from backend.accounts.quotas import check_members
-from backend.accounts.stored_token import signature_of
+from backend.accounts.stored_token import find_stored, signature_of
 from backend.errors import Refused
 
 LIFETIME = timedelta(days=7)
@@ -143,14 +143,7 @@ def end_leaked(clear: str) -> None:
 
 
 def _stored(clear: str) -> Invitation | None:
-    if not token_format.is_well_formed(clear):
-        return None
-    rows = Invitation.objects.select_related("workspace", "made_by")
-    same_lookup = rows.filter(lookup=token_format.lookup_of(clear))
-    invitation = next((row for row in same_lookup if row.matches(clear)), None)
-    if invitation is not None:
-        invitation.sign_again(clear)
-    return invitation
+    return find_stored(Invitation.objects.select_related("workspace", "made_by"), clear)
 
 
 def _still_may_invite(invitation: Invitation) -> bool:

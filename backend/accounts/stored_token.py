@@ -4,7 +4,7 @@ The pepper that signs today or a former one keyed the HMAC. A token cannot be si
 its clear text, so its use does that (docs/operations.md, "Replacing the pepper").
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import models
 
@@ -33,6 +33,20 @@ class StoredToken(models.Model):
         signature = signature_of(clear)
         self.digest, self.pepper_id = signature["digest"], signature["pepper_id"]
         type(self)._default_manager.filter(pk=self.pk).update(**signature)
+
+
+Token = TypeVar("Token", bound=StoredToken)
+
+
+def find_stored(rows: models.QuerySet[Token], clear: str) -> Token | None:
+    """The row of this clear text, signed by the pepper of today from now on."""
+    if not token_format.is_well_formed(clear):
+        return None
+    same_lookup = rows.filter(lookup=token_format.lookup_of(clear))
+    token = next((row for row in same_lookup if row.matches(clear)), None)
+    if token is not None:
+        token.sign_again(clear)
+    return token
 
 
 def signature_of(clear: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from backend.accounts import throttle, token_format
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act, User, Workspace, WorkspaceLink
 from backend.accounts.opening_checks import check_opening
-from backend.accounts.stored_token import signature_of
+from backend.accounts.stored_token import find_stored, signature_of
 from backend.errors import NotFound, TooMany
 
 KIND = "share"
@@ -98,13 +98,7 @@ def working_links() -> QuerySet[WorkspaceLink]:
 
 
 def _working_link(clear: str) -> WorkspaceLink | None:
-    if not token_format.is_well_formed(clear):
-        return None
-    rows = working_links().filter(lookup=token_format.lookup_of(clear)).select_related("workspace")
-    link = next((row for row in rows if row.matches(clear)), None)
-    if link is not None:
-        link.sign_again(clear)
-    return link
+    return find_stored(working_links().select_related("workspace"), clear)
 
 
 def _end_links(workspace: Workspace) -> str:

@@ -17,7 +17,7 @@ from backend.accounts import token_format
 from backend.accounts.addresses import Address
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Membership, Token, User, Workspace
-from backend.accounts.stored_token import signature_of
+from backend.accounts.stored_token import find_stored, signature_of
 from backend.accounts.tokens import is_accepted
 from backend.errors import Conflict, NotFound
 from backend.feeds.models import FeedToken
@@ -90,14 +90,10 @@ def opened_by(clear: str, address: Address | None) -> UUID | None:
 
 def _stored(clear: str) -> FeedToken | None:
     rows = FeedToken.objects.select_related("workspace", "user", "made_by")
-    if not token_format.is_well_formed(clear):
-        is_old = clear.startswith(OLD_PREFIX) and len(clear) <= 200
-        return rows.filter(lookup="", digest=_old_digest(clear)).first() if is_old else None
-    same_lookup = rows.filter(lookup=token_format.lookup_of(clear))
-    token = next((row for row in same_lookup if row.matches(clear)), None)
-    if token is not None:
-        token.sign_again(clear)
-    return token
+    if token_format.is_well_formed(clear):
+        return find_stored(rows, clear)
+    is_old = clear.startswith(OLD_PREFIX) and len(clear) <= 200
+    return rows.filter(lookup="", digest=_old_digest(clear)).first() if is_old else None
 
 
 def signed_tokens() -> QuerySet[FeedToken]:
