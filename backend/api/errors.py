@@ -201,11 +201,6 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return problem_response(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
 
 
-def outage(status: int, title: str, detail: str, *, hint: str) -> HttpResponse:
-    """Something the service needs is away."""
-    return problem_response(status, title, detail, hint=hint)
-
-
 def server_error(request: HttpRequest) -> HttpResponse:
     return problem_response(
         500,

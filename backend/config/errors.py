@@ -1,6 +1,7 @@
 """Errors outside the views: problem+json under /api/, a page everywhere else."""
 
 import sys
+from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
@@ -36,7 +37,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def outage_answer(request: HttpRequest, outage: Answer) -> HttpResponse:
     """Says what is away, and when to try again."""
     is_api = is_api_path(request.path)
-    answer, hint = (api.outage, outage.hint) if is_api else (web.outage, outage.page_hint)
+    answer: Callable[..., HttpResponse] = api.problem_response if is_api else web.plain_message
+    hint = outage.hint if is_api else outage.page_hint
     response = answer(outage.status, outage.title, outage.sentence, hint=hint)
     response["Retry-After"] = str(outage.retry_after_s)
     return response

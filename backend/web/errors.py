@@ -96,14 +96,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
     )
 
 
-def outage(status: int, title: str, sentence: str, *, hint: str) -> HttpResponse:
-    """A service that Loadsheet needs is not reachable. Rendered without the request, whose
-    session needs the database."""
-    return plain_message(status, title, sentence, hint)
-
-
 def plain_message(status: int, title: str, sentence: str, hint: str) -> HttpResponse:
-    """A message rendered without the request, so without the viewer's name."""
+    """A message rendered without the request, so without the viewer's name: reading the session
+    needs the database, which may be away."""
     context = {"title": title, "sentence": sentence, "hint": hint}
     try:
         page: str = render_to_string("message.html", context)
