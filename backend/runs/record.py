@@ -8,7 +8,7 @@ or not at all.
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -43,7 +43,7 @@ from backend.runs.registry import (
 
 @dataclass(frozen=True, slots=True)
 class RunInput:
-    """A run as a whole, without its trials."""
+    """A run as a whole, without its trials: columns of the run, with the hosts as they came."""
 
     id: uuid.UUID
     workspace: Workspace
@@ -64,9 +64,9 @@ class RunInput:
     seed: int | None = None
     stopped: str = ""
     # Events between the trials: at, kind, text.
-    events: Sequence[Mapping[str, Any]] = ()
+    events: Sequence[Mapping[str, Any]] = field(default_factory=list)
     # The result of a search: server, workload, rate_rps, confirmed.
-    max_rates: Sequence[Mapping[str, Any]] = ()
+    max_rates: Sequence[Mapping[str, Any]] = field(default_factory=list)
     # What each server printed last.
     server_tails: Mapping[str, str] = field(default_factory=dict)
     # In its plan, warm-ups included.
@@ -238,31 +238,10 @@ def series_of(
 
 def run_row(read: RunInput, corrections: Sequence[Correction], *, is_open: bool = False) -> Run:
     run_input = correct_input(read, corrections)
-    run = Run(
-        id=run_input.id,
-        workspace=run_input.workspace,
-        author=run_input.author,
-        started_at=run_input.started_at,
-        finished_at=run_input.finished_at,
-        interrupted=run_input.interrupted,
-        same_host=run_input.same_host,
-        labels=dict(run_input.labels),
-        notes=run_input.notes,
-        plan=run_input.plan,
-        plan_sha256=run_input.plan_sha256,
-        server_host=register_host(run_input.workspace, run_input.server_host),
-        client_host=register_host(run_input.workspace, run_input.client_host),
-        facts=_host_facts(run_input),
-        agent=dict(run_input.agent),
-        seed=run_input.seed,
-        stopped=run_input.stopped,
-        events=list(run_input.events),
-        max_rates=list(run_input.max_rates),
-        server_tails=dict(run_input.server_tails),
-        trials_planned=run_input.trials_planned,
-        session=dict(run_input.session),
-        is_open=is_open,
-    )
+    columns = {each.name: getattr(run_input, each.name) for each in fields(run_input)}
+    for role in ("server_host", "client_host"):
+        columns[role] = register_host(run_input.workspace, columns[role])
+    run = Run(**columns, facts=_host_facts(run_input), is_open=is_open)
     run.as_read = run_as_read(read_of_run(read), run)
     return run
 
