@@ -25,11 +25,7 @@ class AddFieldOnce(migrations.AddField):
     the database that needs no rewrite."""
 
     def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: Editor,
-        from_state: Any,
-        to_state: Any,
+        self, app_label: str, schema_editor: Editor, from_state: Any, to_state: Any
     ) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)
         column = model._meta.get_field(self.name).column
@@ -44,20 +40,12 @@ class AddIndexOnce(AddIndexConcurrently):
     """
 
     def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: Editor,
-        from_state: Any,
-        to_state: Any,
+        self, app_label: str, schema_editor: Editor, from_state: Any, to_state: Any
     ) -> None:
         _build(schema_editor, to_state.apps.get_model(app_label, self.model_name), self.index)
 
     def database_backwards(
-        self,
-        app_label: str,
-        schema_editor: Editor,
-        from_state: Any,
-        to_state: Any,
+        self, app_label: str, schema_editor: Editor, from_state: Any, to_state: Any
     ) -> None:
         _drop(schema_editor, from_state.apps.get_model(app_label, self.model_name), self.index.name)
 
@@ -66,20 +54,12 @@ class RemoveIndexOnce(RemoveIndexConcurrently):
     """Drops an index while rows are written; the way back builds it as AddIndexOnce does."""
 
     def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: Editor,
-        from_state: Any,
-        to_state: Any,
+        self, app_label: str, schema_editor: Editor, from_state: Any, to_state: Any
     ) -> None:
         _drop(schema_editor, from_state.apps.get_model(app_label, self.model_name), self.name)
 
     def database_backwards(
-        self,
-        app_label: str,
-        schema_editor: Editor,
-        from_state: Any,
-        to_state: Any,
+        self, app_label: str, schema_editor: Editor, from_state: Any, to_state: Any
     ) -> None:
         index = to_state.models[app_label, self.model_name_lower].get_index_by_name(self.name)
         _build(schema_editor, to_state.apps.get_model(app_label, self.model_name), index)
