@@ -1,10 +1,8 @@
 """Celery tasks, and the thread of each worker process that judges runs and sends messages."""
 
 from collections.abc import Callable
-from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_process_init, worker_process_shutdown
 
 from backend import counters
 from backend.alerts.pending import judge_due
@@ -31,16 +29,4 @@ def judge_and_send(is_stopping: Callable[[], bool]) -> None:
     counters.flush()
 
 
-_messengers: list[Poller] = []
-
-
-@worker_process_init.connect  # type: ignore[untyped-decorator]
-def start_messenger(**_: Any) -> None:
-    _messengers.append(Poller(judge_and_send, fault="messages_not_polled"))
-    _messengers[-1].start()
-
-
-@worker_process_shutdown.connect  # type: ignore[untyped-decorator]
-def stop_messenger(**_: Any) -> None:
-    while _messengers:
-        _messengers.pop().stop(STOP_S)
+Poller(judge_and_send, fault="messages_not_polled").run_in_workers(STOP_S)

@@ -5,6 +5,7 @@ import random
 import threading
 from collections.abc import Callable
 
+from celery.signals import worker_process_init, worker_process_shutdown
 from django.conf import settings
 from django.db import Error, close_old_connections
 
@@ -23,6 +24,11 @@ class Poller:
         self._fault = fault
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="poller", daemon=True)
+
+    def run_in_workers(self, patience_s: float | None = None) -> None:
+        """Start with each process of a Celery worker, and stop with it."""
+        worker_process_init.connect(lambda **_: self.start(), weak=False)
+        worker_process_shutdown.connect(lambda **_: self.stop(patience_s), weak=False)
 
     def start(self) -> None:
         self._thread.start()

@@ -6,26 +6,10 @@ a part in it. It happens in a thread of the worker's process, beside the one tha
 
 from collections.abc import Callable
 
-from backend.ingest.poller import Poller
 from backend.ingest.worker import READING, drain
-
-# Of this process.
-_pollers: list[Poller] = []
 
 
 def read_due(is_stopping: Callable[[], bool]) -> None:
     # Where a hint is being followed, that work is done already.
     if not READING.locked():
         drain(is_stopping=is_stopping)
-
-
-def start() -> None:
-    """From now on this process looks for uploads."""
-    _pollers.append(Poller(read_due, fault="queue_not_polled"))
-    _pollers[-1].start()
-
-
-def stop() -> None:
-    """Returns when the upload that is being read has ended."""
-    while _pollers:
-        _pollers.pop().stop()

@@ -1,18 +1,19 @@
 """Celery tasks: a message is a hint; each task looks at the rows and calls one function."""
 
-from typing import Any
-
 from celery import shared_task
-from celery.signals import worker_process_init, worker_process_shutdown
 
-from backend.ingest import polling, worker
+from backend.ingest import worker
 from backend.ingest.collector import collect_in_turn
 from backend.ingest.hints import DRAIN_TASK
+from backend.ingest.poller import Poller
+from backend.ingest.polling import read_due
 from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.retention import remove_due_output
 from backend.ingest.trash import remove_expired_runs
 
 COLLECT_TASK = "ingest.collect"
+# An upload that is being read when the worker stops is read to its end.
+Poller(read_due, fault="queue_not_polled").run_in_workers()
 
 
 @shared_task(name=DRAIN_TASK)  # type: ignore[untyped-decorator]
@@ -29,15 +30,3 @@ def collect() -> None:
     purge_deleted_workspaces()
     remove_due_output()
     collect_in_turn()
-
-
-@worker_process_init.connect  # type: ignore[untyped-decorator]
-def start_polling(**_: Any) -> None:
-    """Every reader looks for uploads by itself too."""
-    polling.start()
-
-
-@worker_process_shutdown.connect  # type: ignore[untyped-decorator]
-def stop_polling(**_: Any) -> None:
-    """An upload that is being read is read to its end."""
-    polling.stop()
