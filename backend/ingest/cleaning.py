@@ -18,10 +18,8 @@ from uuid import UUID
 from backend.ingest.cleaners import Work, cleaner
 from backend.ingest.limits import INLINE_FILE_BYTES, INLINE_REQUEST_BYTES, SHORT_BYTES
 from backend.ingest.quick_sandbox import QuickLimits
-from backend.ingest.rewriting import REDACTOR, CannotClean, clean_bytes, is_plain
+from backend.ingest.rewriting import REDACTOR, clean_bytes, is_plain
 from backend.ingest.storage import CHUNK_BYTES
-
-__all__ = ["CannotClean", "Cleaning", "clean_fields", "clean_name", "hash_of"]
 
 
 def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

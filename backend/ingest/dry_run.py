@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 from uuid import uuid4
 
 from backend.ingest.child_answers import trial_of
-from backend.ingest.cleaning import CannotClean, Cleaning
+from backend.ingest.cleaning import Cleaning
 from backend.ingest.dry_records import DryFile, DryRefusal, DryTrial
 from backend.ingest.envelope import Envelope
 from backend.ingest.fair_slots import NOBODYS
@@ -21,6 +21,7 @@ from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.preview_slots import PREVIEWS
 from backend.ingest.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
 from backend.ingest.reading import plain_record
+from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import LocalArtefact
 from backend.runs.checks import check_trial
 from backend.runs.measured import (

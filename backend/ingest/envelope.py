@@ -31,16 +31,6 @@ from backend.ingest.envelope_fields import (
 from backend.ingest.envelope_refusal import EnvelopeError
 from backend.runs.server_texts import SERVER_TEXTS
 
-__all__ = [
-    "PHASES",
-    "Envelope",
-    "EnvelopeError",
-    "Host",
-    "TrialEntry",
-    "read_envelope",
-    "read_host",
-]
-
 SCHEMA = 1
 PHASES = ("warmup", "measure", "search", "confirm")
 

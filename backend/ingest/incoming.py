@@ -8,7 +8,8 @@ from django.conf import settings
 
 from backend.errors import TooLarge
 from backend.ingest.cleaning import clean_name, hash_of
-from backend.ingest.envelope import Envelope, EnvelopeError
+from backend.ingest.envelope import Envelope
+from backend.ingest.envelope_refusal import EnvelopeError
 from backend.ingest.limits import FILES
 from backend.ingest.parts import Whole
 from backend.ingest.small import SMALL_BYTES

@@ -13,7 +13,7 @@ from backend.ingest.preview import preview
 from backend.ingest.provenance_records import Provenance, RawText, Read
 from backend.ingest.quick_sandbox import quick_sandbox
 from backend.ingest.sandbox import LocalArtefact
-from backend.ingest.storage import StorageAway, storage
+from backend.ingest.storage import storage
 from backend.runs.models import Trial
 
 KEPT_S = 24 * 3600
@@ -77,6 +77,3 @@ def _trace(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
 def _untraced(artefacts: Sequence[Artefact]) -> tuple[RawText, ...]:
     previews = [(artefact, preview(artefact.sha256)) for artefact in artefacts]
     return tuple(RawText(artefact, text.text, text.truncated, ()) for artefact, text in previews)
-
-
-__all__ = ["ParserFailed", "Provenance", "RawText", "Read", "StorageAway", "provenance_of"]

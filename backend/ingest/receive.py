@@ -13,8 +13,9 @@ from django.db import transaction
 from backend.errors import Conflict
 from backend.ingest.cleaning import Cleaning
 from backend.ingest.content_hash import all_hashes, content_hash, keyed
-from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
+from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.envelope_cleaning import clean_envelope
+from backend.ingest.envelope_refusal import EnvelopeError
 from backend.ingest.hints import hint
 from backend.ingest.incoming import (
     Arrived,

@@ -13,8 +13,10 @@ from backend.analysis.pages.resource_use import list_resource_figures
 from backend.analysis.pages.run import describe_hosts, describe_single_trial
 from backend.analysis.pages.trial import list_reading_notes, list_trial_figures
 from backend.ingest.listed_artefacts import artefacts_of_trial
-from backend.ingest.provenance import ParserFailed, StorageAway, provenance_of
+from backend.ingest.parser_failures import ParserFailed
+from backend.ingest.provenance import provenance_of
 from backend.ingest.provenance_records import Provenance
+from backend.ingest.storage import StorageAway
 from backend.links import compare_link, link_to, run_link, trial_link
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Trial, TrialTimeline

@@ -61,7 +61,8 @@ def _read(raw: bytes) -> tuple[Any, str]:
 
 def _held_after(value: dict[str, Any]) -> dict[str, float]:
     from backend.ingest.content_hash import content_hash
-    from backend.ingest.envelope import EnvelopeError, read_envelope
+    from backend.ingest.envelope import read_envelope
+    from backend.ingest.envelope_refusal import EnvelopeError
     from backend.ingest.json_pieces import PieceDecoder, QuickEncoder
     from backend.ingest.plain_json import check_plain
 

@@ -16,11 +16,11 @@ from django.test import Client
 from backend.api.limit_table import limits
 from backend.ingest.archive_refusals import MAX_FILES
 from backend.ingest.cleaner import Cleaner
-from backend.ingest.cleaning import CannotClean, Cleaning
+from backend.ingest.cleaning import Cleaning
 from backend.ingest.decompress import FREE_BYTES
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.redaction import MARK
-from backend.ingest.rewriting import TooLargeToClean
+from backend.ingest.rewriting import CannotClean, TooLargeToClean
 from backend.ingest.storage import open_artefact, storage
 from backend.ingest.worker import process
 from backend.runs.models import Trial

@@ -20,10 +20,11 @@ from django.test import Client
 from backend.config.logs import JsonFormatter
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.ingest import redaction, sandbox
-from backend.ingest.cleaning import CannotClean, Cleaning, hash_of
+from backend.ingest.cleaning import Cleaning, hash_of
 from backend.ingest.content_hash import content_hash
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.receive import UploadConflict, receive
+from backend.ingest.rewriting import CannotClean
 from backend.ingest.storage import open_artefact, storage
 from backend.ingest.worker import process
 from backend.testing.damage import captures

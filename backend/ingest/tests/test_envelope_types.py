@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from backend.ingest.envelope import EnvelopeError, read_envelope
+from backend.ingest.envelope import read_envelope
+from backend.ingest.envelope_refusal import EnvelopeError
 from backend.testing.reports import make_envelope
 
 # What a type looks up at its first use is gone: only a prepared one can still be read.

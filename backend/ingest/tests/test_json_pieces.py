@@ -11,7 +11,8 @@ import pytest
 from backend.ingest import cleaner, content_hash, json_pieces, plain_json
 from backend.ingest.child import Limits
 from backend.ingest.clean_child import _answer
-from backend.ingest.envelope import EnvelopeError, read_envelope
+from backend.ingest.envelope import read_envelope
+from backend.ingest.envelope_refusal import EnvelopeError
 from backend.ingest.json_pieces import (
     PIECE_BYTES,
     PieceDecoder,

@@ -5,7 +5,8 @@ import pytest
 from django.db.models.functions import Now
 
 from backend.ingest import answers, queue
-from backend.ingest.envelope import EnvelopeError, read_envelope
+from backend.ingest.envelope import read_envelope
+from backend.ingest.envelope_refusal import EnvelopeError
 from backend.ingest.models import State, Upload
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.reading import MAX_REASONS, Reading, Refusal
