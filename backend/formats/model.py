@@ -109,7 +109,8 @@ class ParsedTrial:
     `throughput` is not here on purpose: it is computed from counts, never copied from a tool.
     """
 
-    tool: str
+    # Set by `reading`, which knows whose output it is; named here where a package reads two tools.
+    tool: str = ""
     tool_version: str | None = None
     url: str | None = None
     loop: str | None = "closed"

@@ -151,7 +151,9 @@ def _read(texts: Sequence[_Text], tool: str | None) -> list[Entry]:
         )
     notes = tuple(dict.fromkeys(note for text in claimed for note in text.notes))
     return [
-        refuse_impossible(replace(entry, detected_by=why, notes=notes))
+        refuse_impossible(
+            replace(entry, tool=entry.tool or chosen.name, detected_by=why, notes=notes)
+        )
         if isinstance(entry, ParsedTrial)
         else entry
         for entry in entries

@@ -34,7 +34,7 @@ class Tool:
 def _tool(name: str) -> Tool:
     package: Any = import_module(f"backend.formats.{name}")
     return Tool(
-        package.NAME,
+        name,
         package.MARKS,
         package.claims,
         package.read,

@@ -18,7 +18,6 @@ from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
-NAME = "ab"
 MARKS = ("ApacheBench", "Complete requests", "starttime", "Percentage served")
 
 

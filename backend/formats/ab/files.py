@@ -14,7 +14,6 @@ from backend.formats.timeline import Gathering
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "ab"
 COLUMNS = ("starttime", "seconds", "ctime", "dtime", "ttime", "wait")
 FIRST_LINES = 20
 # Of "Sat Nov 21 02:53:22 2026".
@@ -52,7 +51,6 @@ def read_tsv(source: Source) -> ParsedTrial:
     if not requests.completed:
         raise FormatError("The ab -g file has no rows.", expected="rows of six cells")
     return ParsedTrial(
-        tool=NAME,
         requests_completed=requests.completed,
         **requests.sampled(1000),
     )
@@ -61,7 +59,7 @@ def read_tsv(source: Source) -> ParsedTrial:
 def _frames(source: Source, header: str) -> Iterator[pl.DataFrame]:
     """The column of total times, a chunk at a time."""
     names = header.split("\t") if "\t" in header else header.split()
-    table = Table(tool=NAME, header="\t".join(names), separator="\t", columns={"ttime": int})
+    table = Table(tool="ab", header="\t".join(names), separator="\t", columns={"ttime": int})
     # In a last row without its line feed the last cell may lack digits.
     if "\t" in header and names[-1] != "ttime":
         yield from table.frames(source)
@@ -115,7 +113,6 @@ def read_csv(source: Source) -> ParsedTrial:
     if not points:
         raise FormatError("The ab -e file has no rows.", expected="rows as 50,28.585")
     return ParsedTrial(
-        tool=NAME,
         latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),
         latency_origin="percentiles",
         latency_resolution_us=1,

@@ -8,7 +8,6 @@ from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import all_known, parse_count, parse_number, scaled
 from backend.formats.text import Line, Source, blocks
 
-NAME = "ab"
 BANNER = "This is ApacheBench, Version "
 RESULT = "Complete requests"
 ELAPSED = "Time taken for tests"
@@ -95,7 +94,6 @@ class Report:
         }
         latency, complete = self._latency()
         return ParsedTrial(
-            tool=NAME,
             tool_version=self._version(),
             url=self._url(),
             connections=self._count("Concurrency Level"),

@@ -17,7 +17,6 @@ from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
 from backend.formats.together import read_each
 
-NAME = "artillery"
 MARKS = ('"aggregate"', RUN, SUMMARY)
 BROKEN = ('"http.requests"', '"scenariosCreated"', '"vusers.created"')
 

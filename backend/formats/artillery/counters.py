@@ -9,7 +9,6 @@ from backend.formats.model import CLIENT_CLASS, Latency, ParsedTrial
 from backend.formats.numbers import json_count
 from backend.formats.transport_errors import counted_classes
 
-NAME = "artillery"
 RESOLUTION_US = 1000
 # Node's names of errors; each stands for requests that got no answer.
 CLASSES = {
@@ -56,7 +55,6 @@ def trial(figures: Figures, *, elapsed_s: float | None = None, **more: Any) -> P
     # The rest is retried, or had a code that was not counted.
     has_every_code = figures.responses is None or codes == figures.responses
     return ParsedTrial(
-        tool=NAME,
         loop="open",
         elapsed_s=elapsed_s,
         requests_completed=figures.responses,

@@ -17,7 +17,6 @@ from backend.formats.numbers import json_count, json_number
 from backend.formats.refusals import read_json
 from backend.formats.text import Document
 
-NAME = "artillery"
 TIMES = ("http.response_time", "engine.http.response_time")
 PERIOD_S = 10.0
 MOST_SLICES = 86_400
@@ -34,7 +33,7 @@ def is_report(value: Any) -> bool:
 def read_document(document: Document) -> Entry:
     """The trial of a report, or why it is none."""
     expected = "the whole report that artillery run -o writes, unchanged"
-    return read_json(_read, document, tool=NAME, expected=expected)
+    return read_json(_read, document, tool="artillery", expected=expected)
 
 
 def _read(report: Mapping[str, Any]) -> ParsedTrial:

@@ -12,7 +12,7 @@ before version 3 have mean, deviation and maximum, and percentiles with -l alone
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.formats.autocannon.table import NAME, RESOLUTION_US, find_tables, read_table
+from backend.formats.autocannon.table import RESOLUTION_US, find_tables, read_table
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import broken_document, read_figures, read_or_refuse
@@ -105,7 +105,6 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     classes = {name: json_count(document[name]) for name in CLASSES}
     completed = sum(classes.values())
     return ParsedTrial(
-        tool=NAME,
         url=optional_line(document.get("url")),
         connections=json_count(document["connections"]),
         threads=json_count(document.get("workers") or 0) or None,

@@ -16,7 +16,6 @@ from backend.formats.numbers import (
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks
 
-NAME = "autocannon"
 STARTED = "Running "
 RESOLUTION_US = 1000
 
@@ -72,7 +71,6 @@ class _Report:
         responses = self.printed or _responses_of(self.codes)
         latency = self.latency if self._is_measured() else Latency()
         return ParsedTrial(
-            tool=NAME,
             url=next(iter(self.address.split()), None),
             connections=parse_count(self.block[1].words[0]),
             threads=self._workers(),

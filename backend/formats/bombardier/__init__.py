@@ -12,7 +12,7 @@ responses with a status outside 100 to 599.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.formats.bombardier.report import NAME, Report, find_reports
+from backend.formats.bombardier.report import Report, find_reports
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import read_json, read_or_refuse
@@ -40,7 +40,7 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
-    return runs_of_one(_runs, sources, tool=NAME, expected="one file with a result")
+    return runs_of_one(_runs, sources, tool="bombardier", expected="one file with a result")
 
 
 def _runs(source: Source) -> list[Entry]:
@@ -57,7 +57,7 @@ def _is_result(document: Document) -> bool:
 
 def _read_document(document: Document) -> Entry:
     expected = "the whole object that bombardier -o json prints"
-    return read_json(_trial, document, tool=NAME, expected=expected)
+    return read_json(_trial, document, tool="bombardier", expected=expected)
 
 
 def _trial(document: Mapping[str, Any]) -> ParsedTrial:
@@ -69,7 +69,6 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     latency = _latency(result.get("latency"))
     rates = result.get("rps")
     return ParsedTrial(
-        tool=NAME,
         url=optional_line(spec["url"]),
         connections=json_count(spec["numberOfConnections"]),
         requested_rate_rps=_optional(spec, "rate"),

@@ -20,7 +20,6 @@ from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Line, last_line
 from backend.formats.transport_errors import counted_classes
 
-NAME = "bombardier"
 INTRO = "Bombarding "
 HEADER = ["Statistics", "Avg", "Stdev", "Max"]
 ERRORS, THROUGHPUT = "Errors:", "Throughput:"
@@ -85,7 +84,6 @@ class Report:
         are_failures_whole = ended or sum(failures.values()) == others
         latency, step = self._latency()
         return ParsedTrial(
-            tool=NAME,
             **self._asked(),
             requests_completed=sum(counts.values()),
             requests_ok=succeeded(counts),

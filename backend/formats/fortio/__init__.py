@@ -17,7 +17,6 @@ from backend.formats.model import Entry
 from backend.formats.text import Source
 from backend.formats.together import joined, one_of, read_each, split_sources
 
-NAME = "fortio"
 MARKS = ("Fortio ", "Aggregated Function Time", '"DurationHistogram"')
 
 

@@ -9,7 +9,6 @@ from backend.formats.refusals import read_figures
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Document, Source
 
-NAME = "fortio"
 KEYS = frozenset(("RunType", "ActualQPS", "DurationHistogram"))
 FAILED = "-1"
 
@@ -38,7 +37,6 @@ def _read_result(result: Mapping[str, Any]) -> ParsedTrial:
     latency = _latency(result["DurationHistogram"])
     answered = {code: count for code, count in codes.items() if code != FAILED}
     return ParsedTrial(
-        tool=NAME,
         tool_version=optional_line(result.get("Version")),
         url=optional_line(result.get("URL")),
         connections=json_count(result["NumThreads"]),

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from backend.formats.fortio.documents import FAILED, NAME
+from backend.formats.fortio.documents import FAILED
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_duration_s, scaled
 from backend.formats.refusals import read_or_refuse
@@ -55,7 +55,6 @@ class _Report:
         done = self._after(DONE)
         sizes = _seconds(_pairs(self._after(SIZES)).get("sum", ""))
         return ParsedTrial(
-            tool=NAME,
             **self._asked(),
             elapsed_s=parse_duration_s(self._after(ENDED).partition(" ")[0]),
             requests_completed=sum(answered.values()),

@@ -24,7 +24,6 @@ from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
 from backend.formats.together import joined
 
-NAME = "gatling"
 MARKS = ("---- Global Information", "---- Requests --", MARK, *LOG_MARKS)
 
 

@@ -9,7 +9,6 @@ from backend.formats.numbers import LONGEST_MS, parse_count, parse_number
 from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, last_line
 
-NAME = "gatling"
 GLOBAL, LIVE, ERRORS = "---- Global Information", "---- Requests --", "---- Errors"
 SECTION, BLOCK = "----", "====="
 COMPLETED = (" completed in ", "Simulation finished")
@@ -64,7 +63,6 @@ def _read_global(lines: Sequence[Line]) -> ParsedTrial:
     errors = _errors(lines) if is_whole else None
     has_times = total > 0
     return ParsedTrial(
-        tool=NAME,
         loop=None,
         requests_completed=_completed(total, ko, errors),
         requests_ok=ok,
@@ -87,7 +85,6 @@ def _read_live(lines: Sequence[Line]) -> ParsedTrial:
     _, ok, ko = _counts(rows.get("Global"), lines)
     errors = _errors(lines)
     return ParsedTrial(
-        tool=NAME,
         loop=None,
         requests_completed=_completed(ok + ko, ko, errors),
         requests_ok=ok,

@@ -8,7 +8,6 @@ from backend.formats.numbers import LONGEST_MS, json_count, json_number
 from backend.formats.refusals import broken_document, read_figures
 from backend.formats.text import Document, Source
 
-NAME = "gatling"
 MARK = '"numberOfRequests"'
 RESOLUTION_US = 1000
 # The documents number the percentiles; these are the ones asked for unless configured otherwise.
@@ -68,7 +67,6 @@ def _trial(stats: Mapping[str, Any]) -> ParsedTrial:
     if total != ok + ko:
         raise ValueError(f"{total} requests, {ok} of them OK and {ko} KO")
     return ParsedTrial(
-        tool=NAME,
         loop=None,
         # Which of the failed ones had a response is not said.
         requests_completed=None if ko else total,

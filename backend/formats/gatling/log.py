@@ -33,7 +33,6 @@ from backend.formats.timeline import Gathering
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "gatling"
 RUN_CELL = b"RUN\t"
 RESOLUTION_US = 1000
 HEAD_LINES = 400
@@ -275,7 +274,6 @@ class _Run:
         times = self.gathering
         low, high, mean = times.min_us, times.max_us, times.mean_us
         return ParsedTrial(
-            tool=NAME,
             tool_version=self.version,
             loop=None,
             elapsed_s=times.elapsed_s(3),

@@ -21,7 +21,6 @@ from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Line, Source
 from backend.formats.together import read_each, split_sources
 
-NAME = "h2load"
 KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
 # A log has no word: its rows begin with the time in µs, digits that begin with 1 until 2033.

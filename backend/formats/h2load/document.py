@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.formats.h2load.report import NAME, REQUESTS, completed_of, outcomes_of, progress_of
+from backend.formats.h2load.report import REQUESTS, completed_of, outcomes_of, progress_of
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number
 from backend.formats.refusals import read_figures
@@ -53,7 +53,6 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     is_all = bool(completed) and len(samples) == completed
     latency = _latency(times) if completed else Latency()
     return ParsedTrial(
-        tool=NAME,
         tool_version=document["metadata"]["generator"].removeprefix(GENERATOR),
         elapsed_s=json_number(measured["duration"]),
         reported_rps=json_number(measured["request_per_second"]),

@@ -18,9 +18,8 @@ from backend.formats.timeline import Gathering
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "h2load"
 REQUESTS = Table(
-    tool=NAME,
+    tool="h2load",
     header="start\tstatus\ttime",
     separator="\t",
     columns={"start": int, "status": int, "time": int},
@@ -144,7 +143,6 @@ def _trial(requests: Gathering, statuses: Any) -> ParsedTrial:
     counts = by_status(statuses[1:])
     ok = succeeded(counts)
     return ParsedTrial(
-        tool=NAME,
         elapsed_s=requests.elapsed_s(6),
         requests_completed=requests.completed,
         requests_ok=ok,

@@ -18,7 +18,6 @@ from backend.formats.numbers import (
 from backend.formats.statuses import FINAL_CLASSES
 from backend.formats.text import Line, Source, blocks, first_with, last_line
 
-NAME = "h2load"
 BEGIN = "starting benchmark..."
 # Of the requests per second.
 RATE_STEP = 0.01
@@ -85,7 +84,6 @@ class Report:
         latency, step = self._latency() if completed_of(counts) else (Latency(), None)
         received, spawned = self._received(), self._spawned()
         return ParsedTrial(
-            tool=NAME,
             loop="open" if any(CREATED in line.text for line in spawned) else "closed",
             connections=_sum(parse_count(line.words[3]) for line in spawned),
             threads=len(spawned) or None,

@@ -11,7 +11,7 @@ the one at the rank. An interval log gives counts over time, and with a unit lat
 
 from collections.abc import Sequence
 
-from backend.formats.hdrhistogram.log import HEAD, LEGEND, NAME, is_log_line, read_log
+from backend.formats.hdrhistogram.log import HEAD, LEGEND, is_log_line, read_log
 from backend.formats.hdrhistogram.unit import stated_unit_us
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import scaled
@@ -58,7 +58,6 @@ def _distribution(stating: Sequence[Line], block: Sequence[Line]) -> ParsedTrial
     spectrum, unit_us = read_spectrum(block), stated_unit_us(stating)
     has_unit = unit_us is not None and spectrum.total > 0
     return ParsedTrial(
-        tool=NAME,
         loop=None,
         latency=_latency(spectrum, unit_us) if has_unit and unit_us else Latency(),
         latency_origin="histogram" if has_unit else None,

@@ -14,7 +14,6 @@ from backend.formats.numbers import parse_number
 from backend.formats.text import Line, Source, is_prompt
 from backend.stats import Histogram
 
-NAME = "hdrhistogram"
 HEAD = "#[Histogram log format version"
 LEGEND = "Interval_Compressed_Histogram"
 PERCENTILES = (50, 75, 90, 99, 99.9)
@@ -160,7 +159,6 @@ class _Sums:
         merged = self._merged()
         has_unit = self.unit_us is not None
         return ParsedTrial(
-            tool=NAME,
             loop=None,
             elapsed_s=round(self.last_s - self.first_s, 6),
             requests_completed=merged.total,

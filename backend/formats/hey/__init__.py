@@ -24,7 +24,6 @@ from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
-NAME = "hey"
 KEEPS_CONNECTIONS = True
 MARKS = ("Slowest:", "response-time", *boom.MARKS)
 

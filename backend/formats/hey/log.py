@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.formats.hey.report import KEPT, NAME, RESOLUTION_US
+from backend.formats.hey.report import KEPT, RESOLUTION_US
 from backend.formats.logs import Table
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.numbers import LONGEST_S
@@ -43,7 +43,7 @@ def read_log(source: Source) -> ParsedTrial:
     """The answered requests. Failed attempts have no row: how many there were is unknown."""
     header = header_of(source) or ""
     table = Table(
-        tool=NAME,
+        tool="hey",
         header=header,
         separator=",",
         columns={name: kind for name, kind in KINDS.items() if name in header.split(",")},
@@ -97,7 +97,6 @@ def _figures(name: str, column: pl.Series) -> NDArray[Any]:
 
 def _trial(requests: Gathering, statuses: Mapping[str, int] | None) -> ParsedTrial:
     return ParsedTrial(
-        tool=NAME,
         requests_completed=requests.completed,
         requests_ok=None if statuses is None else succeeded(statuses),
         errors={"status": None if statuses is None else failed(statuses)},

@@ -10,7 +10,6 @@ from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, is_whole_error
 
-NAME = "hey"
 RESOLUTION_US = 100
 # hey keeps status and latency of this many responses and no more.
 KEPT = 1_000_000
@@ -55,7 +54,6 @@ class Report:
             raise self._cut_off()
         is_capped = self._is_capped()
         return ParsedTrial(
-            tool=NAME,
             elapsed_s=self.elapsed_s,
             exact_elapsed_s=implied_elapsed_s(
                 self.elapsed_s,

@@ -16,13 +16,11 @@ tools.
 
 from collections.abc import Iterator, Sequence
 
-from backend.formats.httparena.row import KEYS, NAME, trial_of
+from backend.formats.httparena.row import KEYS, trial_of
 from backend.formats.model import Entry
 from backend.formats.refusals import broken_document, read_figures
 from backend.formats.text import Document, Source
 from backend.formats.together import read_each
-
-__all__ = ["MARKS", "NAME", "claims", "read"]
 
 MARKS = ('"p99_latency"',)
 IS_TABLE = True

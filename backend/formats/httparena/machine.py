@@ -12,7 +12,7 @@ from backend.formats.archive_facts import (
     printable,
     read_object,
 )
-from backend.formats.httparena.row import ARCHIVE, NAME
+from backend.formats.httparena.row import ARCHIVE
 from backend.formats.model import ParsedTrial, RawArtefact
 from backend.formats.text import read_up_to
 
@@ -44,7 +44,7 @@ EMPTY = b"[]"
 
 def facts_of(artefacts: Sequence[RawArtefact], trials: Sequence[ParsedTrial]) -> ArchiveFacts:
     """What the archive says beside its summaries; nothing of an archive of another kind."""
-    if not trials or any(trial.tool != NAME for trial in trials):
+    if not trials or any(trial.tool != "httparena" for trial in trials):
         return NO_FACTS
     machines, unreadable = _machines(files_named(artefacts, MACHINE))
     host = machines[0] if len(machines) == 1 else {}

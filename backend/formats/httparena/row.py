@@ -10,7 +10,6 @@ from backend.formats.numbers import json_count, json_number, require_duration_us
 from backend.formats.refusals import MOST_CONNECTIONS
 from backend.formats.statuses import FINAL_CLASSES, failed, succeeded
 
-NAME = "httparena"
 ARCHIVE = "HttpArena"
 # What every row has.
 KEYS = ("framework", "rps", "avg_latency", "p99_latency", "connections", "duration")
@@ -79,7 +78,6 @@ def trial_of(row: Mapping[str, Any], file: str) -> ParsedTrial:
     connections, figures = _small(row, "connections"), _figures(row)
     test = _test_of(file, connections)
     return ParsedTrial(
-        tool=NAME,
         loop="closed",
         connections=connections,
         threads=_small(row, "threads") if "threads" in row else None,

@@ -17,7 +17,6 @@ from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, Source
 
-NAME = "httperf"
 # The parts of a run, in order.
 COMMAND, BURSTS, TOTALS = range(3)
 MARKS = ("Maximum connect burst length:", "test-duration", "send-buffer=")

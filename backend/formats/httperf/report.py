@@ -13,7 +13,6 @@ from backend.formats.statuses import CLASSES, succeeded
 from backend.formats.text import Line, last_line
 from backend.stats import Histogram
 
-NAME = "httperf"
 BURST = "Maximum connect burst length:"
 TOTAL = "Total: connections "
 SAMPLE = "reply-rate ="
@@ -81,7 +80,6 @@ class Report:
         origin = _origin(latency, lifetimes)
         rate, samples = self._figure("Request rate:", "rate:"), self._samples()
         return ParsedTrial(
-            tool=NAME,
             url=self.command.url,
             loop=self.command.loop,
             requested_rate_rps=self.command.rate_rps,

@@ -23,7 +23,6 @@ from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
 from backend.formats.together import split_sources
 
-NAME = "jmeter"
 # The last two stand in a JTL without a header, which has no word of its own.
 MARKS = ("elapsed", "<testResults", MARK, "standalone test @", "true", "false")
 

@@ -16,7 +16,6 @@ from backend.formats.transport_errors import is_client_error
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "jmeter"
 RESOLUTION_US = 1000
 # Times are ms since 1970, up to the year 2200.
 LATEST_MS = 7_258_118_400_000
@@ -209,7 +208,6 @@ class Samples:
             raise self._no_samples()
         has_codes, has_success = "responseCode" in self.columns, "success" in self.columns
         return ParsedTrial(
-            tool=NAME,
             url=next(iter(self.urls)) if len(self.urls) == 1 else None,
             loop=None,
             elapsed_s=requests.elapsed_s(3),

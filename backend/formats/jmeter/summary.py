@@ -8,7 +8,6 @@ from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import all_known, parse_count, parse_number, scaled
 from backend.formats.text import Line, blocks, last_line
 
-NAME = "jmeter"
 MARK = "/s Avg:"
 STARTS = ("Starting standalone test @", "Starting the test @", "Starting distributed test")
 CREATING = "Creating summariser <"
@@ -76,7 +75,6 @@ def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
     times = summary.times if summary.count else (None, None, None)
     mean, low, high = (scaled(milliseconds, 1000) for milliseconds in times)
     return ParsedTrial(
-        tool=NAME,
         loop=None,
         # 00:00:00 is any time below half a second.
         elapsed_s=summary.elapsed_s or None,

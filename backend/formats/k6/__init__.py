@@ -19,7 +19,6 @@ from backend.formats.model import Entry
 from backend.formats.text import Source
 from backend.formats.together import joined, one_of
 
-NAME = "k6"
 PRINTS_TWO_DECIMALS = True
 PERCENTILE_OPTION = "--summary-trend-stats"
 MARKS = (

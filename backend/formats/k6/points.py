@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from backend.formats.k6.requests import DURATION, NAME, Requests
+from backend.formats.k6.requests import DURATION, Requests
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import Source
@@ -158,7 +158,7 @@ def read_csv(source: Source) -> ParsedTrial:
     kinds = {"metric_name": str, "timestamp": str, "metric_value": float}
     tags = {name: str for name in TAGS if name in names}
     _refuse_twins(header, names)
-    table = Table(tool=NAME, header=header, separator=",", columns={**kinds, **tags})
+    table = Table(tool="k6", header=header, separator=",", columns={**kinds, **tags})
     requests = Requests()
     for frame in table.frames(source):
         by_metric = frame.partition_by("metric_name", as_dict=True)

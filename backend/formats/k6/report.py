@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from backend.formats.k6.executors import Asked, asked_for
-from backend.formats.k6.summary import DURATION, NAME, latency_of
+from backend.formats.k6.summary import DURATION, latency_of
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
@@ -130,7 +130,6 @@ class _Report:
         latency, step = self._latency(all_failed=failed == count)
         asked = asked_for(self.run.before)
         return ParsedTrial(
-            tool=NAME,
             loop="open" if dropped else asked.loop,
             connections=asked.connections,
             requested_rate_rps=self._requested_rate(asked, count),

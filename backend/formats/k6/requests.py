@@ -16,7 +16,6 @@ from backend.formats.transport_errors import is_client_error
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "k6"
 DURATION = "http_req_duration"
 RESOLUTION_US = 0.001
 # Error texts name ports: where there are more than these, k6's error codes are the names.
@@ -116,7 +115,6 @@ class Requests:
         has_statuses = None not in self.statuses
         dropped = self.sums["dropped_iterations"]
         return ParsedTrial(
-            tool=NAME,
             url=next(iter(self.urls)) if len(self.urls) == 1 else None,
             loop="open" if dropped else None,
             requests_completed=self.gathering.completed if has_statuses else None,

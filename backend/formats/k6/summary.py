@@ -8,7 +8,6 @@ from backend.formats.numbers import json_count, json_number, optional_number
 from backend.formats.refusals import read_figures
 from backend.formats.text import Source
 
-NAME = "k6"
 RESOLUTION_US = 0.001
 METRICS = frozenset(("http_reqs", "http_req_duration", "iterations", "data_received"))
 # The summary of k6 2 names two percentiles in its own way.
@@ -57,7 +56,6 @@ def _read_summary(summary: Mapping[str, Any]) -> ParsedTrial:
     dropped = json_count(metrics.get("dropped_iterations", {}).get("count", 0))
     latency = _latency(metrics.get(DURATION, {}), all_failed=failed == count)
     return ParsedTrial(
-        tool=NAME,
         tool_version=_version(summary),
         loop="open" if dropped else None,
         elapsed_s=_elapsed_s(summary),

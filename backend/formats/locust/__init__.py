@@ -34,7 +34,6 @@ from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
 from backend.formats.together import read_each, split_sources
 
-NAME = "locust"
 MARKS = (
     *(STARTED, "# fails", '"num_requests"', "Response Time", "Occurrences"),
     *("response time", "Traceback,Nodes", "User Count"),

@@ -8,7 +8,6 @@ from backend.formats.numbers import parse_count, parse_number
 from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, Source, blocks, last_line
 
-NAME = "locust"
 STARTED = "Starting Locust "
 # The second is that of versions before 0.14.4 or so.
 POINTS = ("Response time percentiles", "Percentage of the requests completed within given times")
@@ -72,7 +71,6 @@ class _Run:
             highest = points.pop("100", highest)
         latency = Latency(mean, None, lowest, highest, points) if requests else Latency()
         return ParsedTrial(
-            tool=NAME,
             tool_version=self._word_after(STARTED),
             connections=self._users(),
             requested_duration_s=parse_number(self._word_after(LIMIT) or ""),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.formats.locust.tables import MOST_SLICES, NAME, slice_of
+from backend.formats.locust.tables import MOST_SLICES, slice_of
 from backend.formats.model import Entry, Latency, ParsedTrial, TimeSlice
 from backend.formats.numbers import LONGEST_MS, json_count, json_number
 from backend.formats.refusals import read_json
@@ -26,7 +26,7 @@ def is_stats(value: Any) -> bool:
 def read_document(document: Document) -> Entry:
     """The members summed, or why they are no statistics."""
     expected = "the whole list that locust --json prints, unchanged"
-    return read_json(_read, document, tool=NAME, expected=expected)
+    return read_json(_read, document, tool="locust", expected=expected)
 
 
 def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:
@@ -38,7 +38,6 @@ def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:
     if failures > requests:
         raise ValueError(f"{failures} failures of {requests} requests")
     return ParsedTrial(
-        tool=NAME,
         elapsed_s=_elapsed_s(members),
         requests_completed=None if failures else requests,
         requests_ok=requests - failures,

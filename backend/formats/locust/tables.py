@@ -12,7 +12,6 @@ from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
 from backend.formats.numbers import parse_count
 from backend.formats.text import HEAD_BYTES, Source
 
-NAME = "locust"
 # The columns by which each file is known; before 1.0 locust named some otherwise.
 KINDS = {
     "history": ("Timestamp", "User Count", "Name"),
@@ -177,7 +176,7 @@ def slice_of(start_s: float, length_s: float, requests: int, failed: int) -> Tim
 def read_failures(table: Table) -> ParsedTrial:
     """The failures of the file *_failures.csv; nothing else is in it."""
     names = failures_of(table)
-    return ParsedTrial(tool=NAME, errors=by_class(names), tool_errors=names)
+    return ParsedTrial(errors=by_class(names), tool_errors=names)
 
 
 def failures_of(table: Table) -> dict[str, int]:
@@ -205,7 +204,6 @@ def _trial(
 ) -> ParsedTrial:
     points = latency.percentiles
     return ParsedTrial(
-        tool=NAME,
         requests_completed=None if failures else requests,
         requests_ok=requests - failures,
         reported_rps=rate,

@@ -20,7 +20,6 @@ from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources, with_samples
 
-NAME = "oha"
 KEEPS_CONNECTIONS = True
 MARKS = ("Success rate:", '"successRate"', "request-start,DNS")
 

@@ -9,7 +9,6 @@ from backend.formats.oha.errors import errors_of
 from backend.formats.refusals import read_figures
 from backend.formats.statuses import succeeded
 
-NAME = "oha"
 SUMMARY_KEYS = frozenset(("successRate", "total", "slowest", "fastest", "requestsPerSec"))
 # Of a clock that counts nanoseconds.
 RESOLUTION_US = 0.001
@@ -40,7 +39,6 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     latency = _latency(document) if completed else Latency()
     received = summary.get("totalData")
     return ParsedTrial(
-        tool=NAME,
         elapsed_s=optional_number(summary["total"]),
         requests_completed=completed,
         requests_ok=succeeded(codes),

@@ -8,7 +8,6 @@ from backend.formats.oha.errors import DEADLINE, errors_of
 from backend.formats.statuses import succeeded
 from backend.formats.text import Line, Source, blocks, first_with, last_line
 
-NAME = "oha"
 BEGIN = "Success rate:"
 HISTOGRAM = "Response time histogram:"
 # Before version 0.5.5, and since.
@@ -73,7 +72,6 @@ class Report:
         messages = self._messages(completed, elapsed_us, rate)
         latency = self._latency() if completed else Latency()
         return ParsedTrial(
-            tool=NAME,
             elapsed_s=round(elapsed_us / 1e6, 12),
             requests_completed=completed,
             requests_ok=succeeded(codes),

@@ -12,9 +12,8 @@ from backend.formats.statuses import by_status, succeeded
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
 
-NAME = "oha"
 RESPONSES = Table(
-    tool=NAME,
+    tool="oha",
     header="request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status",
     separator=",",
     columns={"request-start": float, "request-duration": float, "bytes": int, "status": int},
@@ -76,7 +75,6 @@ class _Rows:
         codes = by_status(self.codes)
         count = self.requests.completed
         return ParsedTrial(
-            tool=NAME,
             # From the first start to the last end.
             elapsed_s=round(self.end_s - self.start_s, 9),
             requests_completed=count,

@@ -17,7 +17,7 @@ from typing import Any
 from backend.formats.model import Entry, FormatError
 from backend.formats.numbers import json_count, json_counts, json_number
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
-from backend.formats.plow.trial import NAME, Asked, Figures, asked_in, latency_us, trial_of
+from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.refusals import in_long_file, read_figures
 from backend.formats.text import Document, Line, Source, is_prompt
 from backend.formats.together import read_each, runs_of_one
@@ -41,7 +41,7 @@ def claims(source: Source) -> str | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; what another file says was asked for belongs to the one run."""
     expected = "one file with a summary, and stderr beside it"
-    runs = runs_of_one(_runs, sources, tool=NAME, expected=expected)
+    runs = runs_of_one(_runs, sources, tool="plow", expected=expected)
     asked = read_each(_asked, sources)
     if len(runs) > 1 or len(sources) == 1 or not asked:
         return runs
@@ -116,7 +116,7 @@ def _replaces(source: Source, snapshot: Document, following: Document | None) ->
     if following is None:
         return False
     between = _between(source, snapshot.line, following.line)
-    if any(NAME in line.text or is_prompt(line.text) or asked_in(line) for line in between):
+    if any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between):
         return False
     return _goes_on(_latency_of(snapshot), _latency_of(following))
 

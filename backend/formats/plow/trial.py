@@ -17,7 +17,6 @@ from backend.formats.numbers import (
 from backend.formats.text import Line
 from backend.formats.transport_errors import counted_classes
 
-NAME = "plow"
 RESOLUTION_US = 1
 MEGABYTE = 1 << 20
 # To which the time is cut, and of the rate, which is computed before.
@@ -76,7 +75,6 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
     measured = figures.count > 0
     elapsed_s = require_duration_us(figures.elapsed) / 1e6
     return ParsedTrial(
-        tool=NAME,
         url=asked.url,
         connections=asked.connections if concurrency is None else concurrency,
         requested_requests=asked.requests,

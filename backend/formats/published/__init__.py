@@ -21,12 +21,10 @@ Throughput: the printed rate, marked as reported. The check `published-figures` 
 from collections.abc import Sequence
 
 from backend.formats.model import Entry, FormatError
-from backend.formats.published.row import NAME
 from backend.formats.published.table import FIRST_LINE, MOST_LINES, read_table
 from backend.formats.text import Source, blocks
 
-__all__ = ["MARKS", "NAME", "claims", "read"]
-
+NAME = "published"
 MARKS = (FIRST_LINE,)
 IS_TABLE = True
 

@@ -8,7 +8,6 @@ from backend.formats.model import Latency, ParsedTrial
 from backend.formats.numbers import require_count, require_number, step_us
 from backend.formats.refusals import MOST_CONNECTIONS
 
-NAME = "published"
 SETTING = "setting:"
 KIB = 1024
 # Rates of a publication are rounded, and some count 1,000 bytes as a kilobyte.
@@ -49,7 +48,6 @@ def trial_of(fields: Mapping[str, str], publication: Publication) -> ParsedTrial
     completed, errors = _count(fields, "requests"), _count(fields, "errors")
     transfer_kib_s = _number(fields, "transfer_kib_s")
     return ParsedTrial(
-        tool=NAME,
         tool_version=publication.tool,
         loop=_loop(fields),
         connections=_small(fields, "connections"),

@@ -9,7 +9,6 @@ from backend.formats.numbers import parse_count, parse_number, scaled
 from backend.formats.siege.runs import BANNER, PREPARING, Run, is_log_header
 from backend.formats.text import Line, Source
 
-NAME = "siege"
 MEGABYTE = 1 << 20
 HUNDREDTH = 10_000
 TIMES_US = {"secs": 1e6, "ms": 1e3, "": 1e6}
@@ -122,7 +121,6 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
     is_timed = bool(completed) and latency != Latency()
     received = scaled(figures.get("data_transferred"), MEGABYTE)
     return ParsedTrial(
-        tool=NAME,
         tool_version=_after(run, BANNER),
         connections=parse_count(_after(run, PREPARING) or ""),
         elapsed_s=_float(figures["elapsed_time"]),

@@ -10,7 +10,6 @@ from backend.formats.numbers import LONGEST_S, parse_number
 from backend.formats.timeline import Gathering
 from backend.formats.together import with_samples
 
-NAME = "siege"
 # Two decimals of a second.
 RESOLUTION_US = 10_000
 KEPT = 1 << 16
@@ -103,7 +102,6 @@ def trial_of(hits: Hits) -> ParsedTrial:
     """What the verbose lines say without a report."""
     ok = hits.count_below(400)
     return ParsedTrial(
-        tool=NAME,
         requests_completed=hits.count,
         requests_ok=ok,
         errors={"status": hits.count - ok},

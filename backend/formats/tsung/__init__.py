@@ -15,7 +15,6 @@ from backend.formats.together import joined, one_of, read_each, split_sources
 from backend.formats.tsung.dump import is_dump, read_dump
 from backend.formats.tsung.log import claims_log, read_log
 
-NAME = "tsung"
 MARKS = ("# stats: dump at", ";<", "#date;pid;", '"finish_users_count"')
 
 

@@ -15,7 +15,6 @@ from backend.formats.timeline import Gathering
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "tsung"
 HEADER = "#date;pid;id;"
 RESOLUTION_US = 1
 HEAD_LINES = 50
@@ -135,7 +134,6 @@ class _Requests:
         named = {name: count for name, count in self.errors.items() if name}
         without = {NO_STATUS: unanswered} if unanswered else {}
         return ParsedTrial(
-            tool=NAME,
             loop="open",
             requests_completed=self.statuses.total(),
             requests_ok=succeeded(self.statuses),

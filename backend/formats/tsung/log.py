@@ -9,7 +9,6 @@ from backend.formats.refusals import read_figures, read_or_refuse
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, first_with, last_line
 
-NAME = "tsung"
 DUMP, STATS, END = "# stats: dump at ", "stats: ", "EndMonitor:"
 # count, mean, deviation, largest and smallest since the last dump; mean and count before it.
 SAMPLE_CELLS = 7
@@ -143,7 +142,6 @@ def _trial(stats: Stats) -> ParsedTrial:
     failures = {name: total for name, total in totals.items() if name.startswith("error_")}
     latency = _latency(stats.get(REQUEST))
     return ParsedTrial(
-        tool=NAME,
         loop="open",
         requests_completed=sum(statuses.values()),
         requests_ok=succeeded(statuses),

@@ -23,7 +23,6 @@ from backend.formats.vegeta.gob import is_gob, read_gob
 from backend.formats.vegeta.report import find_reports, read_reports
 from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read_json_lines
 
-NAME = "vegeta"
 KEEPS_CONNECTIONS = True
 # The comma is of the CSV, which has no header; what else it needs is asked of its first line.
 MARKS = ("[total", '"bytes_in"', "Value(ms)", "[0s,", ",")

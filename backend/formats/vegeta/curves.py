@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_duration_us, parse_number
 from backend.formats.text import Line
-from backend.formats.vegeta.results import NAME, RESOLUTION_US
+from backend.formats.vegeta.results import RESOLUTION_US
 
 
 def read_hdrplot(block: Sequence[Line]) -> ParsedTrial:
@@ -20,7 +20,6 @@ def read_hdrplot(block: Sequence[Line]) -> ParsedTrial:
     if not points:
         raise _no_rows(block, "a value in ms, a fraction, a count and 1/(1-fraction)")
     return ParsedTrial(
-        tool=NAME,
         loop="open",
         latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),
         latency_origin="percentiles",
@@ -35,7 +34,6 @@ def read_histogram(block: Sequence[Line]) -> ParsedTrial:
     if not rows:
         raise _no_rows(block, "a bucket such as [0s, 5ms], its count and its share")
     return ParsedTrial(
-        tool=NAME,
         loop="open",
         latency_origin="histogram",
         incomplete=rows[-1][1] is not None,

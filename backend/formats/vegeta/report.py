@@ -17,7 +17,7 @@ from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 from backend.formats.vegeta.curves import read_hdrplot, read_histogram
-from backend.formats.vegeta.results import NAME, RESOLUTION_US, UNANSWERED
+from backend.formats.vegeta.results import RESOLUTION_US, UNANSWERED
 
 # What -every prints to clear the screen before each report but the last.
 CLEAR = b"\x1b[2J"
@@ -156,7 +156,6 @@ def _report(
         figures if requests else {**figures, "latency": Latency(), "latency_resolution_us": None}
     )
     return ParsedTrial(
-        tool=NAME,
         loop="open",
         requests_completed=sum(answered.values()),
         requests_ok=succeeded(answered),

@@ -22,7 +22,6 @@ from backend.formats.transport_errors import counted_classes
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "vegeta"
 RESOLUTION_US = 0.001
 # The status of an attempt that no response ended.
 UNANSWERED = "0"
@@ -100,7 +99,6 @@ class Attempts:
         statuses = by_status(self.statuses)
         unanswered = statuses.pop(UNANSWERED, 0)
         return ParsedTrial(
-            tool=NAME,
             url=url or None,
             loop="open",
             requests_completed=self.count - unanswered,
@@ -163,7 +161,7 @@ def read_csv(source: Source) -> ParsedTrial:
     count = len(_first_cells(source))
     names = CELLS.split(",")[:count]
     table = Table(
-        tool=NAME,
+        tool="vegeta",
         header=",".join(names),
         separator=",",
         columns={name: kind for name, kind in COLUMNS.items() if name in names},

@@ -19,7 +19,6 @@ from backend.formats.weighttp.document import documents, read_document
 from backend.formats.weighttp.report import is_finish, read_report
 from backend.formats.weighttp.start import BANNER, Start, is_banner, thread_of
 
-NAME = "weighttp"
 MARKS = (BANNER, " millisec and ", '"reqs_per_sec"', "Time in us")
 # The parts of a run, in order.
 BEGIN, THREADS, RESULT = range(3)

@@ -6,7 +6,6 @@ from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count
 from backend.formats.text import Line, Source
 
-NAME = "weighttp"
 HEADER = "Percentage served,Time in us"
 
 
@@ -25,7 +24,6 @@ def read_curve(source: Source) -> ParsedTrial:
     if not points:
         raise FormatError("The weighttp -e file has no rows.", expected="rows as 50,285")
     return ParsedTrial(
-        tool=NAME,
         latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),
         latency_origin="percentiles",
         latency_resolution_us=1,

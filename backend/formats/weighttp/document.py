@@ -16,7 +16,6 @@ from backend.formats.weighttp.report import (
 )
 from backend.formats.weighttp.start import Start
 
-NAME = "weighttp"
 FIRST_KEY = '"reqs_per_sec"'
 KEYS = frozenset(("reqs_per_sec", "secs_elapsed", "request_counts", "response_counts"))
 
@@ -38,7 +37,7 @@ def _is_ours(document: Document, begun: set[int]) -> bool:
 def read_document(document: Document, start: Start) -> Entry:
     """The run in the object, or why the object holds no run."""
     expected = "the whole object that weighttp 0.5 prints"
-    return read_json(_trial, document, start, tool=NAME, expected=expected)
+    return read_json(_trial, document, start, tool="weighttp", expected=expected)
 
 
 def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
@@ -52,7 +51,6 @@ def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
     asked = start.agreeing(at_least=started)
     latency = _latency(document["total_times"]) if sum(status.values()) else Latency()
     return ParsedTrial(
-        tool=NAME,
         tool_version=start.version,
         connections=asked.connections,
         threads=asked.threads,

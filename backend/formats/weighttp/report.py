@@ -9,7 +9,6 @@ from backend.formats.numbers import all_by_name, all_known, parse_count, parse_n
 from backend.formats.text import Line, first_with, last_line
 from backend.formats.weighttp.start import Start
 
-NAME = "weighttp"
 FINISHED = "finished in "
 KILOBYTE = 1024
 REQUESTS = ("total", "started", "done", "succeeded", "failed", "errored")
@@ -33,7 +32,6 @@ def read_report(block: Sequence[Line], start: Start) -> ParsedTrial:
     traffic = _traffic(block)
     asked = start if start.requests == counts["total"] else Start(start.version)
     return ParsedTrial(
-        tool=NAME,
         tool_version=start.version,
         connections=asked.connections,
         threads=asked.threads,

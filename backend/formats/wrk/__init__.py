@@ -25,7 +25,6 @@ from backend.formats.wrk.report import (
 )
 from backend.formats.wrk.thread_rates import with_rates_compared
 
-NAME = "wrk"
 KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
 PERCENTILE_OPTION = "--latency"

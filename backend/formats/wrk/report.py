@@ -108,7 +108,6 @@ class Report:
         sockets = self._socket_errors() if reached else {}
         latency, step = self._latency() if requests else (Latency(), None)
         return ParsedTrial(
-            tool="wrk",
             url=url,
             connections=connections,
             threads=threads,

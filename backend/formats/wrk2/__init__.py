@@ -21,7 +21,6 @@ from backend.formats.text import Line, Source
 from backend.formats.together import read_each
 from backend.formats.wrk.report import Report, is_wrk2, report_blocks
 
-NAME = "wrk2"
 KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
 PERCENTILE_OPTION = "--latency"
@@ -60,7 +59,6 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
     has_latency = trial.requests_completed and trial.latency.mean_us is not None
     return replace(
         trial,
-        tool=NAME,
         loop="open",
         requests_ok=_ok(trial),
         latency=replace(trial.latency, percentiles=percentiles) if has_latency else Latency(),
