@@ -24,7 +24,8 @@ from loadsheet_agent.plan.schema import plan_schema, schema_text
 from loadsheet_agent.plan.sources import tomllib
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.summary import expected_seconds, summarise
-from loadsheet_agent.tools import TOOLS, Glance
+from loadsheet_agent.tools import TOOLS
+from loadsheet_agent.tools.base import Glance
 
 DEMO = Path(__file__).resolve().parents[3] / "scripts" / "demo" / "plan.toml"
 SERVER = '[[servers]]\nname = "a"\nurl = "http://127.0.0.1:8000"\n'

@@ -266,9 +266,7 @@ def test_an_answer_other_than_expected_is_not_measured(
     assert "the trial was not run" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("expect", "asked"), [("expect = { status = 200 }", [b"{}"]), ("", [])]
-)
+@pytest.mark.parametrize(("expect", "asked"), [("expect = { status = 200 }", [b"{}"]), ("", [])])
 def test_a_request_that_may_change_data_is_sent_before_only_where_its_answer_is_expected(
     service: FakeService, fake_wrk: str, tmp_path: Path, expect: str, asked: list[bytes]
 ):

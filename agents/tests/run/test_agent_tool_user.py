@@ -17,7 +17,7 @@ from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.run.execution import execute
 from loadsheet_agent.run.tool_user import ToolUser, find_tool_user
-from loadsheet_agent.tools import Command
+from loadsheet_agent.tools.base import Command
 
 pytestmark = pytest.mark.processes
 as_root = pytest.mark.skipif(

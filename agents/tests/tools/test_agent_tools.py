@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from loadsheet_agent.errors import PlanError, ToolMissingError, UsageError
-from loadsheet_agent.tools import TOOLS, Glance, LoadPoint, Tool, choose, tool_paths
+from loadsheet_agent.tools import TOOLS, choose, tool_paths
+from loadsheet_agent.tools.base import Glance, LoadPoint, Tool
 
 POINT = LoadPoint(
     url="http://127.0.0.1:8000/",

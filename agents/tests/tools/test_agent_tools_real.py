@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from loadsheet_agent.run.execution import execute
-from loadsheet_agent.tools import TOOLS, FoundTool, Glance, LoadPoint, find, tool_paths
+from loadsheet_agent.tools import TOOLS, FoundTool, find, tool_paths
+from loadsheet_agent.tools.base import Glance, LoadPoint
 
 pytestmark = pytest.mark.processes
 

@@ -11,7 +11,7 @@ from loadsheet_agent.plan.plan import LEAST_WARMUPS, Plan
 from loadsheet_agent.plan.schedule import drive
 from loadsheet_agent.plan.server_spec import ServerKey
 from loadsheet_agent.plan.steps import Step
-from loadsheet_agent.tools import Glance
+from loadsheet_agent.tools.base import Glance
 
 TRIALS_LIMIT = 5000  # what the service takes in one run
 

@@ -18,7 +18,7 @@ from loadsheet_agent.plan.plan import MaxRateSpec, Plan
 from loadsheet_agent.plan.server_spec import ServerSpec
 from loadsheet_agent.plan.steps import CONFIRM, SEARCH, Step
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
-from loadsheet_agent.tools import Glance
+from loadsheet_agent.tools.base import Glance
 
 # A search ends after so many trials even when its results contradict each other.
 MOST_SEARCH_TRIALS = 60

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from loadsheet_agent.plan.server_spec import ServerSpec
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
-from loadsheet_agent.tools import LoadPoint
+from loadsheet_agent.tools.base import LoadPoint
 
 SEARCH, CONFIRM, MEASURE, WARMUP = "search", "confirm", "measure", "warmup"
 

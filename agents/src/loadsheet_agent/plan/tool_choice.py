@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.plan.expansion import expand, expand_most
 from loadsheet_agent.plan.plan import Plan
-from loadsheet_agent.tools import FoundTool, LoadPoint, choose
+from loadsheet_agent.tools import FoundTool, choose
+from loadsheet_agent.tools.base import LoadPoint
 
 
 def choose_tool(plan: Plan, paths: Mapping[str, str]) -> FoundTool:

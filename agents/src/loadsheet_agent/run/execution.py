@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from loadsheet_agent.host.clock import utc_now
 from loadsheet_agent.programs import signal_group
 from loadsheet_agent.run.tool_user import ToolUser, environ_for, work_folder
-from loadsheet_agent.tools import Command
+from loadsheet_agent.tools.base import Command
 
 # A tool may take this much longer than its load: connecting, last answers, sorting its samples.
 EXTRA_TIME_S = 45.0

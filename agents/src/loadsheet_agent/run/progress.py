@@ -13,7 +13,7 @@ from loadsheet_agent.plan.server_spec import ServerSpec
 from loadsheet_agent.plan.steps import MEASURE, Step
 from loadsheet_agent.run.timings import Timings
 from loadsheet_agent.terminal import printable
-from loadsheet_agent.tools import Glance
+from loadsheet_agent.tools.base import Glance
 
 
 class Clock:

@@ -14,7 +14,8 @@ from loadsheet_agent.plan.server_spec import ServerKey
 from loadsheet_agent.plan.steps import SEARCH, Step
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run.execution import Execution
-from loadsheet_agent.tools import FoundTool, Glance
+from loadsheet_agent.tools import FoundTool
+from loadsheet_agent.tools.base import Glance
 from loadsheet_agent.upload.envelope import file_envelope
 from loadsheet_agent.upload.redaction import MARK, Redactor, is_sensitive
 

@@ -36,7 +36,7 @@ from loadsheet_agent.run.servers import (
 )
 from loadsheet_agent.run.session import Gathering
 from loadsheet_agent.run.steadiness import is_steady, least_warmups
-from loadsheet_agent.tools import NOTHING_SEEN, Command, Glance
+from loadsheet_agent.tools.base import NOTHING_SEEN, Command, Glance
 from loadsheet_agent.upload.spool import Entry
 
 # A glance reads files whole; larger ones are left to the service.

@@ -12,7 +12,7 @@ from loadsheet_agent.errors import PlanError, ToolMissingError, UsageError
 from loadsheet_agent.programs import ask
 from loadsheet_agent.tools.ab import Ab
 from loadsheet_agent.tools.autocannon import Autocannon
-from loadsheet_agent.tools.base import NOTHING_SEEN, Command, Glance, LoadPoint, Tool
+from loadsheet_agent.tools.base import LoadPoint, Tool
 from loadsheet_agent.tools.bombardier import Bombardier
 from loadsheet_agent.tools.fortio import Fortio
 from loadsheet_agent.tools.h2load import H2load
@@ -26,20 +26,6 @@ from loadsheet_agent.tools.vegeta import Vegeta
 from loadsheet_agent.tools.weighttp import Weighttp
 from loadsheet_agent.tools.wrk import Wrk
 from loadsheet_agent.tools.wrk2 import Wrk2
-
-__all__ = [
-    "NOTHING_SEEN",
-    "TOOLS",
-    "Command",
-    "FoundTool",
-    "Glance",
-    "LoadPoint",
-    "Tool",
-    "choose",
-    "find",
-    "find_all",
-    "tool_paths",
-]
 
 # In the order of preference of tool = "auto".
 TOOLS: Mapping[str, Tool] = {
@@ -109,16 +95,22 @@ def able(points: Sequence[LoadPoint]) -> list[str]:
 def choose(wanted: str, points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundTool:
     """The wanted tool, or the first installed tool that can do every load point."""
     check(wanted, points)
-    if wanted != "auto":
-        tool = TOOLS[wanted]
-        return _with_version(tool, _required_path(tool, paths))
-    return _choose_any(points, paths)
+    if wanted == "auto":
+        return _choose_any(points, paths)
+    found = find(wanted, paths)
+    if found is None:
+        raise ToolMissingError(
+            f"{wanted} was not found on the PATH; install it ({TOOLS[wanted].install_hint}), give "
+            f'--tool-path {wanted}=PATH, or set tool = "auto" in the plan.'
+        )
+    return found
 
 
 def find(name: str, paths: Mapping[str, str]) -> FoundTool | None:
     """The tool as it is installed here; None where it is not."""
-    path = _find(TOOLS[name], paths)
-    return None if path is None else _with_version(TOOLS[name], path)
+    tool = TOOLS[name]
+    path = _find(tool, paths)
+    return None if path is None else FoundTool(tool, path, _version(tool, path))
 
 
 def find_all(paths: Mapping[str, str]) -> list[FoundTool]:
@@ -134,7 +126,7 @@ def _choose_any(points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundT
             continue
         refusal = _first_refusal(tool, points)
         if refusal is None:
-            return _with_version(tool, path)
+            return FoundTool(tool, path, _version(tool, path))
         refusals.append(refusal)
     wanted = ", ".join(able(points))
     if refusals:
@@ -152,16 +144,6 @@ def _first_refusal(tool: Tool, points: Sequence[LoadPoint]) -> str | None:
     return next((text for text in map(tool.refusal, points) if text), None)
 
 
-def _required_path(tool: Tool, paths: Mapping[str, str]) -> str:
-    path = _find(tool, paths)
-    if path is None:
-        raise ToolMissingError(
-            f"{tool.name} was not found on the PATH; install it ({tool.install_hint}), give "
-            f'--tool-path {tool.name}=PATH, or set tool = "auto" in the plan.'
-        )
-    return path
-
-
 def _find(tool: Tool, paths: Mapping[str, str]) -> str | None:
     given = paths.get(tool.name)
     if given is None:
@@ -171,10 +153,6 @@ def _find(tool: Tool, paths: Mapping[str, str]) -> str | None:
     if path is None:
         raise UsageError(f"{given} (given for {tool.name}) is not a program that can be run.")
     return path
-
-
-def _with_version(tool: Tool, path: str) -> FoundTool:
-    return FoundTool(tool=tool, path=path, version=_version(tool, path))
 
 
 def _version(tool: Tool, path: str) -> str | None:
