@@ -32,70 +32,57 @@ ADDED = ("servers", "workloads", "services", "use")
 
 @dataclass
 class Composition:
-    """The data of the whole plan, and the files besides the plan that it was made of."""
+    """Of one plan: `sources` and `digests` are of the files besides the plan, by their names.
 
-    data: dict[str, Any]
-    sources: list[tuple[str, str]] = field(default_factory=list)
-    digests: list[tuple[str, str]] = field(default_factory=list)
+    `directory` is the plan's.
+    """
+
+    place: Place
+    directory: Path
+    environ: Mapping[str, str]
+    sources: dict[str, str] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
 
     def with_sources(self, text: str) -> str:
         """The plan's text, followed by the files it used as comments: the record of the run."""
         parts = [text]
-        for name, source in self.sources:
+        for name, source in self.sources.items():
             lines = "".join(f"# {line}".rstrip() + "\n" for line in source.splitlines())
             parts.append(f"\n# ---- {name}\n{lines}")
         if self.digests:
-            rows = "".join(f"# {digest}  {name}\n" for name, digest in self.digests)
+            rows = "".join(f"# {digest}  {name}\n" for name, digest in sorted(self.digests.items()))
             parts.append(f"\n# ---- SHA-256 of further files\n{rows}")
         return "".join(parts)
 
-
-def compose(
-    data: dict[str, Any], place: Place, directory: Path, environ: Mapping[str, str]
-) -> Composition:
-    """`directory` is the plan's. Raises PlanError."""
-    return _Composer(place, directory, environ).compose(data)
-
-
-class _Composer:
-    def __init__(self, place: Place, directory: Path, environ: Mapping[str, str]) -> None:
-        self._place = place
-        self._directory = directory
-        self._environ = environ
-        self._sources: dict[str, str] = {}
-        self._digests: dict[str, str] = {}
-
-    def compose(self, data: dict[str, Any]) -> Composition:
-        data = self._with_includes(data, self._directory, ())
+    def compose(self, data: dict[str, Any]) -> dict[str, Any]:
+        """The data of the whole plan. Raises PlanError."""
+        data = self._with_includes(data, self.directory, ())
         if data.get("form") == "short":
             data = merge(data, self._table(data, "short"))
         data = self._with_servers(data)
         data = self._with_workload_defaults(data)
         variables = self._variables(data)
         data = {name: value for name, value in data.items() if name not in COMPOSED}
-        return Composition(
-            placeholders.fill_value(data, variables),
-            list(self._sources.items()),
-            sorted(self._digests.items()),
-        )
+        filled: dict[str, Any] = placeholders.fill_value(data, variables)
+        return filled
 
     def _with_includes(
         self, data: dict[str, Any], directory: Path, seen: tuple[Path, ...]
     ) -> dict[str, Any]:
-        names = Names().read(data.get("include", []), self._place.at("include"))
+        names = Names().read(data.get("include", []), self.place.at("include"))
         whole: dict[str, Any] = {}
         for name in names:
             path = (directory / name).resolve()
             if path in seen:
-                raise self._place.error(f"{name} includes itself; remove the include.")
+                raise self.place.error(f"{name} includes itself; remove the include.")
             text = read_source(path)
-            self._sources[name] = text
+            self.sources[name] = text
             part = self._with_includes(read_toml(text, name), path.parent, (*seen, path))
             whole = merge(whole, part, added=ADDED)
         return merge(whole, data, added=ADDED) if names else data
 
     def _with_servers(self, data: dict[str, Any]) -> dict[str, Any]:
-        names = Names().read(data.get("use", []), self._place.at("use"))
+        names = Names().read(data.get("use", []), self.place.at("use"))
         given = data.get("servers", [])
         if not _is_tables(given):
             return data  # reading says what is wrong with it
@@ -103,7 +90,7 @@ class _Composer:
         defaults = self._table(data, "server_defaults")
         servers: list[dict[str, Any]] = []
         for number, table in enumerate(tables, 1):
-            at = self._place.at("servers").item(number)
+            at = self.place.at("servers").item(number)
             for server in self._from_shelf(table, data, defaults, at):
                 servers += with_matrices(server, at)
         return {**data, "servers": servers} if servers else data
@@ -119,15 +106,15 @@ class _Composer:
         if "use" not in table:
             return [merge(defaults, table)]
         name, versions = parse_use(table["use"], place.at("use"))
-        shelf = Shelf(shelf_folder(data.get("shelf"), self._directory, self._environ))
+        shelf = Shelf(shelf_folder(data.get("shelf"), self.directory, self.environ))
         own = {key: value for key, value in table.items() if key != "use"}
         entry = shelf.entry(name)
         servers = []
         for version in entry.pick_versions(versions):
             server = merge(merge(entry.server_table(version), defaults), own)
             servers.append(server)
-            self._sources.update(entry.sources(version))
-        self._digests.update(shelf.digests(name))
+            self.sources.update(entry.sources(version))
+        self.digests.update(shelf.digests(name))
         return servers
 
     def _with_workload_defaults(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +124,7 @@ class _Composer:
         return {**data, "workloads": [merge(defaults, table) for table in data["workloads"]]}
 
     def _variables(self, data: dict[str, Any]) -> dict[str, str]:
-        place = self._place.at("variables")
+        place = self.place.at("variables")
         variables = Texts().read(data.get("variables", {}), place)
         for name in variables:
             if not VARIABLE_NAME.fullmatch(name) or name in placeholders.RESERVED:
@@ -149,7 +136,7 @@ class _Composer:
 
     def _table(self, data: dict[str, Any], name: str) -> dict[str, Any]:
         key, _ = keys_of(Plan)[name]
-        table: dict[str, Any] = key.kind.read(data.get(name, {}), self._place.at(name))
+        table: dict[str, Any] = key.kind.read(data.get(name, {}), self.place.at(name))
         return table
 
 

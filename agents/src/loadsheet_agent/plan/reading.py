@@ -10,7 +10,7 @@ from typing import Any
 
 from loadsheet_agent.errors import PlanError
 from loadsheet_agent.plan import checks, placeholders
-from loadsheet_agent.plan.composition import compose
+from loadsheet_agent.plan.composition import Composition
 from loadsheet_agent.plan.place import Place
 from loadsheet_agent.plan.plan import SIDES, USUAL_CONNECTIONS, USUAL_DURATION_S, LoadSpec, Plan
 from loadsheet_agent.plan.server_spec import ServerSpec, ServiceSpec
@@ -35,9 +35,9 @@ def parse_plan(
     """`name` stands in errors; `directory` is where other files are looked for."""
     if len(text) > PLAN_LIMIT:
         raise PlanError(f"{name} has {len(text)} characters; expected at most {PLAN_LIMIT}.")
-    composed = compose(read_toml(text, name), Place(name), directory, environ)
-    plan = read_table(composed.data, Plan, Place(name))
-    text = composed.with_sources(text)
+    composition = Composition(Place(name), directory, environ)
+    plan = read_table(composition.compose(read_toml(text, name)), Plan, Place(name))
+    text = composition.with_sources(text)
     if len(text) > PLAN_LIMIT:
         raise PlanError(
             f"{name} has {len(text)} characters with the files it uses; expected at most "
