@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from loadsheet_agent.host.clock import utc_now
 from loadsheet_agent.programs import signal_group
@@ -29,10 +29,10 @@ class Execution:
 
     started_at: str
     finished_at: str
-    exit_code: int | None
     error: str | None
-    client_cpu_s: float | None
-    artefacts: tuple[str, ...]
+    exit_code: int | None = None
+    client_cpu_s: float | None = None
+    artefacts: tuple[str, ...] = ()
 
 
 def execute(
@@ -50,7 +50,7 @@ def execute(
     `user`: whom the tool runs as, in an empty folder; None: the agent's user, in `directory`.
     """
     with work_folder(user, directory, command.files) as folder:
-        program = _Program(path, command.environ, _Places(directory, folder), user, tick)
+        program = _Program(path, command.environ, directory, folder, user, tick)
         started_at = utc_now()
         try:
             for name, content in command.inputs.items():
@@ -80,14 +80,7 @@ def execute(
 def not_executed(error: str) -> Execution:
     """The execution of a trial that could not begin: only its error."""
     now = utc_now()
-    return Execution(
-        started_at=now,
-        finished_at=now,
-        exit_code=None,
-        error=error,
-        client_cpu_s=None,
-        artefacts=(),
-    )
+    return Execution(started_at=now, finished_at=now, error=error)
 
 
 @dataclass(frozen=True)
@@ -104,18 +97,14 @@ def _give(path: Path, content: bytes, user: ToolUser | None) -> None:
         os.chown(path, user.uid, user.gid)
 
 
-class _Places(NamedTuple):
-    """Where the output of a tool is kept, and where the tool works."""
-
-    kept: Path
-    work: Path
-
-
 @dataclass(frozen=True)
 class _Program:
+    """`kept` is where the output of the tool is kept, `work` where the tool works."""
+
     path: str
     environ: Mapping[str, str]
-    places: _Places
+    kept: Path
+    work: Path
     user: ToolUser | None
     tick: Callable[[], None]
 
@@ -125,10 +114,7 @@ class _Program:
         cpu_s: float | None = None
         error: str | None = None
         # Appended: a later call must not replace what the load itself wrote to stderr.
-        with (
-            (self.places.kept / stdout).open("wb") as out,
-            (self.places.kept / stderr).open("ab") as err,
-        ):
+        with (self.kept / stdout).open("wb") as out, (self.kept / stderr).open("ab") as err:
             try:
                 process = self._spawn(argv, out, err)
                 code, cpu_s, is_late = _wait(process, limit_s, self.tick)
@@ -136,11 +122,10 @@ class _Program:
                     error = f"{argv[0]} did not end within {limit_s:g} s and was stopped"
             except OSError as problem:
                 error = f"{argv[0]} could not be started: {problem.strerror}"
-        error = error or _exit_error(argv[0], code, self.places.kept / stderr)
+        error = error or _exit_error(argv[0], code, self.kept / stderr)
         return _Call(code, cpu_s, error, stderr)
 
     def _spawn(self, argv: tuple[str, ...], out: Any, err: Any) -> subprocess.Popen[bytes]:
-        work, user = self.places.work, self.user
         # Its own session: Ctrl-C reaches the agent alone, which then decides what to stop.
         return subprocess.Popen(
             argv,
@@ -148,10 +133,10 @@ class _Program:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
-            cwd=work,
-            env={**environ_for(user, work, os.environ), **self.environ},
+            cwd=self.work,
+            env={**environ_for(self.user, self.work, os.environ), **self.environ},
             start_new_session=True,
-            **({} if user is None else user.identity()),
+            **({} if self.user is None else self.user.identity()),
         )
 
 
