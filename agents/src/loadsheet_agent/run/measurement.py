@@ -37,19 +37,12 @@ class Measurement:
     def run(self, target: Target | None, session: Session | None) -> None:
         """Raises KeyboardInterrupt or PlanStoppedError with the finished trials in the spool."""
         record = self.record
-        ahead = self.steps[min(len(record.trials), len(self.steps)) :]
         timings = read_timings(record.plan)
-        progress = choose_progress(ahead, timings)
+        progress = choose_progress(self.steps[len(record.trials) :], timings)
         record.trials_planned = len(self.steps)
         live = Live() if target is None else self._broadcast(target, progress.clock)
-        runner = Runner(
-            record=record,
-            entry=self.entry,
-            progress=progress,
-            installation=self.installation,
-            live=live,
-            gathering=session,
-        )
+        gather = (lambda _: None) if session is None else session.gather
+        runner = Runner(record, self.entry, progress, self.installation, live, gather)
         try:
             with _terminates_like_interrupt(), progress, reports_end(live):
                 runner.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +34,6 @@ from loadsheet_agent.run.servers import (
     prepare_servers,
     prepare_services,
 )
-from loadsheet_agent.run.session import Gathering
 from loadsheet_agent.run.steadiness import is_steady, least_warmups
 from loadsheet_agent.tools.base import NOTHING_SEEN, Command, Glance
 from loadsheet_agent.upload.spool import Entry
@@ -48,14 +47,14 @@ class Runner:
 
     def __init__(
         self,
-        *,
         record: RunRecord,
         entry: Entry,
         progress: Progress,
         installation: Installation,
-        live: Live | None = None,
-        gathering: Gathering | None = None,
+        live: Live,
+        gather: Callable[[int], None],
     ) -> None:
+        """`gather` returns when the trial of a number begins."""
         self._record = record
         self._plan = installation.plan
         self._installation = installation
@@ -63,8 +62,8 @@ class Runner:
         self._tool = installation.tool
         self._entry = entry
         self._progress = progress
-        self._live = live or Live()
-        self._gathering = gathering or Gathering()
+        self._live = live
+        self._gather = gather
         self._rules = StopRules(record.plan, entry.directory)
         self._skipping = SkipRule(record)
         self._done = {step_key(trial): glance_of(trial) for trial in record.trials}
@@ -206,7 +205,7 @@ class Runner:
         if problem is None:
             answer, problem = _check_answer(step.workload, server, tool.name)
         # An agent that cannot measure comes too, so that the others do not wait in vain.
-        self._gathering.gather(ordinal)
+        self._gather(ordinal)
         if problem is None:
             execution, resources = self._execute(command, step, server)
             glance = self._glance(command, execution)

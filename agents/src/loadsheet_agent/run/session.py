@@ -25,15 +25,8 @@ POLL_S = 0.25
 LONGEST_S = 600.0
 
 
-class Gathering:
-    """Decides when a trial begins: without a session, when this agent is ready."""
-
-    def gather(self, ordinal: int) -> None:
-        """Returns when the trial begins."""
-
-
 @dataclass
-class Session(Gathering):
+class Session:
     """`offset_s`: the service's clock minus this machine's."""
 
     target: Target
@@ -53,7 +46,7 @@ class Session(Gathering):
         return int(answer["seed"])
 
     def gather(self, ordinal: int) -> None:
-        """Raises PlanStoppedError where the other agents do not come."""
+        """Returns when the trial begins. Raises PlanStoppedError where other agents do not come."""
         until = self.clock() + LONGEST_S
         while True:
             answer = self._ask(ordinal)
