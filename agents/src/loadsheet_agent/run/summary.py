@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from loadsheet_agent.plan.plan import SIDES, Plan
@@ -24,14 +25,7 @@ def summarise(
         shape[-1] = f"{first_repeats(plan)} to {plan.adaptive.most_repeats} repeats"
     trials = f"{_trials(steps, most)}{_with_tool(tool)}"
     head = f"{' x '.join(shape)}: {trials}, {_time(plan, steps, most)}."
-    notes = (
-        _search_text(plan),
-        _adaptive_text(plan),
-        _sides_text(plan),
-        _alive_text(plan),
-        _steady_text(plan),
-    )
-    return "\n".join([head, *filter(None, notes)])
+    return "\n".join([head, *_notes(plan)])
 
 
 def list_steps(steps: tuple[Step, ...], most: int) -> list[str]:
@@ -113,51 +107,31 @@ def _time(plan: Plan, steps: tuple[Step, ...], most: tuple[Step, ...]) -> str:
     return f"about {clock_text(least_s)} to {clock_text(most_s)}"
 
 
-def _search_text(plan: Plan) -> str:
-    limits = plan.max_rate
-    if limits is None:
-        return ""
-    return (
-        f"Looking for the highest rate with p99 up to {limits.p99_ms:g} ms and at most "
-        f"{limits.error_rate:.3%} errors, from {limits.start_rate:g} requests/s on, to within "
-        f"{limits.precision:.0%}; then {_count(plan.repeats, 'trial')} to confirm it."
-    )
-
-
-def _adaptive_text(plan: Plan) -> str:
-    adaptive = plan.adaptive
-    if adaptive is None:
-        return ""
-    return (
-        f"{first_repeats(plan)} repeats first, then as many as ±{adaptive.interval * 100:.3g} % "
-        f"needs, at most {adaptive.most_repeats}."
-    )
-
-
-def _alive_text(plan: Plan) -> str:
-    if not plan.is_one_alive or len(plan.servers) < 2:
-        return ""
-    return 'One server runs at a time; alive = "all" lets them run side by side.'
-
-
-def _steady_text(plan: Plan) -> str:
-    steady = plan.steady
-    if steady is None:
-        return ""
-    return (
-        f"Warm-ups are repeated until three agree within {steady.within * 100:.3g} %, at most "
-        f"{steady.most}."
-    )
-
-
-def _sides_text(plan: Plan) -> str:
-    names = [server.name for server in plan.servers if server.side == SIDES[0]]
-    if not names:
-        return ""
-    return (
-        "Measures this machine against itself: sides A and B are the same server "
-        f"({', '.join(names)})."
-    )
+def _notes(plan: Plan) -> Iterator[str]:
+    """A sentence for each rule of the plan that changes which trials are made, or how."""
+    if (limits := plan.max_rate) is not None:
+        yield (
+            f"Looking for the highest rate with p99 up to {limits.p99_ms:g} ms and at most "
+            f"{limits.error_rate:.3%} errors, from {limits.start_rate:g} requests/s on, to within "
+            f"{limits.precision:.0%}; then {_count(plan.repeats, 'trial')} to confirm it."
+        )
+    if (adaptive := plan.adaptive) is not None:
+        yield (
+            f"{first_repeats(plan)} repeats first, then as many as "
+            f"±{adaptive.interval * 100:.3g} % needs, at most {adaptive.most_repeats}."
+        )
+    if names := [server.name for server in plan.servers if server.side == SIDES[0]]:
+        yield (
+            "Measures this machine against itself: sides A and B are the same server "
+            f"({', '.join(names)})."
+        )
+    if plan.is_one_alive and len(plan.servers) > 1:
+        yield 'One server runs at a time; alive = "all" lets them run side by side.'
+    if (steady := plan.steady) is not None:
+        yield (
+            f"Warm-ups are repeated until three agree within {steady.within * 100:.3g} %, at "
+            f"most {steady.most}."
+        )
 
 
 def _count(number: int, word: str) -> str:
