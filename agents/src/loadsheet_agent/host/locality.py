@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from urllib.parse import urlsplit
 
 import psutil
 
+from loadsheet_agent.addresses import look_up
 from loadsheet_agent.errors import PlanError
 from loadsheet_agent.plan.plan import Plan
 
@@ -32,19 +32,10 @@ def server_host(plan: Plan) -> str | None:
 
 
 def _is_here(url: str, own: set[str]) -> bool:
-    host = urlsplit(url.replace("{port}", "80")).hostname or ""
-    addresses = _addresses(host)
+    addresses = look_up(urlsplit(url.replace("{port}", "80")).hostname or "")
     return bool(addresses) and all(
-        ipaddress.ip_address(address).is_loopback or address in own for address in addresses
+        address.is_loopback or str(address) in own for address in addresses
     )
-
-
-def _addresses(host: str) -> set[str]:
-    try:
-        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError:
-        return set()
-    return {str(each[4][0]).partition("%")[0] for each in entries}
 
 
 def _own_addresses() -> set[str]:

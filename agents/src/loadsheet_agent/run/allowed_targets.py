@@ -7,16 +7,15 @@ up again: a name that leads elsewhere by then gets no load.
 from __future__ import annotations
 
 import ipaddress
-import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Union
 from urllib.parse import urlsplit
 
+from loadsheet_agent.addresses import Address, look_up
 from loadsheet_agent.errors import PlanError, UsageError
 from loadsheet_agent.plan.plan import Plan
 
-Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 PORTS = {"http": 80, "https": 443}
 # In the address of a server of the plan, which gets one when it is started.
@@ -106,21 +105,6 @@ def _split_port(word: str) -> tuple[str, int | None]:
         place, port = word, ""
     is_port = port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16
     return (place, int(port)) if is_port else (word if port else place, None)
-
-
-def look_up(host: str) -> Sequence[Address]:
-    """Every address of a name, however it is spelt; none where it has none."""
-    try:
-        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return ()
-    texts = {str(entry[4][0]).partition("%")[0] for entry in entries}
-    return [_plain(ipaddress.ip_address(text)) for text in sorted(texts)]
-
-
-def _plain(address: Address) -> Address:
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
 
 
 def _is_never_meant(address: Address) -> bool:
