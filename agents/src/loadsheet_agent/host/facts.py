@@ -174,30 +174,29 @@ def _cpus_allowed() -> int | None:
         return None
 
 
-def _text(path: str) -> str | None:
+def _lines(path: str) -> list[str]:
+    """The lines of a file; none where it cannot be read."""
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return None
-    return " ".join(text.split()) or None
+        return []
+
+
+def _text(path: str) -> str | None:
+    return " ".join(" ".join(_lines(path)).split()) or None
 
 
 def _cpu_model() -> str | None:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+    rows = [line.partition(":") for line in _lines("/proc/cpuinfo")]
+    if not rows:
         return platform.processor() or None
-    for line in lines:
-        key, _, value = line.partition(":")
-        if key.strip() in ("model name", "Model"):
-            return value.strip() or None
-    return None
+    names = (value for key, _, value in rows if key.strip() in ("model name", "Model"))
+    return next(names, "").strip() or None
 
 
 def _os_name() -> str | None:
-    try:
-        lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
-    except OSError:
+    lines = _lines("/etc/os-release")
+    if not lines:
         return platform.platform() or None
     values = dict(line.split("=", 1) for line in lines if "=" in line)
     return values.get("PRETTY_NAME", "").strip('"') or None
