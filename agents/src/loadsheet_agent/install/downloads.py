@@ -6,57 +6,52 @@ import hashlib
 import shutil
 import ssl
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
 from loadsheet_agent.errors import BrokenInstallError, NotInstalledError
-from loadsheet_agent.install.repositories import Repositories
+from loadsheet_agent.install.repositories import check_out
 from loadsheet_agent.plan.server_spec import SourceSpec
 
 TIMEOUT_S = 60.0
 LIMIT_BYTES = 200_000_000
 
 
-@dataclass(frozen=True)
-class Downloads:
-    """`folder` keeps each source under its hash, so that it is downloaded once."""
+def put_sources(sources: Iterable[SourceSpec], target: Path, *, folder: Path) -> None:
+    """Copy each source into `target` under its own name. Raises NotInstalledError.
 
-    folder: Path
+    `folder` keeps each source under its hash, so that it is downloaded once.
+    """
+    for source in sources:
+        place = target / source.label
+        if source.commit is None:
+            shutil.copyfile(_fetch(source, folder), place)
+        else:
+            check_out(source.url, source.commit, place, folder=folder)
 
-    def put_into(self, target: Path, sources: Iterable[SourceSpec]) -> None:
-        """Copy each source into `target` under its own name. Raises NotInstalledError."""
-        for source in sources:
-            place = target / source.label
-            if source.commit is None:
-                shutil.copyfile(self._fetch(source), place)
-            else:
-                Repositories(self.folder).check_out(source.url, source.commit, place)
 
-    def _fetch(self, source: SourceSpec) -> Path:
-        """Where the file is; it is downloaded unless it is there."""
-        path = self.folder / source.digest
-        if path.exists():
-            return path
-        self.folder.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        try:
-            digest = _download(source.url, part)
-        except (httpx.HTTPError, OSError) as error:
-            is_gone = isinstance(error, httpx.HTTPStatusError) and error.response.is_client_error
-            kind = BrokenInstallError if is_gone else NotInstalledError
-            raise kind(
-                f"{source.url} could not be downloaded ({error}); without a network, put the file "
-                f"at {path}"
-            ) from error
-        if digest != source.digest:
-            part.unlink()
-            raise BrokenInstallError(
-                f"{source.url} has the SHA-256 {digest}; expected {source.digest}"
-            )
-        part.replace(path)
+def _fetch(source: SourceSpec, folder: Path) -> Path:
+    """Where the file is; it is downloaded unless it is there."""
+    path = folder / source.digest
+    if path.exists():
         return path
+    folder.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    try:
+        digest = _download(source.url, part)
+    except (httpx.HTTPError, OSError) as error:
+        is_gone = isinstance(error, httpx.HTTPStatusError) and error.response.is_client_error
+        kind = BrokenInstallError if is_gone else NotInstalledError
+        raise kind(
+            f"{source.url} could not be downloaded ({error}); without a network, put the file "
+            f"at {path}"
+        ) from error
+    if digest != source.digest:
+        part.unlink()
+        raise BrokenInstallError(f"{source.url} has the SHA-256 {digest}; expected {source.digest}")
+    part.replace(path)
+    return path
 
 
 def _download(url: str, path: Path) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadsheet_agent.errors import BrokenInstallError, NotInstalledError
-from loadsheet_agent.install.downloads import Downloads
+from loadsheet_agent.install.downloads import put_sources
 from loadsheet_agent.install.interpreters import Interpreter, find_interpreter
 from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.server_spec import ProgramSpec
@@ -130,7 +130,7 @@ class Installer:
     ) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        Downloads(self.cache / DOWNLOADS).put_into(folder, spec.source)
+        put_sources(spec.source, folder, folder=self.cache / DOWNLOADS)
         environ = {
             **program_environ(),
             **{name: placeholders.fill(text, words) for name, text in spec.environment.items()},

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from loadsheet_agent.errors import BrokenInstallError, NotInstalledError
@@ -34,36 +33,34 @@ GONE = re.compile("not our ref|not found|does not appear to be a git repo|prompt
 SUBMODULE = "160000 "
 
 
-@dataclass(frozen=True)
-class Repositories:
-    """`folder` keeps a bare repository for each commit, so that it is fetched once."""
+def check_out(url: str, commit: str, target: Path, *, folder: Path) -> None:
+    """Write the files of the commit into the new folder `target`. Raises NotInstalledError.
 
-    folder: Path
+    `folder` keeps a bare repository for each commit, so that it is fetched once.
+    """
+    kept = folder / f"{commit}.git"
+    try:
+        if not kept.exists():
+            _keep(url, commit, kept)
+    except NotInstalledError as error:
+        raise type(error)(
+            f"{url} could not be fetched ({error}); without a network, put a bare copy of the "
+            f"repository at {kept}"
+        ) from error
+    try:
+        _fetch(target, kept.as_uri(), commit, KEPT_PROTOCOL)
+        _write_files(target, commit)
+    except NotInstalledError as error:
+        raise type(error)(f"{kept}, the copy of {url}, cannot be used ({error})") from error
+    shutil.rmtree(target / ".git")
 
-    def check_out(self, url: str, commit: str, target: Path) -> None:
-        """Write the files of the commit into the new folder `target`. Raises NotInstalledError."""
-        kept = self.folder / f"{commit}.git"
-        try:
-            if not kept.exists():
-                self._keep(url, commit, kept)
-        except NotInstalledError as error:
-            raise type(error)(
-                f"{url} could not be fetched ({error}); without a network, put a bare copy of the "
-                f"repository at {kept}"
-            ) from error
-        try:
-            _fetch(target, kept.as_uri(), commit, KEPT_PROTOCOL)
-            _write_files(target, commit)
-        except NotInstalledError as error:
-            raise type(error)(f"{kept}, the copy of {url}, cannot be used ({error})") from error
-        shutil.rmtree(target / ".git")
 
-    def _keep(self, url: str, commit: str, kept: Path) -> None:
-        part = kept.with_suffix(".part")
-        shutil.rmtree(part, ignore_errors=True)
-        _fetch(part, url, commit, PROTOCOL)
-        (part / ".git").replace(kept)
-        part.rmdir()
+def _keep(url: str, commit: str, kept: Path) -> None:
+    part = kept.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    _fetch(part, url, commit, PROTOCOL)
+    (part / ".git").replace(kept)
+    part.rmdir()
 
 
 def _fetch(folder: Path, url: str, commit: str, protocol: str) -> None:
