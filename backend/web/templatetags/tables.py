@@ -26,28 +26,30 @@ def table(
     is_sortable: bool = False,
     has_columns: bool = False,
 ) -> SafeString:
-    """The heads and rows between the tags as a table; the rows behind the heads are its body.
+    """The heads between the tags, and behind them the rows, as a table.
 
     `classes` and `box`: CSS classes of the table and of its box. `is_sortable`: people sort it by
     its heads. `has_columns`: people choose its columns.
     """
-    head, end, rows = content.partition("</thead>")
+    heads, row, rows = content.partition("<tr")
     return format_html(
         '<div class="table-box{}" tabindex="0" role="region" aria-label="Table: {}">'
-        '<table{}{}{}><caption class="visually-hidden">{}</caption>{}</table></div>',
+        '<table{}{}{}><caption class="visually-hidden">{}</caption>'
+        "<thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>",
         f" {box}" if box else "",
         caption,
         _attribute("class", classes),
         " data-sortable" if is_sortable else "",
         " data-columns" if has_columns else "",
         caption,
-        SafeString(f"{head}{end}<tbody>{rows}</tbody>"),
+        SafeString(heads),
+        SafeString(row + rows),
     )
 
 
 @register.simple_tag
 def heads(*texts: str, numbers: str = "", hidden: str = "") -> SafeString:
-    """The heads of a table that is not sorted.
+    """The heads of columns by which a table is not sorted.
 
     `numbers`: those of columns of figures, separated by commas. `hidden`: of a last column with
     buttons, for screen readers; empty where there is no such column.
@@ -56,8 +58,7 @@ def heads(*texts: str, numbers: str = "", hidden: str = "") -> SafeString:
     columns = [(_attribute("class", "number" if text in figures else ""), text) for text in texts]
     if hidden:
         columns.append(("", format_html('<span class="visually-hidden">{}</span>', hidden)))
-    row = format_html_join("", '<th scope="col"{}>{}</th>', columns)
-    return format_html("<thead><tr>{}</tr></thead>", row)
+    return format_html_join("\n", '<th scope="col"{}>{}</th>', columns)
 
 
 @register.simple_tag

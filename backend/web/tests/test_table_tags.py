@@ -10,16 +10,21 @@ def rendered(template, **context):
 def test_the_heads_of_a_table_tell_figures_from_texts():
     heads = rendered('{% heads "Name" "Trials" "Runs" numbers="Trials, Runs" hidden="Delete" %}')
     assert heads == (
-        '<thead><tr><th scope="col">Name</th><th scope="col" class="number">Trials</th>'
+        '<th scope="col">Name</th><th scope="col" class="number">Trials</th>'
         '<th scope="col" class="number">Runs</th>'
-        '<th scope="col"><span class="visually-hidden">Delete</span></th></tr></thead>'
+        '<th scope="col"><span class="visually-hidden">Delete</span></th>'
     )
 
 
 def test_the_body_of_a_table_begins_behind_its_heads():
     rows = '{% heads "Name" %}<tr><td>{{ text }}</td></tr>'
     shown = rendered(f'{{% table "Names" %}}{rows}{{% endtable %}}', text="<b>")
-    assert "</thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>" in shown
+    assert "Name</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>" in shown
+
+
+def test_a_table_without_rows_has_its_heads():
+    shown = rendered('{% table "Names" %}{% heads "Name" %}{% endtable %}')
+    assert "Name</th></tr></thead><tbody></tbody></table>" in shown
 
 
 def test_a_head_to_sort_by_says_its_unit_and_what_is_better():
