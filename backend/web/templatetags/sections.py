@@ -1,7 +1,9 @@
-"""Parts of pages: `{% section %}` with its heading, and `{% field %}` of a form with its label."""
+"""Parts of pages: `{% section %}`, `{% field %}` of a form, `{% post_button %}`."""
 
 from django import template
-from django.utils.html import format_html
+from django.template.context import Context
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -37,4 +39,30 @@ def field(content: str, id_: str, label: str, *, hint: str = "") -> SafeString:
         label,
         SafeString(content),
         format_html('<p class="hint" id="{}-help">{}</p>', id_, hint) if hint else "",
+    )
+
+
+@register.simple_tag(takes_context=True)
+def post_button(
+    context: Context,
+    text: str,
+    route: str,
+    *args: object,
+    about: str = "",
+    kind: str = "",
+    **sent: str,
+) -> SafeString:
+    """A form of one button, which posts `sent` to the route with these arguments.
+
+    `about`: what the button acts on, for screen readers. `kind`: button-main or button-quiet.
+    """
+    hidden = {"csrfmiddlewaretoken": context["csrf_token"], **sent}
+    return format_html(
+        '<form method="post" action="{}">{}'
+        '<button class="button {}" type="submit">{}{}</button></form>',
+        reverse(route, args=args),
+        format_html_join("", '<input type="hidden" name="{}" value="{}">', hidden.items()),
+        kind,
+        text,
+        format_html('<span class="visually-hidden">: {}</span>', about) if about else "",
     )

@@ -38,3 +38,17 @@ def test_a_new_share_offers_members_first_whatever_else_is_chosen_on_the_page():
     html = render_to_string("partials/share_menu.html", page)
     assert "selected" not in html
     assert "Who may read it" in html
+
+
+def test_a_button_that_posts_is_a_form_with_what_it_sends():
+    template = (
+        '{% post_button "Remove" "make-workspace-link" "team" about=name kind="bold" is_sure=1 %}'
+    )
+    html = Template(template).render(Context({"name": "<b>", "csrf_token": "secret"}))
+    assert html == (
+        '<form method="post" action="/w/team/link">'
+        '<input type="hidden" name="csrfmiddlewaretoken" value="secret">'
+        '<input type="hidden" name="is_sure" value="1">'
+        '<button class="button bold" type="submit">'
+        'Remove<span class="visually-hidden">: &lt;b&gt;</span></button></form>'
+    )
