@@ -1,4 +1,5 @@
 """`{% number value=… kind=… step=… %}`: a figure that the browser writes in the units of people.
+`{{ value|known }}`: a fact.
 
 A tag, and no template that is included: the page of a large run has a hundred thousand of them.
 """
@@ -9,6 +10,16 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
 register = Library()
+
+
+@register.filter
+def known(value: object) -> str:
+    """The fact in words, or that it is unknown: None, or an empty text."""
+    if value is None or value == "":
+        return SafeString('<span class="unknown">unknown</span>')
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(unlocalize(value))
 
 
 @register.simple_tag

@@ -26,3 +26,18 @@ def test_a_number_is_written_plainly_and_unknown_as_a_word(value, step, expected
 
 def test_a_figure_that_the_page_does_not_have_is_empty():
     assert 'value=""' in shown('{% number value=figure.value kind="time" %}')
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, '<span class="unknown">unknown</span>'),
+        ("", '<span class="unknown">unknown</span>'),
+        (True, "yes"),
+        (False, "no"),
+        (12_000, "12000"),
+        ("<b>", "&lt;b&gt;"),
+    ],
+)
+def test_a_fact_is_written_in_words_also_where_it_is_unknown(value, expected):
+    assert shown("{{ value|known }}", value=value) == expected
