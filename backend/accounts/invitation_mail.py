@@ -27,7 +27,7 @@ def checked_email(given: str, sender: User) -> str:
         validate_email(email)
     except ValidationError:
         raise InvalidInput(
-            f"The e-mail address is “{email[:80]}”; expected name@example.org, or nothing."
+            f"The email address is “{email[:80]}”; expected name@example.org, or nothing."
         ) from None
     if wait_s := throttle.seconds_until_invitation(str(sender.pk)):
         raise TooMany("You sent too many invitations within an hour.", wait_s=wait_s)
@@ -45,7 +45,7 @@ def send_invitation(invitation: Invitation, address: str) -> bool:
         f"{sender} invites you to {workspace.name} on Loadsheet",
         f"{sender} invites you to the workspace {workspace.name} as {invitation.role}.\n\n"
         f"Open this link within {LIFETIME.days} days to join:\n\n{address}\n\n"
-        "If you do not know the sender, ignore this mail.\n",
+        "If you do not know the sender, ignore this email.\n",
         None,
         [invitation.email],
     )

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 
 class PasswordBackend(AuthenticationBackend):  # type: ignore[misc]
-    """As allauth's, but what was typed is looked up once, as an e-mail address or a user name.
+    """As allauth's, but what was typed is looked up once, as an email address or a user name.
 
     allauth's looks for an address twice, and checks the password both times: so the time told
     which addresses have an account. Where there is none, the base class hashes a password too.

@@ -104,7 +104,7 @@ def seconds_until_leak_report(address: str) -> int:
 def seconds_until_sign_in(address: str, account: str = "", *, proof: str = PASSWORD) -> int:
     """0 when `address` may try to sign in to `account`, else how long to wait. Counts nothing.
 
-    `account` is the name or e-mail address as it was typed, whether there is such an account or
+    `account` is the name or email address as it was typed, whether there is such an account or
     not; empty for a sign-in link. For other proofs than PASSWORD it is the id of a user.
     """
     waits = (

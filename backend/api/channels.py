@@ -38,7 +38,7 @@ class NewChannelSerializer(StrictSerializer):
     name = serializers.CharField(max_length=MAX_NAME, help_text="Unique in the workspace")
     address = serializers.CharField(
         max_length=MAX_ADDRESS,
-        help_text="mail: the e-mail address of a member; webhook, slack: an https:// address",
+        help_text="mail: the email address of a member; webhook, slack: an https:// address",
     )
     topics = serializers.ListField(
         child=serializers.ChoiceField(Topic.choices),

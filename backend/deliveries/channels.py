@@ -142,9 +142,9 @@ def _check_address(channel: Channel) -> None:
     if channel.kind == ChannelKind.MAIL:
         if "\0" in channel.address or not is_members_address(channel):
             raise BadChannel(
-                f"address: got “{channel.address[:80]}”, expected the e-mail address of a member "
+                f"address: got “{channel.address[:80]}”, expected the email address of a member "
                 "of this workspace, as in their account.",
-                hint="The member confirms it on the page E-mail of the account.",
+                hint="The member confirms it on the page Email of the account.",
             )
         return
     schemes = ("https", "http") if settings.WEBHOOKS == "any" else ("https",)

@@ -28,7 +28,7 @@ class Channel(models.Model):
     author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     kind = models.CharField(max_length=10, choices=ChannelKind.choices)
     name = models.CharField(max_length=120)
-    # An https:// address, or the e-mail address of a member. An address may hold a secret.
+    # An https:// address, or the email address of a member. An address may hold a secret.
     address = models.CharField(max_length=1000)
     # Topics of the messages.
     topics = models.JSONField(default=list)

@@ -28,7 +28,7 @@ from backend.web import visible
 
 MOST_DELIVERIES = 100
 KINDS = {
-    ChannelKind.MAIL: ("E-mail", "To the address of a member."),
+    ChannelKind.MAIL: ("Email", "To the address of a member."),
     ChannelKind.WEBHOOK: ("Webhook", "Signed JSON, to a program of yours."),
     ChannelKind.SLACK: ("Slack", "To an incoming webhook of Slack, Mattermost or another."),
 }

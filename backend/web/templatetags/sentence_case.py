@@ -8,12 +8,10 @@ from django.template.defaultfilters import stringfilter
 register = Library()
 
 _LATER_CAPITAL = re.compile(r"(?<=\w[ -])[A-Z](?=[a-z]+\b)")
-_EMAIL = re.compile(r"\b([Ee])mail\b")
 
 
 @register.filter(is_safe=True)
 @stringfilter
 def sentence_case(title: str) -> str:
-    """Such as "Add e-mail address" of "Add Email Address"; "IP" stays as it is."""
-    lowered = _LATER_CAPITAL.sub(lambda capital: capital[0].lower(), title)
-    return _EMAIL.sub(r"\1-mail", lowered)
+    """Such as "Add email address" of "Add Email Address"; "IP" stays as it is."""
+    return _LATER_CAPITAL.sub(lambda capital: capital[0].lower(), title)

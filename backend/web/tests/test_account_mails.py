@@ -34,7 +34,7 @@ def test_the_mail_that_resets_a_password_has_the_account_the_link_and_what_to_do
     assert first == "Somebody asked for a new password for the account ada."
     assert open_it == "Open this link within 3 days to choose it:"
     assert timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT) == timedelta(days=3)
-    assert otherwise.startswith("If you did not ask for it, ignore this mail.")
+    assert otherwise.startswith("If you did not ask for it, ignore this email.")
     assert sender == f"Loadsheet at {settings.PUBLIC_URL}"
     client = Client()
     page = client.get(link.removeprefix(settings.PUBLIC_URL), follow=True)
@@ -82,8 +82,8 @@ def test_an_address_is_confirmed_by_a_link(mailoutbox):
     client.force_login(grace)
     client.post("/accounts/email/", {"email": grace.email, "action_send": ""})
     (mail,) = mailoutbox
-    assert mail.subject == "Confirm your e-mail address for Loadsheet"
-    assert mail.body.startswith("The account grace has this e-mail address.\n\nOpen this link")
+    assert mail.subject == "Confirm your email address for Loadsheet"
+    assert mail.body.startswith("The account grace has this email address.\n\nOpen this link")
 
 
 def test_without_a_mail_server_the_operator_has_the_link(ada, settings):

@@ -130,14 +130,14 @@ def test_an_admin_adds_a_channel_sees_its_secret_and_tests_it(owner, scene):
 
 def test_each_kind_of_channel_says_which_address_it_takes(owner, scene):
     html = html_of(owner.get(f"{W}/channels"))
-    assert "an https:// address. E-mail: the address of a member" in html
+    assert "an https:// address. Email: the address of a member" in html
 
 
 def test_the_page_of_channels_says_how_a_member_confirms_an_address(owner, scene, settings):
     settings.SENDS_MAIL = True
     html = html_of(owner.get(f"{W}/channels"))
-    assert "E-mail: the confirmed address of a member" in html
-    assert 'To confirm an address, a member opens <a href="/accounts/email/">E-mail</a>' in html
+    assert "Email: the confirmed address of a member" in html
+    assert 'To confirm an address, a member opens <a href="/accounts/email/">Email</a>' in html
     settings.SENDS_MAIL = False
     assert "confirm an address" not in html_of(owner.get(f"{W}/channels"))
 

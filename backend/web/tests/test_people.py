@@ -133,7 +133,7 @@ class TestInvitation:
 
     def test_a_service_without_a_mail_server_asks_for_no_address(self, owner, settings):
         settings.SENDS_MAIL = False
-        assert "E-mail address" not in text_of(owner.get(MEMBERS))
+        assert "Email address" not in text_of(owner.get(MEMBERS))
         self.link(owner, email="eve@example.org")
         assert mail.outbox == []
 
