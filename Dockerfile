@@ -23,8 +23,9 @@ COPY requirements.txt ./
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
 COPY manage.py ./
 COPY backend/ backend/
-# backend/ingest/redaction.py is a link to it.
+# backend/ingest/redaction.py and backend/formats/archive_texts.py are links to them.
 COPY agents/src/loadsheet_agent/upload/redaction.py agents/src/loadsheet_agent/upload/redaction.py
+COPY agents/src/loadsheet_agent/imports/archive_texts.py agents/src/loadsheet_agent/imports/archive_texts.py
 # The image is read-only where it runs.
 RUN python -m compileall -q backend
 COPY docs/ docs/

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from backend.errors import InvalidInput
+from backend.formats.archive_texts import printable
 from backend.formats.model import RawArtefact
 from backend.formats.text import read_up_to
 
@@ -63,8 +64,3 @@ def limited(sentences: Iterable[str]) -> tuple[str, ...]:
     if more > 0:
         told = [*told[:MAX_REMARKS], f"Further remarks about the archive, not listed: {more:,}."]
     return tuple(told)
-
-
-def printable(text: str) -> str:
-    """The text with a mark in the place of characters that cannot be printed or stored."""
-    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in text)

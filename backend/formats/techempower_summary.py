@@ -17,17 +17,12 @@ from backend.formats.archive_facts import (
     limited,
     read_object,
 )
+from backend.formats.archive_texts import TECHEMPOWER_NOTES
 from backend.formats.model import ParsedTrial, RawArtefact
 from backend.formats.techempower import RAW
 
 SUMMARY = "results.json"
 TITLE = "a results.json of TechEmpower"
-NOTES = (
-    "Results of TechEmpower's framework benchmarks, read from the outputs of wrk and weighttp. "
-    "They tell throughput, errors and latency of each framework under each test and load. They do "
-    "not tell the versions and settings of the frameworks, nor the machines. Each load was "
-    "measured once, so the noise is unknown and nothing is ranked."
-)
 _QUERIES = re.compile(r", \d+ queries$")
 # The test and the framework.
 Key = tuple[str, str]
@@ -60,7 +55,9 @@ def facts_of(artefacts: Sequence[RawArtefact], trials: Sequence[ParsedTrial]) ->
     """What the archive says beside its outputs; nothing of an archive of another kind."""
     if not files_named(artefacts, RAW) or not all(trial.server for trial in trials):
         return NO_FACTS
-    return ArchiveFacts(NOTES, limited(_remarks(files_named(artefacts, SUMMARY), trials)))
+    return ArchiveFacts(
+        TECHEMPOWER_NOTES, limited(_remarks(files_named(artefacts, SUMMARY), trials))
+    )
 
 
 def _remarks(summaries: Sequence[RawArtefact], trials: Sequence[ParsedTrial]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from backend.formats import RawArtefact
-from backend.formats.archive_facts import printable
+from backend.formats.archive_texts import printable
 from backend.formats.streams import stream_of
 from backend.formats.techempower import RAW
 from backend.formats.text import read_up_to

@@ -9,35 +9,12 @@ from backend.formats.archive_facts import (
     UnreadableFile,
     files_named,
     limited,
-    printable,
     read_object,
 )
-from backend.formats.httparena.row import ARCHIVE
+from backend.formats.archive_texts import HTTPARENA_NOTES, MACHINE, host_of
 from backend.formats.model import ParsedTrial, RawArtefact
 from backend.formats.text import read_up_to
 
-MACHINE = "current.json"
-NOTES = (
-    "Summaries of HttpArena. They tell throughput, mean latency, p99 and statuses of each "
-    "framework under each test and load. They do not tell which load tool measured, the versions "
-    "of the frameworks, nor attempts without a response; the outputs of the load tools are not "
-    "kept. Each load has one figure, so the noise is unknown and nothing is ranked."
-)
-# Facts of the machine by their names in Loadsheet.
-FACTS = {
-    "cpu_governor": "governor",
-    "memory": "ram",
-    "threads": "threads",
-    "docker": "docker",
-    "docker_runtime": "docker_runtime",
-}
-NETWORK_FACTS = {
-    "somaxconn": "somaxconn",
-    "rmem_max": "rmem_max",
-    "wmem_max": "wmem_max",
-    "tcp_congestion_control": "congestion",
-}
-LONGEST_TEXT = 200
 # A file without results is `[]`.
 EMPTY = b"[]"
 
@@ -49,7 +26,7 @@ def facts_of(artefacts: Sequence[RawArtefact], trials: Sequence[ParsedTrial]) ->
     machines, unreadable = _machines(files_named(artefacts, MACHINE))
     host = machines[0] if len(machines) == 1 else {}
     remarks = [*unreadable, *_several(machines), *_empty_files(artefacts)]
-    return ArchiveFacts(NOTES, limited(remarks), host)
+    return ArchiveFacts(HTTPARENA_NOTES, limited(remarks), host)
 
 
 def _machines(artefacts: Sequence[RawArtefact]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -82,34 +59,3 @@ def _empty_files(artefacts: Sequence[RawArtefact]) -> Iterator[str]:
                 is_empty = read_up_to(stream, 100).strip() == EMPTY
             if is_empty:
                 yield f"{artefact.name} has no results."
-
-
-def host_of(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """The server host in the members of an envelope; empty where the file says nothing of it."""
-    network, cores = machine.get("tcp"), _text(machine.get("cores")) or ""
-    is_count = cores.isascii() and cores.isdigit() and len(cores) < 10
-    facts = {
-        **_facts(machine, FACTS),
-        **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
-    }
-    host = {
-        "cpu_model": _text(machine.get("cpu")),
-        "cores": int(cores) if is_count else None,
-        "os": _text(machine.get("os")),
-        "kernel": _text(machine.get("kernel")),
-        "facts": facts,
-    }
-    stated = {name: value for name, value in host.items() if value}
-    return {"name": ARCHIVE, **stated} if stated else {}
-
-
-def _facts(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
-    texts = {name: _text(fields.get(key)) for name, key in names.items()}
-    return {name: text for name, text in texts.items() if text}
-
-
-def _text(value: object) -> str | None:
-    """A text or a number as text; None for everything else and for an empty text."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
-    return printable(str(value).strip()[:LONGEST_TEXT]) or None

@@ -2,10 +2,11 @@
 read, and what cannot be read is told."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from backend.formats import RawArtefact, archive_facts, parse, techempower_summary
+from backend.formats import RawArtefact, archive_facts, archive_texts, parse, techempower_summary
 from backend.formats.archive_facts import NO_FACTS
 from backend.formats.httparena import machine
 from backend.formats.tests.test_techempower import RAW
@@ -41,6 +42,13 @@ def of_summary(summary, **files):
 def summary_of(*totals, framework="1"):
     levels = [{"totalRequests": total} for total in totals]
     return {"frameworks": ["rails", "netty"], "rawData": {"json": {framework: levels}}}
+
+
+def test_an_uploaded_archive_tells_the_same_as_one_that_the_agent_imports():
+    """One file under two names, because neither may import the other."""
+    root = Path(__file__).parents[3]
+    theirs = root / "agents/src/loadsheet_agent/imports/archive_texts.py"
+    assert Path(archive_texts.__file__).samefile(theirs)
 
 
 @pytest.mark.parametrize("framework", ["1", "netty"])

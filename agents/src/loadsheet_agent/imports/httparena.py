@@ -14,33 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from loadsheet_agent.errors import UsageError
+from loadsheet_agent.imports.archive_texts import HTTPARENA_NOTES, MACHINE, host_of
 from loadsheet_agent.imports.imported_run import ImportedRun
 
 ARCHIVE = "httparena"
-# What stands on the page of each run.
-NOTES = (
-    "Summaries of HttpArena. They tell throughput, mean latency, p99 and statuses of each "
-    "framework under each test and load. They do not tell which load tool measured, the versions "
-    "of the frameworks, nor attempts without a response; the outputs of the load tools are not "
-    "kept. Each load has one figure, so the noise is unknown and nothing is ranked."
-)
-MACHINE = "current.json"
 # What every result has; the other files of the folder do not.
 KEYS = frozenset(("framework", "rps", "p99_latency"))
-# Facts of the machine by their names in Loadsheet.
-FACTS = {
-    "cpu_governor": "governor",
-    "memory": "ram",
-    "threads": "threads",
-    "docker": "docker",
-    "docker_runtime": "docker_runtime",
-}
-NETWORK_FACTS = {
-    "somaxconn": "somaxconn",
-    "rmem_max": "rmem_max",
-    "wmem_max": "wmem_max",
-    "tcp_congestion_control": "congestion",
-}
 
 
 def runs_of(directory: Path) -> list[ImportedRun]:
@@ -73,11 +52,11 @@ def _rows(path: Path) -> list[Mapping[str, Any]]:
 def _run(
     folder: Path, directory: Path, rows: Mapping[Path, list[Mapping[str, Any]]]
 ) -> ImportedRun:
-    machine = _machine(folder / MACHINE)
+    machine = host_of(_machine_document(folder / MACHINE))
     return ImportedRun(
         name=str(folder.relative_to(directory.parent)) if folder != directory else directory.name,
         archive=ARCHIVE,
-        notes=NOTES,
+        notes=HTTPARENA_NOTES,
         trials=sum(map(len, rows.values())),
         files={path.name: path.read_bytes() for path in rows},
         remarks=tuple(f"{path.name} has no results." for path in _empty_files(folder)),
@@ -87,24 +66,6 @@ def _run(
 
 def _empty_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.json")) if path.read_bytes().strip() == b"[]"]
-
-
-def _machine(path: Path) -> dict[str, Any]:
-    """The server host as an envelope has it; empty where the archive does not describe it."""
-    machine = _machine_document(path)
-    network, cores = machine.get("tcp"), _text(machine.get("cores")) or ""
-    host = {
-        "cpu_model": _text(machine.get("cpu")),
-        "cores": int(cores) if cores.isdecimal() else None,
-        "os": _text(machine.get("os")),
-        "kernel": _text(machine.get("kernel")),
-        "facts": {
-            **_facts(machine, FACTS),
-            **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
-        },
-    }
-    stated = {name: value for name, value in host.items() if value}
-    return {"name": "HttpArena", **stated} if stated else {}
 
 
 def _machine_document(path: Path) -> dict[str, Any]:
@@ -118,15 +79,3 @@ def _machine_document(path: Path) -> dict[str, Any]:
     if not isinstance(machine, dict):
         raise UsageError(f"{path} is no JSON object; expected the machine with its cpu and cores.")
     return machine
-
-
-def _facts(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
-    texts = {name: _text(fields.get(key)) for name, key in names.items()}
-    return {name: text for name, text in texts.items() if text}
-
-
-def _text(value: Any) -> str | None:
-    """A text or a number as text; None for everything else and for an empty text."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
-    return str(value).strip()[:200] or None

@@ -1,0 +1,1 @@
+../../agents/src/loadsheet_agent/imports/archive_texts.py
