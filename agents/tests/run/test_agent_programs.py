@@ -12,10 +12,9 @@ import pytest
 from agent_fakes import FakeService, Upload, run_agent, write_plan
 
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.plan.plan import SteadySpec
+from loadsheet_agent.plan.plan import Plan, SteadySpec
 from loadsheet_agent.plan.reading import parse_plan
 from loadsheet_agent.run.resting import rest
-from loadsheet_agent.run.steadiness import is_steady
 
 pytestmark = pytest.mark.processes
 
@@ -324,13 +323,13 @@ def test_wrk_is_not_run_where_it_would_count_answers_as_errors(
 
 
 def test_warm_ups_end_when_three_agree():
-    steady = SteadySpec(within=0.1, most=5)
-    assert is_steady(None, [1.0])
-    assert not is_steady(steady, [100.0, 100.0])
-    assert not is_steady(steady, [50.0, 80.0, 100.0])
-    assert is_steady(steady, [50.0, 95.0, 100.0, 99.0])
-    assert not is_steady(steady, [None, 95.0, 100.0])
-    assert is_steady(steady, [10.0, 50.0, 100.0, 10.0, None])
+    plan = Plan(steady=SteadySpec(within=0.1, most=5))
+    assert Plan().is_warm([1.0])
+    assert not plan.is_warm([100.0, 100.0])
+    assert not plan.is_warm([50.0, 80.0, 100.0])
+    assert plan.is_warm([50.0, 95.0, 100.0, 99.0])
+    assert not plan.is_warm([None, 95.0, 100.0])
+    assert plan.is_warm([10.0, 50.0, 100.0, 10.0, None])
 
 
 def test_a_rest_lasts_until_sockets_are_gone():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from loadsheet_agent.errors import PlanError
-from loadsheet_agent.plan.plan import LEAST_WARMUPS, Plan
+from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.schedule import drive
 from loadsheet_agent.plan.server_spec import ServerKey
 from loadsheet_agent.plan.steps import Step
@@ -60,7 +60,6 @@ def _model(rate: float) -> Callable[[Step], Glance]:
 def _expand(plan: Plan, seed: int, glance: Callable[[Step], Glance]) -> tuple[Step, ...]:
     steps: list[Step] = []
     warm: set[tuple[object, ...]] = set()
-    warmups = 1 if plan.steady is None else LEAST_WARMUPS
     running = _Running(plan)
 
     def take(step: Step) -> Glance:
@@ -71,7 +70,7 @@ def _expand(plan: Plan, seed: int, glance: Callable[[Step], Glance]) -> tuple[St
         if running.starts(step):
             warm.difference_update({key for key in warm if key[:3] == step.server.key})
         if plan.warmup_s > 0 and step.warm_key not in warm:
-            steps.extend([step.warm_up(plan.warmup_s)] * warmups)
+            steps.extend([step.warm_up(plan.warmup_s)] * plan.least_warmups)
         warm.add(step.warm_key)
         steps.append(step)
         return glance(step)

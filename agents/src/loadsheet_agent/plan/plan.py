@@ -7,7 +7,7 @@ Each key of a plan is declared once, here, as a field: its kind, limits, default
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -300,6 +300,20 @@ class Plan:
         """Whether a server is stopped before another server is measured."""
         started = sum(server.start is not None for server in self.servers)
         return self.alive == "one" or (self.alive == "auto" and started > MOST_ALIVE)
+
+    @property
+    def least_warmups(self) -> int:
+        """How many warm-ups precede a trial at least."""
+        return 1 if self.steady is None else LEAST_WARMUPS
+
+    def is_warm(self, rates: Sequence[float | None]) -> bool:
+        """Whether warm-ups with these throughputs are enough; an unknown one agrees with none."""
+        if self.steady is None or len(rates) >= self.steady.most:
+            return bool(rates)
+        last = [rate for rate in rates[-LEAST_WARMUPS:] if rate is not None]
+        if len(last) < LEAST_WARMUPS or not max(last):
+            return False
+        return (max(last) - min(last)) / max(last) <= self.steady.within
 
     def longest_s(self, server: ServerSpec) -> float:
         """Most seconds that a trial of the server with a number of requests may take."""

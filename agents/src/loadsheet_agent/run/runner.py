@@ -34,7 +34,6 @@ from loadsheet_agent.run.servers import (
     prepare_servers,
     prepare_services,
 )
-from loadsheet_agent.run.steadiness import is_steady, least_warmups
 from loadsheet_agent.tools.base import NOTHING_SEEN, Command, Glance
 from loadsheet_agent.upload.spool import Entry
 
@@ -132,8 +131,8 @@ class Runner:
             return
         rates: list[float | None] = []
         warmup = step.warm_up(self._plan.warmup_s)
-        while not is_steady(self._plan.steady, rates):
-            if len(rates) >= least_warmups(self._plan.steady):
+        while not self._plan.is_warm(rates):
+            if len(rates) >= self._plan.least_warmups:
                 self._record.trials_planned += 1
                 self._progress.clock.add_warmup(warmup)
             trial = self._carry_out(warmup, server)
