@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,10 +88,7 @@ def _check(shelf: Shelf, entry: ShelfEntry, version: str) -> Checkout:
     checkout = _install(shelf, entry, version)
     if checkout.state is not CHECKED:
         return checkout
-    with tempfile.TemporaryDirectory(prefix="loadsheet-") as folder:
-        Path(folder).chmod(0o711)
-        plan = _plan(shelf, entry, version)
-        return check_server(plan, entry.serves(version), Path(folder))
+    return check_server(_plan(shelf, entry, version), entry.serves(version))
 
 
 def _plan(shelf: Shelf, entry: ShelfEntry, version: str) -> Plan:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.install.installer import Installer, cache_folder
@@ -14,7 +12,7 @@ from loadsheet_agent.plan.server_spec import ServerSpec
 from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run.burst import Burst, send_burst
 from loadsheet_agent.run.probe import Answer, Probe
-from loadsheet_agent.run.servers import ManagedServer, Workplace, prepare_servers, prepare_services
+from loadsheet_agent.run.servers import ManagedServer, running_servers
 
 CHECKED, SKIPPED, FAILED = "checked", "skipped", "failed"
 CONNECTIONS = 64
@@ -34,31 +32,27 @@ class Checkout:
     text: str
 
 
-def check_server(plan: Plan, paths: Sequence[str], folder: Path) -> Checkout:
-    """The plan's only server; its programs work in `folder`. It is installed already."""
+def check_server(plan: Plan, paths: Sequence[str]) -> Checkout:
+    """The plan's only server, which is installed already."""
     (spec,) = plan.servers
-    words: dict[object, Mapping[str, str]] = {}
-    installer = Installer(cache_folder(), plan.directory)
-    words[spec.key] = installer.install(spec, spec.label)
-    place = Workplace.of_plan(plan, folder, folder, words)
-    services = prepare_services(plan, place)
-    server = None
+    words = Installer(cache_folder(), plan.directory).install(spec, spec.label)
     try:
-        services.start()
-        server = prepare_servers(plan, place, services, itertools.count(1))[spec.key]
-        server.ensure_ready()
-        problem = next(_problems(server, paths), None)
-        burst = send_burst(server.url, paths[0], connections=CONNECTIONS, seconds=BURST_S)
+        with running_servers(plan, {spec.key: words}) as servers:
+            return _check(servers[spec.key], paths)
     except ServerStartError as error:
         return Checkout(spec.label, FAILED, str(error))
-    finally:
-        if server is not None:
-            server.program.finish()
-        services.stop()
-    problem = problem or _burst_problem(burst, spec)
-    if problem is not None:
-        return Checkout(spec.label, FAILED, f"{problem}; its last output: {server.program.tail()}")
-    return Checkout(spec.label, CHECKED, _summary(server, paths, burst))
+
+
+def _check(server: ManagedServer, paths: Sequence[str]) -> Checkout:
+    """Raises ServerStartError."""
+    server.ensure_ready()
+    problem = next(_problems(server, paths), None)
+    burst = send_burst(server.url, paths[0], connections=CONNECTIONS, seconds=BURST_S)
+    problem = problem or _burst_problem(burst, server.spec)
+    if problem is None:
+        return Checkout(server.spec.label, CHECKED, _summary(server, paths, burst))
+    text = f"{problem}; its last output: {server.program.tail()}"
+    return Checkout(server.spec.label, FAILED, text)
 
 
 def _problems(server: ManagedServer, paths: Sequence[str]) -> Iterator[str]:

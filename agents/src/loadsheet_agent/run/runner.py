@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from loadsheet_agent.errors import PlanStoppedError, ServerStartError
@@ -27,13 +23,7 @@ from loadsheet_agent.run.record import RunRecord, ServerFacts, Trial, glance_of,
 from loadsheet_agent.run.resting import rest
 from loadsheet_agent.run.rules import SkipRule, StopRules
 from loadsheet_agent.run.sampling import Sampler
-from loadsheet_agent.run.servers import (
-    ANSWER_LIMIT_S,
-    ManagedServer,
-    Workplace,
-    prepare_servers,
-    prepare_services,
-)
+from loadsheet_agent.run.servers import ANSWER_LIMIT_S, ManagedServer, running_servers
 from loadsheet_agent.tools.base import NOTHING_SEEN, Command, Glance
 from loadsheet_agent.upload.spool import Entry
 
@@ -79,7 +69,9 @@ class Runner:
         the servers were stopped.
         """
         self._commit()
-        with _servers(self._installation, self._logs, self._record.next_start) as self._servers:
+        with running_servers(
+            self._plan, self._installation.words, self._logs, self._record.next_start
+        ) as self._servers:
             self._progress.clock.note_prepared()
             try:
                 drive(
@@ -323,27 +315,6 @@ class Runner:
 
     def _commit(self, artefacts: tuple[str, ...] = ()) -> None:
         self._entry.commit(self._record.as_envelope(), artefacts)
-
-
-@contextmanager
-def _servers(
-    installation: Installation, logs: Path, next_start: int
-) -> Iterator[Mapping[ServerKey, ManagedServer]]:
-    plan = installation.plan
-    with tempfile.TemporaryDirectory(prefix="loadsheet-") as folder:
-        # A server that runs as another user writes into its own folder in there.
-        Path(folder).chmod(0o711)
-        place = Workplace.of_plan(plan, Path(folder), logs, installation.words)
-        services = prepare_services(plan, place)
-        servers: Mapping[ServerKey, ManagedServer] = {}
-        try:
-            services.start()
-            servers = prepare_servers(plan, place, services, itertools.count(next_start))
-            yield servers
-        finally:
-            for server in servers.values():
-                server.program.finish()
-            services.stop()
 
 
 def _went_badly(glance: Glance) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -170,7 +173,36 @@ class Workplace:
         return Program(spec, label, words, places)
 
 
-def prepare_services(plan: Plan, place: Workplace) -> Services:
+@contextmanager
+def running_servers(
+    plan: Plan,
+    words: Mapping[object, Mapping[str, str]],
+    logs: Path | None = None,
+    next_start: int = 1,
+) -> Iterator[Mapping[ServerKey, ManagedServer]]:
+    """The plan's servers by their key, with its services started; all are stopped at the end.
+
+    `words`: see Workplace. `logs` is where their output stays; None: nowhere. Starts of servers are
+    numbered from `next_start`.
+    """
+    with tempfile.TemporaryDirectory(prefix="loadsheet-") as name:
+        folder = Path(name)
+        # A server that runs as another user writes into its own folder in there.
+        folder.chmod(0o711)
+        place = Workplace.of_plan(plan, folder, logs or folder, words)
+        services = _prepare_services(plan, place)
+        servers: Mapping[ServerKey, ManagedServer] = {}
+        try:
+            services.start()
+            servers = _prepare_servers(plan, place, services, itertools.count(next_start))
+            yield servers
+        finally:
+            for server in servers.values():
+                server.program.finish()
+            services.stop()
+
+
+def _prepare_services(plan: Plan, place: Workplace) -> Services:
     """The plan's services by name; none is started yet."""
     constant = placeholders.constant_words(str(plan.directory))
     programs = {}
@@ -181,7 +213,7 @@ def prepare_services(plan: Plan, place: Workplace) -> Services:
     return Services(programs)
 
 
-def prepare_servers(
+def _prepare_servers(
     plan: Plan, place: Workplace, services: Services, starts: Iterator[int]
 ) -> dict[ServerKey, ManagedServer]:
     """The plan's servers by their key; none is started yet. `starts` numbers their starts."""
