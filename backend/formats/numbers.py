@@ -1,6 +1,6 @@
 """Numbers, amounts with a unit and durations, as tools print them and as JSON holds them.
 
-Every number is finite and at least 0: no tool prints others.
+Every number is finite and at least 0, but for those of `parse_float`: no tool prints others.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,6 +35,17 @@ def parse_number(word: str) -> float | None:
     if not plain.isascii() or not plain.replace(".", "", 1).isdigit() or len(plain) > 30:
         return None
     return float(plain)
+
+
+def parse_float(word: str) -> float | None:
+    """The number of a word such as "-1.5" or "7e-05"; None if it is none."""
+    if len(word) > 40 or word.strip("0123456789.e+-"):
+        return None
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e15 else None
 
 
 def parse_count(word: str) -> int | None:

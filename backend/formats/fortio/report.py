@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.formats.fortio.documents import FAILED
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_duration_s, scaled
+from backend.formats.numbers import parse_count, parse_duration_s, parse_float, scaled
 from backend.formats.refusals import read_or_refuse
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, first_with, last_line
@@ -180,10 +180,5 @@ def _pairs(text: str) -> dict[str, str]:
 
 def _seconds(word: str) -> float | None:
     """The number of "7.0402e-05"; None if it is none, or below 0."""
-    if not word or len(word) > 30 or word.strip("0123456789.e+-"):
-        return None
-    try:
-        value = float(word)
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e15 else None
+    value = parse_float(word)
+    return value if value is not None and value >= 0 else None

@@ -5,11 +5,10 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isfinite
 
 from backend.formats.locust.errors import by_class, completed
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.numbers import parse_count
+from backend.formats.numbers import parse_count, parse_float
 from backend.formats.text import HEAD_BYTES, Source
 
 # The columns by which each file is known; before 1.0 locust named some otherwise.
@@ -29,7 +28,6 @@ OLD_NAMES = {
 }
 TOTALS = ("Aggregated", "Total")
 HEAD_LINES = 30
-LARGEST = 1e15
 MOST_SLICES = 86_400
 
 Row = Mapping[str, str]
@@ -249,11 +247,8 @@ def _figure(table: Table, row: Row, name: str) -> float | None:
     text = row.get(name)
     if text is None or text in ("", "N/A"):
         return None
-    try:
-        value = float(text) if text.isascii() and "_" not in text else -1.0
-    except ValueError:
-        value = -1.0
-    if not isfinite(value) or not 0 <= value < LARGEST:
+    value = parse_float(text)
+    if value is None or value < 0:
         raise _broken(table.kind, table.line, f"{name} {text}", "a number")
     return value
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.formats.model import CLIENT_CLASS, Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import all_known
+from backend.formats.numbers import all_known, parse_float
 from backend.formats.refusals import read_figures, read_or_refuse
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, first_with, last_line
@@ -85,24 +85,13 @@ def _stats_of(block: Sequence[Line]) -> Stats:
 
 
 def _figures(line: Line, cells: Sequence[str]) -> list[float]:
-    numbers = all_known(map(_number, cells))
+    numbers = all_known(map(parse_float, cells))
     if numbers is None or len(numbers) not in (2, SAMPLE_CELLS):
         raise line.refusal(
             "The tsung log has a damaged statistic.",
             expected="a name and two counts, or a name and seven figures",
         )
     return numbers
-
-
-def _number(word: str) -> float | None:
-    """The number of "11.5" or "1.0e-3", as Erlang prints it."""
-    if not word or len(word) > 40 or word.strip("0123456789.e+-"):
-        return None
-    try:
-        value = float(word)
-    except ValueError:
-        return None
-    return value if abs(value) < 1e15 else None
 
 
 def _read_json(dumps: Sequence[Any]) -> Entry:
