@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.formats.model import TimeSlice
+from backend.formats.model import Latency, TimeSlice
 from backend.stats import Histogram
 from backend.stats.histogram import whole
 
@@ -94,9 +94,11 @@ class Gathering:
         self._keep(np.concatenate(keys), int(seconds.min()), int(seconds.max()))
 
     @property
-    def mean_us(self) -> float | None:
-        """The exact mean; None without a latency."""
-        return self.total_us / self.histogram.count if self.histogram.count else None
+    def latency(self) -> Latency:
+        """The exact mean, least and greatest of the latencies that were counted."""
+        count = self.histogram.count
+        mean_us = round(self.total_us / count, 3) if count else None
+        return Latency(mean_us=mean_us, min_us=self.min_us, max_us=self.max_us)
 
     def sampled(self, resolution_us: float, *, samples: int | None = None) -> dict[str, Any]:
         """The fields of a trial with these latencies; `samples` where not all were answered."""

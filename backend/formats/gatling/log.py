@@ -25,7 +25,7 @@ from backend.formats.gatling.records import (
     version_of,
 )
 from backend.formats.logs import ahead, line_chunks
-from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.numbers import LONGEST_MS
 from backend.formats.text import HEAD_BYTES, Source, is_prompt
 from backend.formats.timeline import Gathering
@@ -272,7 +272,6 @@ class _Run:
 
     def trial(self) -> ParsedTrial:
         times = self.gathering
-        low, high, mean = times.min_us, times.max_us, times.mean_us
         return ParsedTrial(
             tool_version=self.version,
             loop=None,
@@ -281,9 +280,7 @@ class _Run:
             requests_ok=self.ok,
             errors=self._errors(),
             tool_errors=dict(sorted((self.texts + self.crashes).items())),
-            latency=Latency(
-                mean_us=None if mean is None else round(mean, 3), min_us=low, max_us=high
-            ),
+            latency=times.latency,
             incomplete=self.is_cut,
             **times.sampled(RESOLUTION_US, samples=self.samples),
         )

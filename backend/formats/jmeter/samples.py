@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.formats.model import CLIENT_CLASS, FormatError, Latency, ParsedTrial
+from backend.formats.model import CLIENT_CLASS, FormatError, ParsedTrial
 from backend.formats.numbers import LONGEST_MS
 from backend.formats.timeline import Gathering
 from backend.formats.transport_errors import is_client_error
@@ -217,11 +217,7 @@ class Samples:
             errors=self._errors() if has_codes else {},
             tool_errors=dict(sorted(self.names.items())),
             status_counts=dict(sorted(self.codes.items())) if has_codes else None,
-            latency=Latency(
-                mean_us=round(requests.total_us / self.count, 3),
-                min_us=requests.min_us,
-                max_us=requests.max_us,
-            ),
+            latency=requests.latency,
             latency_origin="samples",
             latency_resolution_us=RESOLUTION_US,
             samples=self.count,
