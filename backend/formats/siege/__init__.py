@@ -14,7 +14,7 @@ from itertools import filterfalse
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
-from backend.formats.siege.figures import is_result, read_document, read_log_rows, read_report
+from backend.formats.siege.figures import NEEDED, read_document, read_log_rows, read_report
 from backend.formats.siege.hits import Hits, trial_of, with_hits
 from backend.formats.siege.runs import RESULT, Run, find_runs, has_report, is_log_header, is_start
 from backend.formats.text import Source
@@ -52,9 +52,7 @@ def _claims_responses(source: Source) -> str | None:
 
 
 def _documents(source: Source) -> list[dict[str, object]]:
-    if '"transactions"' not in source.text:
-        return []
-    return [entry.value for entry in source.documents if is_result(entry.value)]
+    return [document.value for document in source.objects((*NEEDED, "availability"))]
 
 
 def read(sources: Sequence[Source]) -> list[Entry]:

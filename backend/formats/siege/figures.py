@@ -33,11 +33,6 @@ LOG_CELLS = 10
 Figures = Mapping[str, float | int | None]
 
 
-def is_result(value: Any) -> bool:
-    """Whether this is the object that siege prints."""
-    return isinstance(value, dict) and value.keys() >= set(NEEDED) | {"availability"}
-
-
 def read_document(document: Mapping[str, Any]) -> Entry:
     """One JSON result."""
     for name in LABELS:
