@@ -77,14 +77,14 @@ def read_host(towards: str | None = None) -> HostFacts:
 
 
 def _more_facts() -> dict[str, Any]:
-    soft, hard = _limit("RLIMIT_NOFILE")
+    soft, hard = _limits(resource.RLIMIT_NOFILE)
     return {
         "hostname": socket.gethostname(),
         "architecture": platform.machine() or None,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "ulimit_nofile_soft": soft,
         "ulimit_nofile_hard": hard,
-        "ulimit_nproc_soft": _limit("RLIMIT_NPROC")[0],
+        "ulimit_nproc_soft": _limits(resource.RLIMIT_NPROC)[0],
         "cpu_governor": _text(f"{CPU}/cpu0/cpufreq/scaling_governor"),
         "cpu_mhz": _cpu_mhz(),
         "cpu_mhz_max": _kilohertz(f"{CPU}/cpu0/cpufreq/cpuinfo_max_freq"),
@@ -216,14 +216,10 @@ def _virtualisation() -> str | None:
     return None
 
 
-def _limit(name: str) -> tuple[int | None, int | None]:
-    """Soft and hard limit; None where there is none or it is unknown."""
-    try:
-        soft, hard = resource.getrlimit(getattr(resource, name))
-    except (AttributeError, OSError, ValueError):
-        return None, None
-    unlimited = resource.RLIM_INFINITY
-    return (None if soft == unlimited else soft), (None if hard == unlimited else hard)
+def _limits(number: int) -> list[int | None]:
+    """Soft and hard limit; None where there is none."""
+    limits = resource.getrlimit(number)
+    return [None if limit == resource.RLIM_INFINITY else limit for limit in limits]
 
 
 def _load_average() -> float | None:
