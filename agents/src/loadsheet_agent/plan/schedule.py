@@ -80,15 +80,10 @@ class _BalancedOrder:
 
     def arrange(self, steps: Round) -> Round:
         """The trials of a round in the order to take them."""
-        if self._places is None:
-            self._places = {step.server.key: self._draw.random() for step in steps}
-            return self._sorted(steps, self._places)
-        places, self._places = self._places, None
-        return self._sorted(steps, places)[::-1]
-
-    @staticmethod
-    def _sorted(steps: Round, places: dict[tuple[object, ...], float]) -> Round:
-        return tuple(sorted(steps, key=lambda step: places[step.server.key]))
+        is_reversed = self._places is not None
+        places = self._places or {step.server.key: self._draw.random() for step in steps}
+        self._places = None if is_reversed else places
+        return tuple(sorted(steps, key=lambda step: places[step.server.key], reverse=is_reversed))
 
 
 def _lanes(plan: Plan, note_rate: NoteRate, note_more: NoteMore) -> list[Lane]:
