@@ -13,7 +13,7 @@ from backend.formats.artillery.counters import (
     trial,
 )
 from backend.formats.model import Entry, ParsedTrial, TimeSlice
-from backend.formats.numbers import json_count, json_number
+from backend.formats.numbers import json_count, json_number, optional_number
 from backend.formats.refusals import read_json
 from backend.formats.text import Document
 
@@ -53,16 +53,15 @@ def _figures(part: Mapping[str, Any]) -> Figures:
     rates = part.get("rates") or {}
     rate = rates.get("http.request_rate", rates.get("engine.http.request_rate"))
     statistics = {name: json_number(times[name]) for name in _names(times)}
-    return figures_of(part["counters"], None if rate is None else json_number(rate), statistics)
+    return figures_of(part["counters"], optional_number(rate), statistics)
 
 
 def _figures_of_version_1(part: Mapping[str, Any]) -> Figures:
     times, rates = part.get("latency") or {}, part.get("rps") or {}
-    rate = rates.get("mean")
     return Figures(
         requests=None,
         responses=json_count(part["requestsCompleted"]),
-        rate=None if rate is None else json_number(rate),
+        rate=optional_number(rates.get("mean")),
         codes={str(code): json_count(value) for code, value in (part.get("codes") or {}).items()},
         errors={str(name): json_count(value) for name, value in (part.get("errors") or {}).items()},
         times={name: json_number(times[name]) for name in _names(times)},

@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.formats.bombardier.report import Report, find_reports
 from backend.formats.model import Entry, Latency, ParsedTrial
-from backend.formats.numbers import json_count, json_number, optional_line
+from backend.formats.numbers import json_count, json_number, optional_line, optional_number
 from backend.formats.refusals import read_json, read_or_refuse
 from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Document, Source
@@ -71,11 +71,11 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     return ParsedTrial(
         url=optional_line(spec["url"]),
         connections=json_count(spec["numberOfConnections"]),
-        requested_rate_rps=_optional(spec, "rate"),
+        requested_rate_rps=optional_number(spec.get("rate")),
         requested_requests=json_count(spec["numberOfRequests"])
         if "numberOfRequests" in spec
         else None,
-        requested_duration_s=_optional(spec, "testDurationSeconds"),
+        requested_duration_s=optional_number(spec.get("testDurationSeconds")),
         elapsed_s=json_number(result["timeTakenSeconds"]),
         requests_completed=sum(counts.values()),
         requests_ok=succeeded(counts),
@@ -110,7 +110,3 @@ def _latency(block: Mapping[str, Any] | None) -> Latency:
             key: json_number(value) for key, value in block.get("percentiles", {}).items()
         },
     )
-
-
-def _optional(block: Mapping[str, Any], key: str) -> float | None:
-    return json_number(block[key]) if key in block else None

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import itemgetter
-from typing import TypeVar
+from typing import Any
 
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.text import Source
@@ -26,7 +26,6 @@ from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read
 KEEPS_CONNECTIONS = True
 # The comma is of the CSV, which has no header; what else it needs is asked of its first line.
 MARKS = ("[total", '"bytes_in"', "Value(ms)", "[0s,", ",")
-Number = TypeVar("Number", int, float)
 COUNTS = ("requests_completed", "requests_ok", "bytes_received")
 
 
@@ -68,13 +67,13 @@ def _entries(source: Source) -> tuple[int, list[Entry]]:
 
 def _joined(first: ParsedTrial, other: ParsedTrial) -> ParsedTrial:
     """The richer file's figures, with what only the other one has."""
+    names = ("elapsed_s", *COUNTS)
+    missing: dict[str, Any] = {
+        name: getattr(other, name) for name in names if getattr(first, name) is None
+    }
     return replace(
         first,
-        elapsed_s=_either(first.elapsed_s, other.elapsed_s),
         exact_elapsed_s=(other if first.elapsed_s is None else first).exact_elapsed_s,
-        requests_completed=_either(first.requests_completed, other.requests_completed),
-        requests_ok=_either(first.requests_ok, other.requests_ok),
-        bytes_received=_either(first.bytes_received, other.bytes_received),
         status_counts=first.status_counts or other.status_counts,
         errors=first.errors or other.errors,
         tool_errors=first.tool_errors or other.tool_errors,
@@ -82,11 +81,8 @@ def _joined(first: ParsedTrial, other: ParsedTrial) -> ParsedTrial:
         latency=other.latency if first.latency == Latency() else first.latency,
         extra={**other.extra, **first.extra},
         disagreements=(*first.disagreements, *_disagreements(first, other)),
+        **missing,
     )
-
-
-def _either(first: Number | None, other: Number | None) -> Number | None:
-    return other if first is None else first
 
 
 def _disagreements(first: ParsedTrial, other: ParsedTrial) -> list[str]:

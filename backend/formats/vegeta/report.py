@@ -7,7 +7,7 @@ from typing import Any
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     json_count,
-    json_number,
+    optional_number,
     require_count,
     require_duration_us,
     require_number,
@@ -108,16 +108,14 @@ def _read_json(report: Mapping[str, Any]) -> ParsedTrial:
     points = {
         key.removesuffix("th"): _us(value) for key, value in latencies.items() if key.endswith("th")
     }
-    wait = report.get("wait")
     rate = report.get("throughput", report.get("rate"))
     requests = json_count(report["requests"])
     return _report(
         requests,
         {code: json_count(count) for code, count in report["status_codes"].items()},
         [str(text) for text in report.get("errors") or ()],
-        elapsed_s=(json_count(report["duration"]) + (json_count(wait) if wait is not None else 0))
-        / 1e9,
-        reported_rps=None if rate is None else json_number(rate),
+        elapsed_s=(json_count(report["duration"]) + json_count(report.get("wait") or 0)) / 1e9,
+        reported_rps=optional_number(rate),
         bytes_received=json_count(report["bytes_in"]["total"]),
         latency=Latency(
             mean_us=_us(latencies["mean"]),
