@@ -12,7 +12,6 @@ from loadsheet_agent.host.facts import HostFacts
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.server_spec import ServerKey
 from loadsheet_agent.plan.steps import SEARCH, Step
-from loadsheet_agent.plan.workload_spec import WorkloadSpec
 from loadsheet_agent.run.execution import Execution
 from loadsheet_agent.tools import FoundTool
 from loadsheet_agent.tools.base import Glance
@@ -23,25 +22,18 @@ ERROR_LIMIT = 2000  # what the service takes
 
 
 @dataclass(frozen=True)
-class ServerFacts:
-    """The server as it was during the trial; None where unknown."""
-
-    version: str | None
-    # Of `plan.server_texts`, by name.
-    texts: Mapping[str, str | None]
-    tls: bool
-    payload_bytes: int | None
-    # Which start of a server in this run; None where the plan did not start it.
-    start: int | None
-    keepalive: bool | None
-
-
-@dataclass(frozen=True)
 class Trial:
-    """One step as it was carried out."""
+    """One step as it was carried out; None where something of the server is unknown."""
 
     step: Step
-    server: ServerFacts
+    server_version: str | None
+    # Of `plan.server_texts`, by name.
+    server_texts: Mapping[str, str | None]
+    tls: bool
+    payload_bytes: int | None
+    keepalive: bool | None
+    # Which start of a server in this run; None where the plan did not start it.
+    start: int | None
     tool: FoundTool
     threads: int
     connections: int | None
@@ -190,11 +182,11 @@ def _trial_document(ordinal: int, trial: Trial, redactor: Redactor) -> dict[str,
         "ordinal": ordinal,
         "server": {
             "name": step.server.name,
-            "version": trial.server.version,
-            **trial.server.texts,
+            "version": trial.server_version,
+            **trial.server_texts,
             "configuration": step.server.recorded_configuration,
         },
-        "workload": _workload_document(step.workload, trial.server),
+        "workload": _workload_document(trial),
         "load": _load_document(trial),
         "repeat": step.repeat,
         # A trial of a search is carried out and recorded like a warm-up: never a result.
@@ -212,15 +204,15 @@ def _trial_document(ordinal: int, trial: Trial, redactor: Redactor) -> dict[str,
     }
 
 
-def _workload_document(workload: WorkloadSpec, server: ServerFacts) -> dict[str, Any]:
-    body = workload.content
+def _workload_document(trial: Trial) -> dict[str, Any]:
+    workload, body = trial.step.workload, trial.step.workload.content
     return {
         "name": workload.name,
         "method": workload.method,
         "path": workload.path,
-        "payload_bytes": server.payload_bytes,
-        "keepalive": server.keepalive,
-        "tls": server.tls,
+        "payload_bytes": trial.payload_bytes,
+        "keepalive": trial.keepalive,
+        "tls": trial.tls,
         "headers": {
             name: MARK if is_sensitive(name) else text for name, text in workload.headers.items()
         },
@@ -243,5 +235,5 @@ def _load_document(trial: Trial) -> dict[str, Any]:
         "threads": trial.threads,
         "variant": step.server.variant,
         "side": step.server.side,
-        "start": trial.server.start,
+        "start": trial.start,
     }

@@ -19,7 +19,7 @@ from loadsheet_agent.run.installation import Installation, log_folder
 from loadsheet_agent.run.live import Live
 from loadsheet_agent.run.probe import Answer
 from loadsheet_agent.run.progress import Progress
-from loadsheet_agent.run.record import RunRecord, ServerFacts, Trial, glance_of, step_key
+from loadsheet_agent.run.record import RunRecord, Trial, glance_of, step_key
 from loadsheet_agent.run.resting import rest
 from loadsheet_agent.run.rules import SkipRule, StopRules
 from loadsheet_agent.run.sampling import Sampler
@@ -208,14 +208,12 @@ class Runner:
             execution, resources, glance = not_executed(problem), {}, NOTHING_SEEN
         return Trial(
             step=step,
-            server=ServerFacts(
-                version=server.version,
-                texts=server.texts,
-                tls=server.url.startswith("https:"),
-                payload_bytes=answer.body_bytes if answer else step.workload.payload_bytes,
-                start=server.start,
-                keepalive=_keepalive(step.workload, answer),
-            ),
+            server_version=server.version,
+            server_texts=server.texts,
+            tls=server.url.startswith("https:"),
+            payload_bytes=answer.body_bytes if answer else step.workload.payload_bytes,
+            keepalive=_keepalive(step.workload, answer),
+            start=server.start,
             tool=self._tool,
             threads=tool.threads(point),
             connections=tool.connections(point),
