@@ -354,7 +354,7 @@ def test_a_server_is_ready_when_it_answers_as_the_plan_says(
 ):
     plan = write_plan(tmp_path, servers=1, connections="[1]", repeats=1, warmup_s=0)
     change(
-        plan, "ready_timeout_s = 20", 'ready_path = "/up"\nready_status = 204\nready_timeout_s = 1'
+        plan, "ready_timeout_s = 20", 'ready_path = "/up"\nready_status = 204\nready_timeout_s = 5'
     )
     done = run_agent("run", plan, *flags(fake_wrk, service))
     assert done.returncode == Exit.TRIALS_FAILED
