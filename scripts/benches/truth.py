@@ -11,7 +11,6 @@ missed that no decision record argues (simulation/aims.py).
 import argparse
 import json
 import platform
-import re
 import sys
 import zlib
 from datetime import UTC, datetime
@@ -59,18 +58,17 @@ def _joined(rows: list[list[str]]) -> list[str]:
 
 def print_tables(results: dict[str, Any]) -> None:
     """Put each table between its markers, `<!-- truth NAME -->` and `<!-- end -->`."""
-    text = PAGE.read_text()
-    for name, table in {"aims": summary(results["tables"]), **results["tables"]}.items():
-        body = as_markdown(table)
-        pattern = rf"(<!-- truth {name} -->\n).*?(<!-- end -->)"
-        text = re.sub(
-            pattern, lambda match, body=body: f"{match[1]}{body}\n{match[2]}", text, flags=re.S
-        )
-    source = f"Seed {results['seed']}, {results['date']}, Loadsheet {results['version']}, " + (
+    tables = {"aims": summary(results["tables"]), **results["tables"]}
+    bodies = {name: as_markdown(table) for name, table in tables.items()}
+    bodies["source"] = (
+        f"Seed {results['seed']}, {results['date']}, Loadsheet {results['version']}, "
         f"Python {results['python']}, numpy {results['numpy']}."
     )
-    pattern = r"(<!-- truth source -->\n).*?(<!-- end -->)"
-    text = re.sub(pattern, lambda match: f"{match[1]}{source}\n{match[2]}", text, flags=re.S)
+    text = PAGE.read_text()
+    for name, body in bodies.items():
+        head, begin, rest = text.partition(f"<!-- truth {name} -->\n")
+        _, end, tail = rest.partition("<!-- end -->")
+        text = f"{head}{begin}{body}\n{end}{tail}" if begin else text
     PAGE.write_text(text)
 
 
