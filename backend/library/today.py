@@ -23,7 +23,7 @@ import msgspec
 
 from backend.formats import FormatError, ParsedTrial, RawArtefact
 from backend.library.study import Study, read_studies
-from backend.library.trials import RATE, load_text, parsed_trials, study_trials
+from backend.library.trials import RATE, connections_text, load_text, parsed_trials, study_trials
 from backend.runs.attempts import error_rate
 from backend.runs.checks import CheckInput
 from backend.runs.checks.machines import others_share
@@ -236,13 +236,7 @@ def _published(study: Study) -> dict[Key, list[Figure]]:
     for run in study.runs:
         if run.frozen:
             trials = [
-                Counted(
-                    _key(server, workload),
-                    load_text(trial),
-                    str(server.get("version") or ""),
-                    trial,
-                    None,
-                )
+                Counted(_key(server, workload), load_text(trial), _version(server), trial)
                 for server, workload, trial in study_trials(study, run)
             ]
             for key, group in _grouped(trials).items():
@@ -255,9 +249,8 @@ def _measured(today: Measured) -> tuple[dict[Key, list[Figure]], dict[Key, list[
     halves: tuple[list[Any], list[Any]] = ([], [])
     for document, trial in sorted(_trials(today), key=lambda pair: _amount(pair[0]["load"])):
         server, load = document["server"], document["load"]
-        version = str(server.get("version") or "")
         key, cpu_us = _key(server, document["workload"]), _cpu_us(document, trial)
-        entry = Counted(key, _planned_load(load), version, trial, cpu_us)
+        entry = Counted(key, _planned_load(load), _version(server), trial, cpu_us)
         is_current = (load.get("variant") or "").rpartition("@")[2] in CURRENT
         halves[is_current].append(entry)
     return _grouped(halves[0]), _grouped(halves[1])
@@ -325,7 +318,11 @@ class Counted(NamedTuple):
     load: str
     version: str
     trial: ParsedTrial
-    cpu_us: float | None
+    cpu_us: float | None = None
+
+
+def _version(server: Mapping[str, Any]) -> str:
+    return str(server.get("version") or "")
 
 
 def _cpu_us(document: Mapping[str, Any], trial: ParsedTrial) -> float | None:
@@ -378,8 +375,7 @@ def _amount(load: Mapping[str, Any]) -> float:
 def _planned_load(load: Mapping[str, Any]) -> str:
     if load.get("rate_rps") is not None:
         return f"{RATE}{load['rate_rps']:,.0f}"
-    connections = load["connections_asked"]
-    return f" at {connections:,} connection{'' if connections == 1 else 's'}"
+    return connections_text(load["connections_asked"])
 
 
 if __name__ == "__main__":

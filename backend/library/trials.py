@@ -33,11 +33,14 @@ def parsed_trials(artefacts: Sequence[RawArtefact]) -> Iterable[ParsedTrial]:
 def load_text(trial: ParsedTrial) -> str:
     """Its load with a blank before it, such as " at 100 connections"; empty where it is unknown."""
     if trial.connections is not None:
-        noun = "connection" if trial.connections == 1 else "connections"
-        return f" at {trial.connections:,} {noun}"
-    if trial.requested_rate_rps is not None:
-        return f"{RATE}{trial.requested_rate_rps:,.0f}"
-    return ""
+        return connections_text(trial.connections)
+    rate_rps = trial.requested_rate_rps
+    return "" if rate_rps is None else f"{RATE}{rate_rps:,.0f}"
+
+
+def connections_text(count: int) -> str:
+    """Such as " at 100 connections"."""
+    return f" at {count:,} connection{'' if count == 1 else 's'}"
 
 
 def output_paths(study: Study, outputs: Outputs) -> list[Path]:
