@@ -247,23 +247,21 @@ def _headline(
 
 def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> Headline:
     """The headlines of the first panels, one after the other."""
-    texts = [panel.told() for panel in panels[:MAX_PANELS_TOLD]]
-    return Headline(_listed(gathered, texts, len(panels)))
+    return Headline(_listed(gathered, [panel.told() for panel in panels]))
 
 
 def summarise_leaders(gathered: Gathered, panels: Sequence[Panel]) -> str:
     """`By workload: hello: haproxy leads; json: too noisy to rank`"""
-    texts = [f"{panel.name}: {panel.leader_text()}" for panel in panels[:MAX_PANELS_TOLD]]
-    return _listed(gathered, texts, len(panels))
+    return _listed(gathered, [f"{panel.name}: {panel.leader_text()}" for panel in panels])
 
 
-def _listed(gathered: Gathered, texts: Sequence[str], total: int) -> str:
-    more = total - len(texts)
-    tail = f"; and {more} more" if more else ""
+def _listed(gathered: Gathered, texts: Sequence[str]) -> str:
+    more = len(texts) - MAX_PANELS_TOLD
+    tail = f"; and {more} more" if more > 0 else ""
     facet = gathered.grouping.facet or ""
     # Labels already name the field that divides the panels.
     head = "" if facet == "label" else f"By {FIELDS[facet].label.lower()}: "
-    return f"{head}{'; '.join(texts)}{tail}"
+    return f"{head}{'; '.join(texts[:MAX_PANELS_TOLD])}{tail}"
 
 
 def combine(judgements: Sequence[Judgement]) -> Comparability:
