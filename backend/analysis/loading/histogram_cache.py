@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.analysis.loading.rows import fetch_curves, fetch_histograms
-from backend.analysis.query.metrics import PERCENTILE_KEYS
 from backend.analysis.query.records import LoadedCell
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
+from backend.stats.percentiles import stored_percentiles
 
 # The ids of the cells that meet in one point.
 Pool = frozenset[uuid.UUID]
@@ -74,11 +74,8 @@ def _merged(pools: Sequence[Pool]) -> dict[Pool, Merged]:
 
 def _merge(pool: Pool, stored: Mapping[uuid.UUID, bytes]) -> Merged:
     whole = Histogram.merge_all(Histogram.decode(stored[cell_id]) for cell_id in pool)
-    values = whole.percentiles([float(key) for key in PERCENTILE_KEYS])
-    return Merged(
-        percentiles_us=dict(zip(PERCENTILE_KEYS, values, strict=True)),
-        curve={"count": whole.count, "points": percentile_curve(whole)},
-    )
+    curve = {"count": whole.count, "points": percentile_curve(whole)}
+    return Merged(stored_percentiles(whole), curve)
 
 
 def _keep(fresh: Mapping[Pool, Merged]) -> None:

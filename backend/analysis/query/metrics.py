@@ -124,7 +124,6 @@ METRIC_RECORDS = tuple(record_of(figures.Metric, metric) for metric in METRICS.v
 THROUGHPUT_METRICS = ("throughput", "achieved")
 # In every answer: what the page draws side by side.
 CORE = ("throughput", "p50", "p99", "error_rate")
-PERCENTILE_KEYS = tuple(metric.percentile for metric in METRICS.values() if metric.percentile)
 
 
 def shown(asked: str) -> tuple[str, ...]:
