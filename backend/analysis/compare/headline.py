@@ -16,6 +16,7 @@ from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text, interval_text, time_text
 from backend.stats import Ratio
+from backend.stats.percentiles import STORED_PERCENTILES
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.thresholds import percent
 
@@ -23,12 +24,17 @@ _BETTER = {"p99": "lower p99", "p50": "lower p50", "throughput": "higher through
 UNRANKED = "These series cannot be ranked"
 # Of a bound that lies close to 1×.
 MOST_DIGITS = 5
+# The sentence of a clear difference, and of a figure alone, by metric.
 _AHEAD = {
     "throughput": "{a} serves {ratio} the requests of {b} {at}",
     "goodput": "{a} serves {ratio} the successful requests of {b} {at}",
     "achieved": "{a} reaches {ratio} the share of the offered rate that {b} reaches {at}",
     "transfer": "{a} sends {ratio} the bytes of {b} {at}",
     "mean": "{a} answers on average in {ratio} the time of {b} {at}",
+    **{
+        f"p{key}": f"{{a}} answers {key} % of its requests in {{ratio}} the time of {{b}} {{at}}"
+        for key in STORED_PERCENTILES
+    },
     "p50": "{a} answers half of its requests in {ratio} the time of {b} {at}",
     "max": "The slowest answer of {a} took {ratio} the time of the slowest of {b} {at}",
     "cpu": "{a} uses {ratio} the processors of {b} {at}",
@@ -41,6 +47,10 @@ _ALONE = {
     "achieved": "{a} reaches {value} of the offered rate {at}",
     "transfer": "{a} sends {value} {at}",
     "mean": "{a} answers on average in {value} {at}",
+    **{
+        f"p{key}": f"{{a}} answers {key} % of its requests within {{value}} {{at}}"
+        for key in STORED_PERCENTILES
+    },
     "p50": "{a} answers half of its requests within {value} {at}",
     "max": "The slowest answer of {a} took {value} {at}",
     "cpu": "{a} uses {value} {at}",
@@ -70,21 +80,6 @@ class Headline:
         if self.margin is None:
             return replace(self, sentence=f"{self.sentence}. {sentence}")
         return replace(self, margin=f"{self.margin}. {sentence}")
-
-
-def _ahead(metric: str) -> str:
-    """The sentence of a clear difference, with places for a, b, ratio and at."""
-    percent = metric.removeprefix("p")
-    return _AHEAD.get(metric) or (
-        f"{{a}} answers {percent} % of its requests in {{ratio}} the time of {{b}} {{at}}"
-    )
-
-
-def _alone_text(metric: str) -> str:
-    percent = metric.removeprefix("p")
-    return (
-        _ALONE.get(metric) or f"{{a}} answers {percent} % of its requests within {{value}} {{at}}"
-    )
 
 
 def explain_no_ranking(outcome: Comparability) -> Headline:
@@ -198,7 +193,7 @@ def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Head
     text = ratio_text(ratio)
     where = f"{place}, {ratio.scope}" if ratio.scope else place
     if ratio.verdict in ("improved", "regressed"):
-        return Headline(_ahead(metric).format(a=a, b=b, ratio=text, at=where))
+        return Headline(_AHEAD[metric].format(a=a, b=b, ratio=text, at=where))
     if ratio.verdict == "unchanged":
         within = f"{text}, within the threshold of {threshold}"
         level = Headline(f"{a} and {b} are level {where}", within)
@@ -249,7 +244,7 @@ def _told_beside(pair: _Pair, headline: Headline, tie: str, where: tuple[str, st
 
 def _alone(row: Row, ranking: Ranking, place: str) -> str:
     value = _value(row, ranking.metric)
-    return _alone_text(ranking.metric).format(a=row.entrant.label, value=value, at=place)
+    return _ALONE[ranking.metric].format(a=row.entrant.label, value=value, at=place)
 
 
 def measure_text(measure: Measure, unit: str) -> str | None:
@@ -292,7 +287,7 @@ def _errors(ranking: Ranking, place: str) -> str:
 
 def ahead_text(metric: str, a: str, b: str, ratio: Ratio, at: str) -> str:
     """`a serves 1.62× [1.55, 1.70] the requests of b at 64 connections`: a clear difference."""
-    return _ahead(metric).format(a=a, b=b, ratio=ratio_text(ratio), at=at)
+    return _AHEAD[metric].format(a=a, b=b, ratio=ratio_text(ratio), at=at)
 
 
 def ratio_text(ratio: Ratio) -> str:
