@@ -44,7 +44,7 @@ class Highest:
     over: tuple[float, ...]
 
 
-def highest_under(points: Sequence[Bounded], limit: float) -> Highest:
+def highest_under(points: Iterable[Bounded], limit: float) -> Highest:
     """The highest of `points` (in any order) under `limit`, both in the same unit."""
     ordered = sorted(points, key=lambda point: point.x)
     x = _highest(point for point in ordered if point.under(limit))

@@ -68,13 +68,12 @@ def find_capacities(
     A point that did not reach its rate, or with more than 1 % of failures, never counts as under.
     `loads`: every load of the comparison; those that a series lacks are named where it matters.
     """
-    return [_capacity(sweep, limit_us, axis, loads) for sweep in sweeps]
-
-
-def _capacity(sweep: Sweep, limit: float, axis: str, loads: Sequence[float]) -> CapacityRow:
-    highest = highest_under([_bounded(point) for point in sweep.points], limit)
-    why = "; ".join(_capacity_why(sweep, highest, limit, (axis, loads)))
-    return CapacityRow(sweep, highest, why)
+    rows = []
+    for sweep in sweeps:
+        highest = highest_under(map(_bounded, sweep.points), limit_us)
+        why = "; ".join(_capacity_why(sweep, highest, limit_us, (axis, loads)))
+        rows.append(CapacityRow(sweep, highest, why))
+    return rows
 
 
 def _bounded(point: Point) -> Bounded:
@@ -85,7 +84,7 @@ def _bounded(point: Point) -> Bounded:
 
 def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
     """The point of the highest measured load with p99 of at most `limit`; None where none is."""
-    highest = highest_under([_bounded(point) for point in sweep.points], limit)
+    highest = highest_under(map(_bounded, sweep.points), limit)
     return None if highest.x is None else sweep.at(highest.x)
 
 

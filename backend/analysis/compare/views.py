@@ -30,7 +30,7 @@ from backend.analysis.compare.trend import (
     trend_headline,
 )
 from backend.analysis.grouping.grouping import TREND_AXES
-from backend.analysis.grouping.points import Point, plain, plain_load
+from backend.analysis.grouping.points import plain, plain_load
 from backend.analysis.grouping.series import group_by_name
 from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.loading.histogram_cache import curves, pool_of
@@ -97,7 +97,7 @@ def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> figures.C
     points = {
         sweep.group.id: point
         for sweep in gathered.sweeps
-        if (point := _ranked_point(sweep, panels[sweep.group.panel])) is not None
+        if (point := sweep.at(panels[sweep.group.panel].place)) is not None
     }
     stored = curves(point.cells for point in points.values())
     by_series = {id_: stored.get(pool_of(point.cells)) for id_, point in points.items()}
@@ -107,10 +107,6 @@ def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> figures.C
         if curve and curve["points"]
     ]
     return figures.Curves(at=_common_place(panels.values()), series=drawn) if drawn else None
-
-
-def _ranked_point(sweep: Sweep, panel: Panel) -> Point | None:
-    return None if panel.place is None else sweep.at(panel.place)
 
 
 def _common_place(panels: Iterable[Panel]) -> Value:

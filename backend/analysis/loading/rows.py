@@ -22,7 +22,7 @@ from psycopg.pq import Format
 
 from backend.analysis.loading.selection import Selection, require_recorded, select
 from backend.analysis.loading.series_cache import WorkspaceSettings
-from backend.analysis.loading.validation import Load, asking, require_loads
+from backend.analysis.loading.validation import asking, require_loads
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import (
@@ -68,7 +68,8 @@ def fetch_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Load
     require_recorded(selection, runs)
     cells = _cells(selection, runs)
     with asking(selection.query):
-        require_loads(selection.query, _loads(cells), selection.workspace_ids)
+        loads = {(cell.connections, cell.rate_rps) for cell in cells}
+        require_loads(selection.query, loads, selection.workspace_ids)
     if len(cells) > MAX_CELLS:
         cells = cells[:MAX_CELLS]
         left_out.append(f"the first {MAX_CELLS:,} cells are shown")
@@ -149,10 +150,6 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[Lo
     ]
     # By integers, the order of UUIDs: comparing these takes a call each.
     return sorted(cells, key=lambda cell: (cell.run.recorded_at, cell.id.int))
-
-
-def _loads(cells: Iterable[LoadedCell]) -> set[Load]:
-    return {(cell.connections, cell.rate_rps) for cell in cells}
 
 
 # The threads are those that the agent asked for.

@@ -69,19 +69,14 @@ def find_version_pair(measured: WorkspaceCells) -> VersionPair | None:
     for place in sorted(places, key=weight, reverse=True):
         previous, newest = places[place][-2:]
         here = measured.under(place.workload, place.conditions)
-        cells = _cells_of(here, place.server, (previous, newest))
+        of_server = (cell for cell in here.alike if cell.server == place.server)
+        cells = [cell for cell in of_server if cell.version in (previous, newest)]
         query = _query(here, place, cells, (previous, newest))
         if query is not None:
             text = f"{here.load_text(place.load)}, {place.workload}"
             runs = tuple(dict.fromkeys(run for cell in cells for run in cell.runs))
             return VersionPair(place.server, previous, newest, weight(place)[0], text, query, runs)
     return None
-
-
-def _cells_of(
-    measured: WorkspaceCells, server: str, versions: tuple[str, str]
-) -> list[CellSummary]:
-    return [cell for cell in measured.alike if cell.server == server and cell.version in versions]
 
 
 def find_server_of_versions(measured: WorkspaceCells) -> tuple[str, str] | None:
