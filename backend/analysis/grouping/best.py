@@ -76,15 +76,11 @@ def _ranks_by_place(
             if value is not None:
                 values[place][group.id] = value
     is_higher_better = metric.better == "higher"
-    return {
-        place: {
-            id_: rank
-            for rank, id_ in enumerate(
-                sorted(by_id, key=lambda id_: by_id[id_], reverse=is_higher_better)
-            )
-        }
+    best_first = {
+        place: sorted(by_id, key=by_id.__getitem__, reverse=is_higher_better)
         for place, by_id in values.items()
     }
+    return {place: {id_: rank for rank, id_ in enumerate(ids)} for place, ids in best_first.items()}
 
 
 def _value(
