@@ -101,7 +101,7 @@ def _not_read(figures: Figures) -> list[Part]:
     by_point = _not_read_by_point(figures)
     if not by_point:
         return []
-    return [Part(_NOT_READ, _looked_up(by_point, 2, lambda item, at: (item.id, at.x)))]
+    return [_by_point(_NOT_READ, by_point)]
 
 
 def _not_read_by_point(figures: Figures) -> dict[tuple[str, Place | None], Row]:
@@ -218,7 +218,7 @@ def _ranking(figures: Figures) -> Part:
         for ranking, row in _ranked_rows(figures)
     }
     columns = ("ranked_by", "tier", "ratio_to", *_RATIO)
-    return Part(columns, _looked_up(by_point, len(columns), lambda item, at: (item.id, at.x)))
+    return _by_point(columns, by_point)
 
 
 def _ranked_rows(figures: Figures) -> list[tuple[Ranking, RankRow]]:
@@ -247,21 +247,19 @@ def _changes(figures: Figures) -> Part:
     columns = (*levels, *(f"change{end}" for end in _RANGE), "change_verdict")
     keys = ("before", "after", "ratio", "low", "high", "verdict")
     by_point = {(change.series, change.x): _parts(change, keys) for change in figures.changes}
-    return Part(columns, _looked_up(by_point, len(columns), lambda item, at: (item.id, at.x)))
+    return _by_point(columns, by_point)
 
 
 def _by_series(columns: Sequence[str], rows: Mapping[str, Row]) -> Part:
     """The columns about a whole series: equal in each of its rows."""
-    return Part(columns, _looked_up(rows, len(columns), lambda item, _: item.id))
+    empty = (None,) * len(columns)
+    return Part(columns, lambda series, _: rows.get(series.id, empty))
 
 
-def _looked_up(
-    values: Mapping[Any, Row],
-    width: int,
-    key: Callable[[Series, Point], Any],
-) -> Callable[[Series, Point], Row]:
-    empty = (None,) * width
-    return lambda series, point: values.get(key(series, point), empty)
+def _by_point(columns: Sequence[str], rows: Mapping[tuple[str, Any], Row]) -> Part:
+    """The columns about a series at a place."""
+    empty = (None,) * len(columns)
+    return Part(columns, lambda series, point: rows.get((series.id, point.x), empty))
 
 
 def _identity(series: Series) -> list[Value]:
