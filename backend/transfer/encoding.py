@@ -130,10 +130,18 @@ def _decoder_of(kind: Field[Any, Any]) -> Callable[[Any], Any]:
     return next((decoder for column, decoder in _DECODERS if isinstance(kind, column)), _text)
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("expected a text")
-    return value
+def _of_type(kind: type, expected: str) -> Callable[[Any], Any]:
+    """Gives a value of exactly this type, as it is."""
+
+    def read(value: Any) -> Any:
+        if type(value) is not kind:
+            raise ValueError(f"expected {expected}")
+        return value
+
+    return read
+
+
+_text = _of_type(str, "a text")
 
 
 def _time(value: Any) -> datetime:
@@ -150,18 +158,6 @@ def _bytes(value: Any) -> bytes:
         raise ValueError("expected base64") from None
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("expected true or false")
-    return value
-
-
-def _whole(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError("expected a whole number")
-    return value
-
-
 def _number(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise ValueError("expected a number")
@@ -173,8 +169,8 @@ _DECODERS: tuple[tuple[type[Field[Any, Any]], Callable[[Any], Any]], ...] = (
     (UUIDField, lambda value: uuid.UUID(_text(value))),
     (DateTimeField, _time),
     (BinaryField, _bytes),
-    (BooleanField, _flag),
-    (IntegerField, _whole),
+    (BooleanField, _of_type(bool, "true or false")),
+    (IntegerField, _of_type(int, "a whole number")),
     (FloatField, _number),
 )
 
