@@ -10,7 +10,7 @@ import django
 from django.conf import settings
 from django.contrib import messages
 from django.db import connection
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
@@ -39,7 +39,7 @@ PART_NAMES = {
 @require_safe
 def operator(request: HttpRequest) -> HttpResponse:
     """The page, for staff; 404 for everyone else."""
-    _require_staff(request)
+    visible.or_404(visible.is_operator(request))
     context = {
         "parts": _parts(),
         "disks": rooms(),
@@ -57,7 +57,7 @@ def operator(request: HttpRequest) -> HttpResponse:
 @require_POST
 def check_now(request: HttpRequest) -> HttpResponse:
     """Ask a worker for the integrity checks."""
-    _require_staff(request)
+    visible.or_404(visible.is_operator(request))
     if request_check():
         messages.info(request, "The checks are running. Reload this page in a while.")
     else:
@@ -65,12 +65,6 @@ def check_now(request: HttpRequest) -> HttpResponse:
             request, "The broker does not answer. Run manage.py verify on the server instead."
         )
     return HttpResponseRedirect(link_to("operator"))
-
-
-def _require_staff(request: HttpRequest) -> None:
-    viewer = visible.viewer(request)
-    if viewer is None or not viewer.is_staff:
-        raise Http404
 
 
 def _parts() -> list[dict[str, Any]]:
