@@ -11,18 +11,9 @@ from backend.api.errors import CONTENT_TYPE
 from backend.api.idempotency import HEADER as KEY_HEADER
 from backend.api.idempotency import MAX_LENGTH
 from backend.api.preconditions import HEADER as CONDITION_HEADER
+from backend.api.schema import match_of
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
-# Creations whose views are `idempotent`; every other POST refuses a key.
-CREATIONS = (
-    "alert_rule_create",
-    "channel_create",
-    "export_create",
-    "merge_make",
-    "result_set_create",
-    "view_create",
-    "workspace_create",
-)
 METHODS = ("get", "post", "put", "patch", "delete")
 _IF_NONE_MATCH = {
     "in": "header",
@@ -37,8 +28,6 @@ _KEY = {
     "description": "A text for this one creation: sent again within 24 hours, it creates nothing "
     "and gets the first answer",
 }
-# Changes whose views are `conditional`; every other one refuses the condition.
-CONDITIONAL_CHANGES = ("run_edit",)
 _IF_MATCH = {
     "in": "header",
     "name": CONDITION_HEADER,
@@ -51,14 +40,15 @@ _ETAG = {"ETag": {"schema": {"type": "string"}, "description": "Names the bytes 
 
 def describe_conventions(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """The document with what all operations of a kind share."""
-    for path in result["paths"].values():
-        for method, operation in path.items():
+    for path, methods in result["paths"].items():
+        view: Any = match_of(path).func
+        for method, operation in methods.items():
             if method in METHODS:
-                _describe(method, operation)
+                _describe(method, operation, getattr(view.cls, method))
     return result
 
 
-def _describe(method: str, operation: dict[str, Any]) -> None:
+def _describe(method: str, operation: dict[str, Any], handler: Any) -> None:
     responses = operation["responses"]
     # Also of a repeated parameter, and of a key or a condition that is not taken.
     _add_problem(responses, "400", "Bad Request")
@@ -71,10 +61,10 @@ def _describe(method: str, operation: dict[str, Any]) -> None:
         operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
         responses["200"]["headers"] = _ETAG
         responses["304"] = {"description": "Not changed since the ETag that was sent"}
-    if operation["operationId"] in CREATIONS:
+    if hasattr(handler, "takes_key"):
         operation.setdefault("parameters", []).append(_KEY)
         _add_problem(responses, "409", "Conflict")
-    if operation["operationId"] in CONDITIONAL_CHANGES:
+    if hasattr(handler, "takes_condition"):
         operation.setdefault("parameters", []).append(_IF_MATCH)
         responses["200"]["headers"] = _ETAG
     operation["responses"] = dict(sorted(responses.items()))

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 from django.http import HttpResponseBase
-from django.urls import resolve
+from django.urls import ResolverMatch, resolve
 from drf_spectacular.extensions import (
     OpenApiAuthenticationExtension,
     OpenApiSerializerExtension,
@@ -101,7 +101,7 @@ def allow_empty_values(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 def name_scopes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """A hook of the document: the scopes that each operation asks of a token, and its 403."""
     for path, methods in result["paths"].items():
-        route = route_of(path)
+        route = str(match_of(path).url_name)
         for method, operation in methods.items():
             needed = needed_scopes(route, method.upper())
             asked = [{"token": sorted(map(str, scopes))} for scopes in needed]
@@ -113,10 +113,9 @@ def name_scopes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
-def route_of(path: str) -> str:
-    """The name of the route of a path of the document, such as /api/v1/runs/{run_id}."""
-    filled = re.sub(r"\{(\w+)\}", _sample, path)
-    return resolve(filled).url_name or ""
+def match_of(path: str) -> ResolverMatch:
+    """The route and the view of a path of the document, such as /api/v1/runs/{run_id}."""
+    return resolve(re.sub(r"\{(\w+)\}", _sample, path))
 
 
 def _sample(parameter: re.Match[str]) -> str:
