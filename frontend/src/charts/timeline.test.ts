@@ -33,7 +33,6 @@ function second(over: Partial<Second>): Second {
     reported_rps: null,
     p50_us: 1_000,
     p99_us: 5_000,
-    max_us: 9_000,
     ...over,
   };
 }

@@ -11,7 +11,6 @@ export interface Second {
   readonly reported_rps: number | null;
   readonly p50_us: number | null;
   readonly p99_us: number | null;
-  readonly max_us: number | null;
 }
 
 export interface Timeline {

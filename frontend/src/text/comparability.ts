@@ -2,32 +2,16 @@
 import type { Figures, Outcome } from "../api/figures";
 import { plural } from "./format";
 
-export const COMPARABILITY = {
-  comparable: { mark: "●", text: "comparable", tone: "ok" },
-  caveats: { mark: "▲", text: "Use with care", tone: "warning" },
-  not_comparable: { mark: "■", text: "not comparable", tone: "error" },
+const STATUS_TEXTS = {
+  comparable: "● comparable",
+  caveats: "▲ Use with care",
+  not_comparable: "■ not comparable",
 } as const;
 
-/** The status with the number of its warnings, and what stands between it and the details. */
-export function comparabilityLead({ status, reasons }: Outcome): {
-  text: string;
-  separator: string;
-} {
-  const { text } = COMPARABILITY[status];
-  if (status !== "caveats" || reasons.length === 0) return { text, separator: ": " };
-  return { text: `${text}: ${plural(reasons.length, "warning")}`, separator: " – " };
-}
-
 /** The reasons for the status, worst first; then what the comparison is about. */
-export function comparabilityDetails(outcome: Outcome): readonly string[] {
-  const { intent, reasons, confounded } = outcome;
-  return [
-    ...reasons,
-    ...(confounded && confounded.length > 0
-      ? [`these differ together: ${confounded.join(", ")}`]
-      : []),
-    ...(intent ? [intent] : []),
-  ];
+function detailsOf({ intent, reasons, confounded }: Outcome): readonly string[] {
+  const together = confounded?.length ? [`these differ together: ${confounded.join(", ")}`] : [];
+  return [...reasons, ...together, ...(intent ? [intent] : [])];
 }
 
 /** Snapshots made before schema version 2 have the override only in their query. */
@@ -40,15 +24,16 @@ const MOST_IN_LINE = 3;
 
 /** "▲ Use with care: 3 warnings – client and server on one host; few trials; and 1 more" */
 export function comparabilityText(figures: Figures): string {
-  const { status } = figures.outcome;
-  const { mark } = COMPARABILITY[status];
-  const { text, separator } = comparabilityLead(figures.outcome);
-  const overridden = status === "not_comparable" && isOverridden(figures);
-  const details = comparabilityDetails(figures.outcome);
+  const { status, reasons } = figures.outcome;
+  const isRanked = status === "not_comparable" && isOverridden(figures);
+  const lead = isRanked ? "■ ranked although not comparable" : STATUS_TEXTS[status];
+  const details = detailsOf(figures.outcome);
   const more = details.length - MOST_IN_LINE;
   const shown = [...details.slice(0, MOST_IN_LINE), ...(more > 0 ? [`and ${more} more`] : [])];
-  const lead = `${mark} ${overridden ? "ranked although not comparable" : text}`;
-  return shown.length > 0 ? `${lead}${separator}${shown.join("; ")}` : lead;
+  if (shown.length === 0) return lead;
+  const isCounted = status === "caveats" && reasons.length > 0;
+  const count = isCounted ? `${plural(reasons.length, "warning")} – ` : "";
+  return `${lead}: ${count}${shown.join("; ")}`;
 }
 
 const TRUNCATED = "Only some of the matching series are shown. Add a filter to see the others.";
