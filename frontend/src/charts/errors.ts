@@ -104,9 +104,6 @@ export function errorsChart(figures: Figures, options: ChartOptions): ErrorConfi
     data: { datasets: bands.flatMap((band) => datasets(figures, band, options)) },
     options: {
       ...baseOptions(theme, 0),
-      parsing: false,
-      normalized: true,
-      interaction: { mode: "nearest", axis: "x", intersect: false },
       scales,
       plugins: { tooltip: tooltip(theme, tooltipText(figures)) },
     },

@@ -53,9 +53,6 @@ export function percentilesChart(figures: Figures, options: ChartOptions): Perce
     data: { datasets: datasets(figures, options) },
     options: {
       ...baseOptions(theme, options.labelWidth),
-      parsing: false,
-      normalized: true,
-      interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
         x: percentileScale(theme, size, [lowest, highest]),
         y: yScale({ theme, size, kind: "time", log: options.logY, ...extent }),

@@ -60,9 +60,6 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
     data: { datasets },
     options: {
       ...baseOptions(theme, labelRoom(figures, options)),
-      parsing: false,
-      normalized: true,
-      interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
         x: xScale(figures, options),
         y: yAxis(figures, options),

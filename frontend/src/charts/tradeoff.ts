@@ -85,6 +85,7 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
       ...baseOptions(theme, room),
       // Throughput falls again beyond saturation, so the points are in order of load, not of x.
       parsing: { xAxisKey: "x", yAxisKey: "y" },
+      normalized: false,
       interaction: { mode: "nearest", axis: "xy", intersect: false },
       scales: {
         x: rateScale(points, options),

@@ -115,12 +115,15 @@ export function pointFill(
   return points.map((point) => (point.overload ? surface : look.borderColor));
 }
 
-/** Options every chart has: no motion on data, room for direct labels, one font. */
+/** Options every chart has: sorted points, no motion, room for direct labels, one font. */
 export function baseOptions(theme: ChartTheme, right: number): object {
   return {
     responsive: true,
     maintainAspectRatio: false,
     animation: false,
+    parsing: false,
+    normalized: true,
+    interaction: { mode: "nearest", axis: "x", intersect: false },
     events: ["mousemove", "mouseout", "click", "touchstart", "touchmove"],
     layout: { padding: { top: 8, right: Math.max(10, right), bottom: 0, left: 0 } },
     font: { family: theme.font, size: 12 },
