@@ -132,8 +132,7 @@ def _column(metric: str) -> dict[str, Any]:
 def _cells(row: PairRow) -> dict[str, Any]:
     ratio = row.ratio
     return {
-        "a": row.a,
-        "b": row.b,
+        "sides": (row.a, row.b),
         **_column(row.metric),
         "text": row.text,
         "why": None if ratio is None else ratio.why,
