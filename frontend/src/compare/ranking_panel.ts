@@ -226,18 +226,16 @@ function rank(
   if (!chooseBaseline) {
     return h("li", {}, h("div", { class: "rank", "data-series": row.series }, ...inside));
   }
-  const control = h(
-    "button",
+  const control = button(
     {
-      type: "button",
       class: "rank",
       "aria-pressed": String(row.baseline),
       "data-series": row.series,
       title: row.baseline ? "This is the baseline" : `Make ${row.label} the baseline`,
     },
+    () => chooseBaseline(row.series),
     ...inside,
   );
-  control.addEventListener("click", () => chooseBaseline(row.series));
   return h("li", {}, control);
 }
 

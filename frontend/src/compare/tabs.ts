@@ -2,8 +2,7 @@
 // the links lead to them.
 import { fragmentValue, joinFragments } from "../query/fragment";
 import { slot, targetId } from "../site/dom";
-
-const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
+import { bindTab, tabAt } from "../site/tabs";
 
 /** By tab: its name, and whether there is nothing in it. */
 export type TabContents = Readonly<
@@ -55,11 +54,7 @@ export class Tabs {
 
   #bind(tab: HTMLAnchorElement): void {
     const panel = this.#panel(tab);
-    tab.id = `tab-${panel.id}`;
-    tab.setAttribute("role", "tab");
-    tab.setAttribute("aria-controls", panel.id);
-    panel.setAttribute("role", "tabpanel");
-    panel.setAttribute("aria-labelledby", tab.id);
+    bindTab(tab, panel);
     panel.tabIndex = -1;
   }
 
@@ -101,10 +96,7 @@ export class Tabs {
   #move(event: KeyboardEvent): void {
     const tabs = this.#offered;
     const from = tabs.indexOf(event.target as HTMLAnchorElement);
-    const ends: Readonly<Record<string, number>> = { Home: 0, End: tabs.length - 1 };
-    const step = STEPS[event.key];
-    const to = step === undefined ? ends[event.key] : (from + step + tabs.length) % tabs.length;
-    const tab = to === undefined ? undefined : tabs[to];
+    const tab = tabAt(tabs, from, event.key);
     if (from < 0 || !tab) return;
     event.preventDefault();
     this.#open(tab);

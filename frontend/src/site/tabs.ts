@@ -27,8 +27,8 @@ function open(tabs: readonly Tab[], chosen: Tab): void {
   }
 }
 
-/** Which tab the key leads to from `from`; undefined for a key that leads nowhere. */
-function tabAt(tabs: readonly Tab[], from: number, key: string): Tab | undefined {
+/** Which tab the key leads to from the place `from`; undefined for a key that leads nowhere. */
+export function tabAt<Tab>(tabs: readonly Tab[], from: number, key: string): Tab | undefined {
   const places: Record<string, number> = {
     ArrowRight: (from + 1) % tabs.length,
     ArrowLeft: (from + tabs.length - 1) % tabs.length,
@@ -41,14 +41,17 @@ function tabAt(tabs: readonly Tab[], from: number, key: string): Tab | undefined
 
 function markUp(root: HTMLElement, tabs: readonly Tab[]): void {
   root.querySelector("nav")?.setAttribute("role", "tablist");
-  for (const { link, panel } of tabs) {
-    link.id = `tab-${panel.id}`;
-    link.setAttribute("role", "tab");
-    link.setAttribute("aria-controls", panel.id);
-    panel.setAttribute("role", "tabpanel");
-    panel.setAttribute("aria-labelledby", link.id);
-  }
+  for (const { link, panel } of tabs) bindTab(link, panel);
   root.dataset.ready = "";
+}
+
+/** Tells screen readers that the link is the tab of this panel. */
+export function bindTab(link: HTMLAnchorElement, panel: HTMLElement): void {
+  link.id = `tab-${panel.id}`;
+  link.setAttribute("role", "tab");
+  link.setAttribute("aria-controls", panel.id);
+  panel.setAttribute("role", "tabpanel");
+  panel.setAttribute("aria-labelledby", link.id);
 }
 
 /** Opens the tab that has the target of the address, else the first one. */
