@@ -30,6 +30,16 @@ describe("names in little room", () => {
     expect(shortenNames(["nginx", ...names], 20)[1]).toBe("Twisted…10,000 fixed");
   });
 
+  it("are parts of dates and times, never cut within one", () => {
+    const days = ["2026-10-14 16:44:35", "2026-11-07 09:30:00"];
+    expect(shortenNames(days, 12)).toEqual(["2026-10-14", "2026-11-07"]);
+    expect(shortenNames(days, 9)).toEqual(["10-14", "11-07"]);
+    expect(shortenNames(["2026-10-14 16:44:35", "2026-10-14 18:00:00"], 9)).toEqual([
+      "16:44",
+      "18:00",
+    ]);
+  });
+
   it("are longer where nothing shorter tells them apart", () => {
     const names = ["abcdefgh-1-x", "abcdefgh-2-x", "zbcdefgh-1-x"];
     expect(new Set(shortenNames(names, 5)).size).toBe(3);

@@ -9,6 +9,8 @@ const LONGEST = 200;
  */
 export function shortenNames(names: readonly string[], most: number): readonly string[] {
   const whole = names.map((name) => short(name, LONGEST));
+  const instants = shortenInstants(whole, most);
+  if (instants) return instants;
   const cut = whole.map((name) => cutMiddle(name, most));
   if (areApart(cut, whole)) return cut;
   const head = commonPrefixLength(whole);
@@ -20,6 +22,24 @@ export function shortenNames(names: readonly string[], most: number): readonly s
   if (areApart(apart, whole)) return apart;
   const worded = keepOwnWords(whole, cut, most);
   return areApart(worded, whole) ? worded : whole;
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?$/;
+// Of "2026-11-07 16:44:35": the day, the day without its year, both with minutes, and the minutes.
+const PARTS_OF_INSTANT = [
+  [0, 10],
+  [5, 10],
+  [0, 16],
+  [5, 16],
+  [11, 16],
+] as const;
+
+/** Instants by their first part that fits and tells them apart; null for other names. */
+function shortenInstants(names: readonly string[], most: number): readonly string[] | null {
+  if (!names.every((name) => INSTANT.test(name))) return null;
+  const parts = PARTS_OF_INSTANT.filter(([from, to]) => to - from <= most);
+  const texts = parts.map(([from, to]) => names.map((name) => name.slice(from, to)));
+  return texts.find((each) => areApart(each, names)) ?? null;
 }
 
 /** Whether two texts are alike only where their names are. */
