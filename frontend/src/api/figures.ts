@@ -132,5 +132,20 @@ export function intervalName(figures: Figures, id: MetricId): string {
       if (name) names.add(intervalText(name));
     }
   }
-  return [...names].sort().join(" or ");
+  return joinedNames(names);
+}
+
+/** What the service adds to the name of an interval that covers a rounding of the tool. */
+const WIDENED = ", widened for rounding";
+
+/** Where a tool rounds, only some intervals of a kind may be widened: one name tells both. */
+function joinedNames(names: ReadonlySet<string>): string {
+  const told = [...names].sort().filter((name) => !names.has(name + WIDENED));
+  return told
+    .map((name) => (isPartly(name, names) ? name.replace(",", ", some") : name))
+    .join(" or ");
+}
+
+function isPartly(name: string, names: ReadonlySet<string>): boolean {
+  return name.endsWith(WIDENED) && names.has(name.slice(0, -WIDENED.length));
 }

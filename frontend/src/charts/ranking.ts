@@ -128,7 +128,7 @@ const BASELINE: RatioTexts = { ratio: "1×", ratioRange: "", verdict: null, why:
 
 function ratioTexts({ ratio, why }: RankRow): RatioTexts {
   return {
-    ratio: times(ratio?.value, ratio?.low, ratio?.high),
+    ratio: ratio ? times(ratio.value, ratio.low, ratio.high) : "no ratio",
     ratioRange: timesRange(ratio?.low, ratio?.high),
     verdict: ratio?.verdict ?? null,
     why: ratio?.why ?? why ?? "",

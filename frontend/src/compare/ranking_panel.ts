@@ -299,7 +299,9 @@ function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLEl
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bar: the figure. Line: its ${interval}. ` : "";
   const cut = isCut ? "Arrow: the interval goes on beyond the axis. " : "";
-  const base = `${bars}${cut}Number before a name: its place. 2–4: the place is 2, 3 or 4; the trials do not tell which.`;
+  const isOpen = figures.ranking?.rows.some((row) => /\d–/.test(row.tier ?? ""));
+  const open = isOpen ? " 2–4: the place is 2, 3 or 4; the trials do not tell which." : "";
+  const base = `${bars}${cut}Number before a name: its place.${open}`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (1×)." : "";
   return h("p", { class: "hint" }, base + hint);
 }
