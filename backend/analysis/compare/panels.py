@@ -30,6 +30,7 @@ from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.natural_order import ordered
 
 MAX_PANELS_TOLD = 3
+LEADS = " leads"
 RANKED_BY_REQUEST = "Not comparable, ranked by request"
 _GRAVITY: tuple[figures.Status, ...] = ("comparable", "caveats", "not_comparable")
 
@@ -72,7 +73,7 @@ class Panel:
             lack = "too few trials" if contest.ratio.low is None else "too noisy"
             return f"{lack} to rank{better}"
         is_level = contest.ratio.verdict == "unchanged"
-        return f"{a} and {b} are level{better}" if is_level else f"{a} leads"
+        return f"{a} and {b} are level{better}" if is_level else f"{a}{LEADS}"
 
     def _better_text(self, leader: str, other: str) -> str:
         """`, but nginx 1.27 has the lower p99`; empty where no other metric tells."""
@@ -247,21 +248,28 @@ def _headline(
 
 def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> Headline:
     """The headlines of the first panels, one after the other."""
-    return Headline(_listed(gathered, [panel.told() for panel in panels]))
+    return Headline(
+        _listed(gathered, [panel.told() for panel in panels[:MAX_PANELS_TOLD]], len(panels))
+    )
 
 
 def summarise_leaders(gathered: Gathered, panels: Sequence[Panel]) -> str:
-    """`By workload: hello: haproxy leads; json: too noisy to rank`"""
-    return _listed(gathered, [f"{panel.name}: {panel.leader_text()}" for panel in panels])
+    """`By workload: hello: haproxy leads; json: too noisy to rank`, or one leader of all."""
+    names = ", ".join(str(panel.name) for panel in panels[:MAX_PANELS_TOLD])
+    leaders = {panel.leader_text() for panel in panels}
+    if len(leaders) == 1 < len(panels) and (text := leaders.pop()).endswith(LEADS):
+        return _listed(gathered, [f"{text} in each: {names}"], len(panels) - MAX_PANELS_TOLD + 1)
+    texts = [f"{panel.name}: {panel.leader_text()}" for panel in panels[:MAX_PANELS_TOLD]]
+    return _listed(gathered, texts, len(panels))
 
 
-def _listed(gathered: Gathered, texts: Sequence[str]) -> str:
-    more = len(texts) - MAX_PANELS_TOLD
+def _listed(gathered: Gathered, texts: Sequence[str], total: int) -> str:
+    more = total - len(texts)
     tail = f"; and {more} more" if more > 0 else ""
     facet = gathered.grouping.facet or ""
     # Labels already name the field that divides the panels.
     head = "" if facet == "label" else f"By {FIELDS[facet].label.lower()}: "
-    return f"{head}{'; '.join(texts[:MAX_PANELS_TOLD])}{tail}"
+    return f"{head}{'; '.join(texts)}{tail}"
 
 
 def combine(judgements: Sequence[Judgement]) -> Comparability:

@@ -159,12 +159,31 @@ def _beyond(knee: Knee, relevant: float) -> str:
 def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
     """`nginx saturates at 64 connections (12,000 requests/s); caddy: …`, the fastest first.
 
-    Three series; the rest is counted.
+    Three series; the rest is counted. Several series without a saturation point share a sentence.
     """
     if not rows:
         return "No series was measured over several loads, so there is no saturation point"
     ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
-    return join_series([_knee_text(row, axis) for row in ordered])
+    found = [row for row in ordered if row.knee.x is not None]
+    without = [row for row in ordered if row.knee.x is None]
+    texts = [join_series([_knee_text(row, axis) for row in found])] if found else []
+    if len(without) == 1:
+        return "; ".join([*texts, _knee_text(without[0], axis)])
+    text = "; ".join([*texts, *_open_texts(without)])
+    return text if found else text[:1].upper() + text[1:]
+
+
+def _open_texts(rows: Sequence[SaturationRow]) -> list[str]:
+    """What keeps several series from having a saturation point."""
+    labels = [row.sweep.group.label for row in rows if row.knee.outcome == "rising"]
+    few = sum(row.knee.outcome == "few" for row in rows)
+    noisy = len(rows) - len(labels) - few
+    named = join_series(labels, ", ")
+    return [
+        *([f"throughput still rises at the highest load of {named}"] if labels else []),
+        *([f"too noisy to say for {noisy} series"] if noisy else []),
+        *([f"too few loads or trials to say for {few} series"] if few else []),
+    ]
 
 
 def saturation_doubts(rows: Sequence[SaturationRow]) -> list[Reason]:

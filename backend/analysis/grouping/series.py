@@ -102,9 +102,8 @@ def _left_out(
     sentences = []
     if without_place:
         noun = FIELDS[grouping.x].noun
-        cells = "1 cell has" if without_place == 1 else f"{without_place:,} cells have"
-        shown = "is" if without_place == 1 else "are"
-        sentences.append(f"{cells} no known {noun} and {shown} not shown")
+        points = "1 load point has" if without_place == 1 else f"{without_place:,} load points have"
+        sentences.append(f"{points} no known {noun}")
     if len(series) > MAX_SERIES:
         count = len(series)
         sentences.append(f"the best {MAX_SERIES} of {count:,} series are compared; add a filter")

@@ -159,6 +159,21 @@ def test_a_finding_names_three_series_and_counts_the_rest():
     assert saturation_headline(rows, axis="connections").endswith("; 2 more series")
 
 
+def test_series_without_a_saturation_point_share_a_sentence():
+    rising = [sweep(*RISING[:3], label=f"s{at}") for at in range(4)]
+    few = [sweep(point(1, 1000), label=f"t{at}") for at in range(2)]
+    words = {"axis": "connections", "relevant": 0.02}
+    rows = find_saturation_points([*rising, *few], **words)
+    assert saturation_headline(rows, axis="connections") == (
+        "Throughput still rises at the highest load of s0, s1, s2, 1 more series; "
+        "too few loads or trials to say for 2 series"
+    )
+    rows = find_saturation_points([*rising, sweep(*RISING, label="nginx")], **words)
+    assert saturation_headline(rows, axis="connections").startswith(
+        "nginx saturates at 64 connections (12,000 requests/s); throughput still rises"
+    )
+
+
 def test_the_capacity_is_the_highest_measured_load_under_the_limit():
     row = capacity(point(8, 8000, 2), point(64, 12_000, 8), point(256, 12_000, 30))
     assert to_builtins(row.to_record()) == {
