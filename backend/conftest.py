@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django.fixtures import Settings
 
 from backend.testing.template_database import make_template, template_name
 
@@ -38,7 +38,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 
 @pytest.fixture
-def own_storage(settings: SettingsWrapper, tmp_path: Path) -> Iterator[None]:
+def own_storage(settings: Settings, tmp_path: Path) -> Iterator[None]:
     """Artefacts of this test lie in a folder of its own."""
     from backend.ingest.storage import storage
 
