@@ -77,7 +77,7 @@ def sortable(
     takes it, or seconds. `better`: higher or lower.
     """
     unit = _UNITS.get(kind)
-    mark = '\n<span class="better" title="{} is better">{}</span>'
+    mark = '&nbsp;<span class="better" title="{} is better">{}</span>'
     return format_html(
         '<th scope="col"{}{}{}>'
         '<button class="sort" type="button" data-sort="{}">{}{}{}</button></th>\n',

@@ -42,7 +42,7 @@ export function metricHeading(
       { class: "sort", "data-sort": up ? "descending" : "ascending" },
       () => {},
       label,
-      h("span", { class: "unit" }, ` ${unit} `),
+      h("span", { class: "unit" }, ` ${unit}\u00a0`),
       h(
         "span",
         { class: "better", title: `${better} is better`, "aria-hidden": "true" },

@@ -30,6 +30,13 @@ describe("server-rendered numbers", () => {
     expect(units).toEqual([" req/s", undefined, undefined]);
   });
 
+  it("have no unit in a column without a figure", () => {
+    document.body.innerHTML = `<table data-columns><thead><tr><th data-format="bytes">Memory<span class="unit"> bytes</span></th></tr></thead>
+      <tbody><tr><td><data value="" data-format="bytes"></data></td></tr></tbody></table>`;
+    formatNumbers();
+    expect(document.querySelector("th")?.textContent).toBe("Memory");
+  });
+
   it("share one unit over the columns of a group", () => {
     const head = '<th data-format="time" data-group="p99">p99<span class="unit"></span></th>';
     document.body.innerHTML = `<table data-columns><thead><tr>${head}${head}</tr></thead>

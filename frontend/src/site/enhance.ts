@@ -71,7 +71,9 @@ function formatColumn(table: HTMLTableElement, header: HTMLTableCellElement): vo
   const unit = unitFor(kind, sizes);
   for (const cell of cells) write(cell, kind, unit);
   const place = header.querySelector(".unit");
-  if (place && kind !== "count") place.textContent = ` ${unit.header}`;
+  // A column without a figure has no unit.
+  const isKnown = sizes.some((size) => size !== null);
+  if (place && kind !== "count") place.textContent = isKnown ? ` ${unit.header}` : "";
 }
 
 export function formatNumbers(root: ParentNode = document): void {
