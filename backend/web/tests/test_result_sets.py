@@ -81,7 +81,7 @@ class TestKeeping:
 
     def test_the_list_has_no_column_without_content(self, owner, scene):
         keep(scene)
-        columns = ("Author", "Newer runs")
+        columns = ("Author", "Since then")
         page = owner.get("/w/own-lab/result-sets").content.decode()
         assert [f">{column}</th>" in page for column in columns] == [True, False]
         ResultSet.objects.update(author=None)
