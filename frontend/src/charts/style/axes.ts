@@ -119,7 +119,7 @@ function nameScale(figures: Figures, options: XOptions): Scale {
       // Up to so many names have room when turned. Without its name, a mark would be unexplained.
       autoSkip: options.size !== "main" || values.length > ALL_NAMES,
       // Upright names stand close; the padding would leave out every second.
-      autoSkipPadding: 0,
+      autoSkipPadding: options.size === "main" ? 0 : 8,
       callback: (place: string | number) => names[Number(place)] ?? "",
     },
   };
