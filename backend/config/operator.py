@@ -91,8 +91,9 @@ def _waiting() -> list[dict[str, Any]]:
 
 
 def _queue(name: str, count: int, oldest: tuple[Any, ...] | None) -> dict[str, Any]:
-    age = None if oldest is None else timezone.now() - oldest[0]
-    return {"name": name, "count": count, "age_s": None if age is None else age.total_seconds()}
+    since = None if oldest is None else oldest[0]
+    age_s = None if since is None else (timezone.now() - since).total_seconds()
+    return {"name": name, "count": count, "oldest": since, "age_s": age_s}
 
 
 def _quarantined() -> list[Any]:
