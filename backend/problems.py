@@ -88,7 +88,7 @@ _MORE_MEMBERS = (
 _OTHER_FIGURES = "The page, its JSON and its CSV have the same numbers."
 _FORM = "Go back, correct the form and send it again."
 _LINK = "We don't understand this link"
-_LINK_HINT = "Correct the address, or start again."
+_LINK_HINT = "Correct the address."
 _RESULT_SET = "The result set was not saved"
 
 

@@ -2,7 +2,7 @@
 
 import logging
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
@@ -84,6 +84,18 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
         sentence="This address has no page that you may see.",
         hint="Check the address, sign in, or ask the person who sent you the link to share it.",
     )
+
+
+def form_only(refused: HttpResponseNotAllowed) -> HttpResponse:
+    """Rendered without the request, because a refused method reads no row of the database."""
+    page = plain_message(
+        405,
+        "This address has no page",
+        "It only takes what a form sends.",
+        "Go back to the page with the form, and press its button again.",
+    )
+    page["Allow"] = refused["Allow"]
+    return page
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -7,7 +7,12 @@ from allauth.mfa.signals import authentication_failed
 from django.conf import settings
 from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
-from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
 from django.urls import reverse
 
 from backend.accounts import audit, throttle
@@ -15,7 +20,7 @@ from backend.accounts.addresses import sender_address
 from backend.accounts.models import User
 from backend.errors import LoadsheetError
 from backend.middleware import Middleware
-from backend.web.errors import error_page, message
+from backend.web.errors import error_page, form_only, message
 from backend.web.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
@@ -45,7 +50,13 @@ class NameActor(Middleware):
 
 
 class AnswerRefusals(Middleware):
-    """Answers an exception that a view raises by the page of its class in `backend.problems`."""
+    """Answers an exception that a view raises by the page of its class in `backend.problems`, and
+    the address of a form that is opened as a page by a page that says so.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        return form_only(response) if isinstance(response, HttpResponseNotAllowed) else response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """None hands the error to Django, which logs it."""
@@ -54,7 +65,8 @@ class AnswerRefusals(Middleware):
         if not isinstance(error, LoadsheetError):
             return None
         # Without its query the address is a page to start again from.
-        start = request.path if request.method in ("GET", "HEAD") else ""
+        is_query = request.method in ("GET", "HEAD") and request.META.get("QUERY_STRING")
+        start = request.path if is_query else ""
         return error_page(request, error, start=start)
 
 

@@ -54,7 +54,9 @@ def test_what_is_refused_is_said(member):
     answer = member.post(f"{page}/rename", {"name": "other-server"})
     assert answer.status_code == 400
     assert "Another server has the name “other-server”" in answer.content.decode()
-    assert member.get(f"{page}/rename").status_code == 405
+    opened = member.get(f"{page}/rename")
+    assert (opened.status_code, opened["Allow"]) == (405, "POST")
+    assert "This address has no page" in opened.content.decode()
 
 
 def test_the_form_needs_its_token(scene):
