@@ -26,6 +26,12 @@ SIGN_UP_TOKEN = "sign_up_token"  # noqa: S105  the key, no secret
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Accounts are for everyone where OPEN_SIGN_UP is set, else for those with an invitation."""
 
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "username_password_mismatch": "The username or the password is wrong.",
+        "email_password_mismatch": "The email address or the password is wrong.",
+    }
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.OPEN_SIGN_UP or may_sign_up(request.session.get(SIGN_UP_TOKEN, ""))
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account.forms import LoginForm
 from allauth.account.views import LoginView
 from allauth.usersessions.models import UserSession
 from django.conf import settings
@@ -47,8 +48,18 @@ def _next_page(request: HttpRequest) -> str:
     return own_path(request.GET.get("next", ""), link_to("home"))
 
 
+class SignInForm(LoginForm):  # type: ignore[misc]
+    """allauth's, with a label that says what to type."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.fields["login"].label = "Username or email"
+
+
 class SignInPage(LoginView):  # type: ignore[misc]
     """The form, with what somebody without an account can do."""
+
+    form_class = SignInForm
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         more = {"is_sign_up_open": settings.OPEN_SIGN_UP, "is_local": settings.LOCAL_SITE}

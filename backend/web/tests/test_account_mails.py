@@ -40,7 +40,9 @@ def test_the_mail_that_resets_a_password_has_the_account_the_link_and_what_to_do
     page = client.get(link.removeprefix(settings.PUBLIC_URL), follow=True)
     assert "Choose a new password" in html_of(page)
     form = {"password1": "a new one, and longer", "password2": "a new one, and longer"}
-    client.post(page.redirect_chain[-1][0], form)
+    changed = html_of(client.post(page.redirect_chain[-1][0], form, follow=True))
+    assert "Your password is changed" in changed
+    assert 'href="/accounts/login/">Sign in</a></p>' in changed
     ada.refresh_from_db()
     assert ada.check_password(form["password1"])
     used = html_of(Client().get(link.removeprefix(settings.PUBLIC_URL), follow=True))
@@ -75,7 +77,7 @@ def test_who_signs_up_twice_is_told_where_to_go(ada, mailoutbox, settings):
     assert f"{settings.PUBLIC_URL}{RESET}" in mail.body
 
 
-def test_an_address_is_confirmed_by_a_link(mailoutbox):
+def test_an_address_is_confirmed_by_a_link(mailoutbox, settings):
     # Mails to one address are limited, over tests too.
     grace = User.objects.create_user(username="grace", email="grace@example.org")
     client = Client()
@@ -83,7 +85,14 @@ def test_an_address_is_confirmed_by_a_link(mailoutbox):
     client.post("/accounts/email/", {"email": grace.email, "action_send": ""})
     (mail,) = mailoutbox
     assert mail.subject == "Confirm your email address for Loadsheet"
-    assert mail.body.startswith("The account grace has this email address.\n\nOpen this link")
+    first, _, link, *_ = mail.body.split("\n\n")
+    assert first == "The account grace has this email address."
+    path = link.removeprefix(settings.PUBLIC_URL)
+    asked = html_of(client.get(path))
+    assert "<bdi>grace@example.org</bdi></strong> belong to you" in asked
+    client.post(path)
+    assert grace.emailaddress_set.get().verified
+    assert "This link no longer works" in html_of(client.get(path))
 
 
 def test_without_a_mail_server_the_operator_has_the_link(ada, settings):
@@ -92,4 +101,4 @@ def test_without_a_mail_server_the_operator_has_the_link(ada, settings):
     assert "Ask the operator for the link" in html_of(ask(ada.email))
     settings.SENDS_MAIL = True
     assert "operator for the link" not in html_of(Client().get(RESET))
-    assert "We sent a mail to the address." in html_of(ask(ada.email))
+    assert "We sent an email to the address." in html_of(ask(ada.email))

@@ -26,3 +26,9 @@ def test_pages_of_an_account_have_one_word_for_email_and_mark_their_tab(owner):
     assert "e-mail" not in page.lower()
     own = owner.get("/accounts/password/change/", follow=True).content.decode()
     assert own.count('aria-current="page"') == 1
+
+
+def test_a_field_is_named_once(client):
+    page = html_of(client.get("/accounts/login/"))
+    assert ">Username or email</label>" in page
+    assert "placeholder" not in page
