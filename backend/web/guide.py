@@ -5,6 +5,7 @@ from collections import Counter
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import nh3
 from django.conf import settings
@@ -20,6 +21,7 @@ from backend.web import integration_files, visible
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 FIRST = "getting-started"
+FEWEST_SECTIONS = 4
 # In the order a newcomer reads them. Other documents follow by name.
 ORDER = (
     FIRST,
@@ -53,35 +55,47 @@ _ATTRIBUTES = {
 _SCROLLING = {tag: {"tabindex": "0"} for tag in ("pre", "table")}
 
 
+class Document(NamedTuple):
+    """A document as it is shown. `sections`: the id and the title of each."""
+
+    title: str
+    body: str
+    sections: tuple[tuple[str, str], ...]
+
+
 @require_safe
 def page(request: HttpRequest, name: str = FIRST) -> HttpResponse:
     """One document. Its links to other documents lead to their pages."""
     document = FOLDER / f"{name}.md"
     if not _NAME.fullmatch(name) or not document.is_file():
         raise Http404
-    title, body = _rendered(document, document.stat().st_mtime_ns)
+    title, body, sections = _rendered(document, document.stat().st_mtime_ns)
     # For the navigation back to the workspace.
     workspace = access.workspaces_of(visible.viewer(request)).first()
     shown = {"name": name, "title": title, "body": body, "names": document_titles()}
-    context = {"nav": "guide", "workspace": workspace, **shown}
+    # A short list would only repeat what the page shows at once.
+    listed = sections if len(sections) >= FEWEST_SECTIONS else ()
+    context = {"nav": "guide", "workspace": workspace, "sections": listed, **shown}
     return render(request, "guide.html", context)
 
 
 @lru_cache(maxsize=128)
-def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
-    """The title and the HTML of a document."""
+def _rendered(path: Path, _changed_ns: int) -> Document:
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tokens = markdown.parse(path.read_text())
     title = path.stem
-    sections: Counter[str] = Counter()
+    names: Counter[str] = Counter()
+    sections: list[tuple[str, str]] = []
     for token, content in pairwise(tokens):
         if token.type == "heading_open":
-            section = slugify(content.content)
+            name = slugify(content.content)
             # A heading that comes again has a number, as where the repository is read.
-            count = sections[section]
-            token.attrSet("id", f"{section}-{count}" if count else section)
-            sections[section] += 1
+            id_ = f"{name}-{names[name]}" if names[name] else name
+            token.attrSet("id", id_)
+            names[name] += 1
             title = content.content if token.tag == "h1" else title
+            if token.tag == "h2":
+                sections.append((id_, content.content.replace("`", "")))
     html = markdown.renderer.render(tokens, markdown.options, {})
     cleaned = nh3.clean(
         html,
@@ -92,7 +106,7 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
     folder = "" if path.parent == FOLDER else f"{path.parent.name}/"
     linked = _LINK.sub(partial(_page_of, folder=folder), cleaned)
     linked = _INTEGRATION.sub(_integration_of, linked)
-    return title, _ELSEWHERE.sub(r"<code>\1</code>", linked)
+    return Document(title, _ELSEWHERE.sub(r"<code>\1</code>", linked), tuple(sections))
 
 
 def _page_of(link: re.Match[str], *, folder: str) -> str:
@@ -112,7 +126,7 @@ def _integration_of(link: re.Match[str]) -> str:
 def document_titles() -> list[tuple[str, str]]:
     """Name and title of every document."""
     every = sorted(FOLDER.glob("*.md"), key=lambda path: (_place(path.stem), path.stem))
-    return [(path.stem, _rendered(path, path.stat().st_mtime_ns)[0]) for path in every]
+    return [(path.stem, _rendered(path, path.stat().st_mtime_ns).title) for path in every]
 
 
 def _place(name: str) -> int:

@@ -9,7 +9,7 @@ HEAD = """# Fields of a comparison
 
 What results may differ in. A field with a text under *keeps* is a filter. A field with *yes* can
 lie on the axis (`x`), make series (`series`) and divide the chart into panels (`facet`). How fields
-are used is in [comparing.md](comparing.md).
+are used is in [comparing](comparing.md).
 
 This page is printed from `backend/analysis/query/field_table.py` by
 `python -m backend.analysis.query > docs/fields.md`.

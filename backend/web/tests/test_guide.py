@@ -34,3 +34,10 @@ def test_every_check_has_its_section(client):
 @pytest.mark.parametrize("name", ["nothing", "../README", "decisions/../../README", "x" * 200])
 def test_what_is_no_document_is_not_found(client, name):
     assert client.get(f"/docs/{name}").status_code == 404
+
+
+def test_a_long_document_lists_its_sections(client):
+    text = client.get("/docs/glossary").content.decode()
+    listed = text.partition("On this page</p>")[2].partition("</nav>")[0]
+    assert '<a href="#what-is-measured">What is measured</a>' in listed
+    assert "On this page" not in client.get("/docs/getting-started").content.decode()
