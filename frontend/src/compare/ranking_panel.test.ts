@@ -113,6 +113,25 @@ describe("ranking", () => {
     expect(over[0]?.querySelector(".remark")?.textContent).toBe("p99 71 ms > 50 ms");
   });
 
+  it("says once, above the rows, what all but the baseline remark", () => {
+    const { ranking } = figures();
+    const [first, base] = ranking?.rows ?? [];
+    if (!ranking || !first?.ratio || !base) throw new Error("two rows");
+    const why = "too few trials for an interval";
+    const ratio = { ...first.ratio, verdict: "inconclusive", low: null, high: null, why } as const;
+    const unsure = { ...first, ratio };
+    const actions = { chooseBaseline: null, override: null };
+    const shown = (rows: readonly unknown[]): string[] => {
+      const data = figures({ ranking: { ...ranking, rows } as typeof ranking });
+      document.body.replaceChildren(...rankingPanel(data, actions));
+      return [...document.querySelectorAll(".remark")].map((one) => one.textContent ?? "");
+    };
+    expect(shown([unsure, unsure, base])).toEqual([why, why]);
+    expect(shown([unsure, unsure, unsure, base])).toEqual([]);
+    expect(document.body.textContent).toContain(`All other series: ${why}.`);
+    expect(shown([unsure, unsure, first, base])).toEqual([why, why]);
+  });
+
   it("joins neighbours that cannot be told apart", () => {
     const { ranking } = figures();
     const [row] = ranking?.rows ?? [];

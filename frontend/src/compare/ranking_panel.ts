@@ -62,8 +62,10 @@ function rankingOf(
     view.rows.map((row) => row.label),
     LONGEST,
   );
+  const remarks = view.rows.map((row) => over.get(row.series) ?? remark(row));
+  const shared = sharedRemark(view, remarks);
   for (const [i, row] of view.rows.entries()) {
-    const reason = over.get(row.series) ?? remark(row);
+    const reason = shared ? "" : (remarks[i] ?? "");
     const name = nameElement(row.label, LONGEST, names[i]);
     const item = rank(figures, row, slots.get(row.series) ?? 0, actions, reason, name);
     item.classList.toggle("is-over", over.has(row.series));
@@ -80,6 +82,7 @@ function rankingOf(
     ),
     ...overridden(figures, actions),
     ...ratioBase(view),
+    ...(shared ? [h("p", { class: "hint" }, `All other series: ${shared}.`)] : []),
     list,
     ...(view.rows.some((row) => row.dot !== null) ? [axis(view)] : []),
   ];
@@ -237,6 +240,17 @@ function rank(
     ...inside,
   );
   return h("li", {}, control);
+}
+
+/** Rows that share a remark have it once, above all of them. */
+const LEAST_SHARED = 3;
+
+/** What every row but the baseline's remarks; empty where they differ or are few. */
+function sharedRemark({ rows }: RankingView, remarks: readonly string[]): string {
+  const others = remarks.filter((_, i) => !rows[i]?.baseline);
+  const first = others[0] ?? "";
+  const isShared = others.length >= LEAST_SHARED && others.every((each) => each === first);
+  return isShared && others.length < rows.length ? first : "";
 }
 
 /** A difference can fail twice: within noise, or too small to matter. A row says which. */

@@ -24,7 +24,7 @@ describe("the panel of saturation points", () => {
     const unknown = { x: null, throughput: null, why: "Needs 3 loads" };
     const knees = data.series.map(({ id }) => ({ series: id, ...unknown }));
     document.body.append(...saturationPanel({ ...data, knees, capacity: null }));
-    expect(document.body.textContent).toBe("Saturation pointAll 3 series: Needs 3 loads");
+    expect(document.body.textContent).toBe("Saturation pointAll 3 series: Needs 3 loads.");
     const others = knees.map((row, i) => (i ? row : { ...row, why: "Too noisy to say" }));
     document.body.replaceChildren(...saturationPanel({ ...data, knees: others, capacity: null }));
     expect(document.querySelectorAll("li")).toHaveLength(3);
