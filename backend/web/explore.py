@@ -8,11 +8,9 @@ from backend.links import link_to
 from backend.sharing.directory import KINDS, MAX_QUERY, directory_page
 
 PER_PAGE = 25
-NOTHING = {
-    "result-sets": "No result set is public yet.",
-    "runs": "No run is public yet.",
-    "workspaces": "No workspace is public yet.",
-}
+NOUNS = {"result-sets": "result set", "runs": "run", "workspaces": "workspace"}
+NOTHING = "No {} is public yet."
+NOT_FOUND = "No public {} has these words in its title."
 LABELS = {"result-sets": "Result sets", "runs": "Runs", "workspaces": "Workspaces"}
 
 
@@ -34,7 +32,7 @@ def explore(request: HttpRequest) -> HttpResponse:
             for each in KINDS
         ],
         "entries": page.rows,
-        "nothing": NOTHING[kind],
+        "nothing": (NOT_FOUND if query else NOTHING).format(NOUNS[kind]),
         "first_url": link_to("explore", query=asked) if after else "",
         "next_url": link_to("explore", query={**asked, "after": page.next}) if page.next else "",
     }

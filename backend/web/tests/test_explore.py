@@ -20,7 +20,7 @@ def test_public_result_sets_are_found_by_every_word(stranger, public_set):
     for query in ("", "caddy", "NGINX caddy"):
         assert "Caddy against nginx" in html_of(stranger.get("/explore", {"q": query}))
     html = html_of(stranger.get("/explore", {"q": "caddy apache"}))
-    assert "Nothing public has these words" in html
+    assert "No public result set has these words" in html
     assert f"/s/{public_set.link}" in html_of(stranger.get("/explore"))
 
 
@@ -96,7 +96,9 @@ def test_a_bad_question_is_refused(stranger, db, query):
 
 @pytest.mark.parametrize("query", ["kind=people", "q=" + "x" * 101, "after=nonsense"])
 def test_a_bad_question_of_the_page_is_refused(stranger, db, query):
-    assert stranger.get(f"/explore?{query}").status_code == 400
+    refused = stranger.get(f"/explore?{query}")
+    assert refused.status_code == 400
+    assert 'Or start again from <a href="/explore">/explore</a>.' in html_of(refused)
 
 
 def test_percent_and_underscore_are_text(stranger, public_set):
