@@ -129,7 +129,11 @@ describe("ranking", () => {
     expect(shown([unsure, unsure, base])).toEqual([why, why]);
     expect(shown([unsure, unsure, unsure, base])).toEqual([]);
     expect(document.body.textContent).toContain(`All other series: ${why}.`);
-    expect(shown([unsure, unsure, first, base])).toEqual([why, why]);
+    const noisy = { ...first, ratio: { ...first.ratio, verdict: "inconclusive", why: "noise" } };
+    expect(shown([unsure, unsure, unsure, noisy, base])).toEqual(["too noisy to call: noise"]);
+    expect(document.body.textContent).toContain(`All other series without a remark: ${why}.`);
+    const decided = { ...first, ratio: { ...first.ratio, verdict: "improved", why: "" } };
+    expect(shown([unsure, unsure, unsure, decided, base])).toEqual([why, why, why]);
   });
 
   it("joins neighbours that cannot be told apart", () => {

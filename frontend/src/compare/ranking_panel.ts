@@ -53,6 +53,28 @@ function rankingOf(
   const lead = panel ? h("h2", {}, nameElement(panel)) : null;
   if (whole.series.length === 1) return alone(figures);
   if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
+  return [
+    ...(lead ? [lead] : []),
+    h(
+      "div",
+      { class: "panel-head" },
+      h(lead ? "h3" : "h2", {}, heading(figures, view)),
+      h("span", { class: "aside" }, `${view.better} is better`),
+    ),
+    ...overridden(figures, actions),
+    ...ratioBase(view),
+    ...ranks(figures, view, slots, actions),
+    ...(view.rows.some((row) => row.dot !== null) ? [axis(view)] : []),
+  ];
+}
+
+/** The rows, below what they all remark. */
+function ranks(
+  figures: Figures,
+  view: RankingView,
+  slots: ReadonlyMap<string, number>,
+  actions: RankingActions,
+): HTMLElement[] {
   const list = h("ol", { class: "ranks" });
   const longestPlace = Math.max(...view.rows.map((row) => row.tier.length));
   list.style.setProperty("--place-characters", String(longestPlace));
@@ -65,27 +87,15 @@ function rankingOf(
   const remarks = view.rows.map((row) => over.get(row.series) ?? remark(row));
   const shared = sharedRemark(view, remarks);
   for (const [i, row] of view.rows.entries()) {
-    const reason = shared ? "" : (remarks[i] ?? "");
+    const reason = remarks[i] === shared ? "" : (remarks[i] ?? "");
     const name = nameElement(row.label, LONGEST, names[i]);
     const item = rank(figures, row, slots.get(row.series) ?? 0, actions, reason, name);
     item.classList.toggle("is-over", over.has(row.series));
     item.classList.toggle("is-tied", ties.has(row.tier));
     list.append(item);
   }
-  return [
-    ...(lead ? [lead] : []),
-    h(
-      "div",
-      { class: "panel-head" },
-      h(lead ? "h3" : "h2", {}, heading(figures, view)),
-      h("span", { class: "aside" }, `${view.better} is better`),
-    ),
-    ...overridden(figures, actions),
-    ...ratioBase(view),
-    ...(shared ? [h("p", { class: "hint" }, `All other series: ${shared}.`)] : []),
-    list,
-    ...(view.rows.some((row) => row.dot !== null) ? [axis(view)] : []),
-  ];
+  if (!shared) return [list];
+  return [h("p", { class: "hint" }, sharedLine(shared, view, remarks)), list];
 }
 
 /** One series has no place: its figures stand here, and what a ranking needs. */
@@ -242,15 +252,23 @@ function rank(
   return h("li", {}, control);
 }
 
-/** Rows that share a remark have it once, above all of them. */
+/** As many rows with one remark have it once, above all of them. */
 const LEAST_SHARED = 3;
 
-/** What every row but the baseline's remarks; empty where they differ or are few. */
+/** The remark of most rows, where each row but the baseline's has one; else empty. */
 function sharedRemark({ rows }: RankingView, remarks: readonly string[]): string {
   const others = remarks.filter((_, i) => !rows[i]?.baseline);
-  const first = others[0] ?? "";
-  const isShared = others.length >= LEAST_SHARED && others.every((each) => each === first);
-  return isShared && others.length < rows.length ? first : "";
+  const count = (text: string): number => others.filter((each) => each === text).length;
+  const most = others.reduce((best, each) => (count(each) > count(best) ? each : best), "");
+  // Without a remark a row is decided: it must not look like those that share one.
+  const isClear = others.length < rows.length && !others.includes("");
+  return isClear && count(most) >= LEAST_SHARED ? most : "";
+}
+
+/** What is said once: of all rows but the baseline's, or of those that say nothing else. */
+function sharedLine(shared: string, { rows }: RankingView, remarks: readonly string[]): string {
+  const isOfAll = remarks.every((each, i) => rows[i]?.baseline || each === shared);
+  return `All other series${isOfAll ? "" : " without a remark"}: ${shared}.`;
 }
 
 /** A difference can fail twice: within noise, or too small to matter. A row says which. */

@@ -25,7 +25,10 @@ function list(figures: Figures, title: string, rows: readonly Row[]): HTMLElemen
   const shown = rows.filter((row) => labels.has(row.series));
   if (shown.length === 0) return [];
   const reason = sharedReason(shown);
-  if (reason) return [section(title, h("p", {}, `All ${shown.length} series: ${reason.replace(/\.?$/, ".")}`))];
+  if (reason)
+    return [
+      section(title, h("p", {}, `All ${shown.length} series: ${reason.replace(/\.?$/, ".")}`)),
+    ];
   const item = ({ series, text, why }: Row): HTMLElement =>
     h(
       "li",
