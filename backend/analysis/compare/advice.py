@@ -41,9 +41,9 @@ def advise(comparison: Comparison, *, relevant: float) -> Remedy | None:
         return Remedy(PART_THE_MODES)
     if comparison.between is not None:
         return Remedy(
-            "they were not measured in the same run, and runs differ by "
-            f"{run_share_text(comparison.between)}; measure both in one run, or in "
-            f"{LEAST_RUNS} runs each"
+            "they come from different runs, and runs differ by "
+            f"{run_share_text(comparison.between)}; measure both in one run, or each in "
+            f"{LEAST_RUNS} runs"
         )
     needed = trials_needed(comparison, relevant=relevant)
     if needed is None or comparison.precision is None:
@@ -92,5 +92,5 @@ def _text(needed: Advice, *, is_noisy: bool) -> str:
     quieter = f"{QUIETER}, or " if is_noisy or needed.more > MANY_TRIALS else ""
     return (
         f"{quieter}add about {needed.more} {unit}{plural} to each series, "
-        "for a 2 in 3 chance of a verdict"
+        "which is enough in 2 of 3 cases"
     )

@@ -119,7 +119,8 @@ def explain_saturation(
         trials = f"at least {LEAST_TRIALS} trials"
         return f"A saturation point needs at least {LEAST_LOADS} loads of {trials}"
     if knee.outcome == "rising":
-        return f"Throughput still rises {at_load(knee.highest, axis)}, the highest load that counts"
+        highest = f"the highest load of {LEAST_TRIALS} trials or more"
+        return f"Throughput still rises {at_load(knee.highest, axis)}, {highest}"
     if knee.x is None:
         load = load_text(knee.perhaps or knee.highest, axis)
         return f"Too noisy to say whether throughput rises above {load}"

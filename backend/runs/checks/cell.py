@@ -167,9 +167,8 @@ CELL_RULES = (
         id="spread",
         severity="warning",
         title="Trials differ more than on a quiet machine",
-        explanation="The standard deviation of the throughput is above 5 % of the mean, also "
-        "when chance is allowed for (95 % confidence). Small differences between servers "
-        "cannot be seen in such noise.",
+        explanation="The standard deviation of the throughput is above 5 % of the mean, with 95 % "
+        "confidence. Such noise hides small differences between servers.",
         remedy="Look for other work on the machines, changing processor speed or a trial "
         "that went wrong.",
         source="Confidence bound of a standard deviation (χ²); see statistics.md",

@@ -16,18 +16,18 @@ def sample(*rates):
 @pytest.mark.parametrize(
     ("noise", "advice"),
     [
-        (10, "add about 2 trials to each series, for a 2 in 3 chance of a verdict"),
-        (20, "add about 60 trials to each series, for a 2 in 3 chance of a verdict"),
+        (10, "add about 2 trials to each series, which is enough in 2 of 3 cases"),
+        (20, "add about 60 trials to each series, which is enough in 2 of 3 cases"),
         (
             60,
             "measure on a quieter machine, or add about 222 trials to each series, "
-            "for a 2 in 3 chance of a verdict",
+            "which is enough in 2 of 3 cases",
         ),
         # Fewer trials than with less noise, as chance differences of such noise are large.
         (
             400,
             "measure on a quieter machine, or add about 85 trials to each series, "
-            "for a 2 in 3 chance of a verdict",
+            "which is enough in 2 of 3 cases",
         ),
     ],
 )

@@ -80,7 +80,9 @@ def test_a_knee_is_a_measured_load_with_its_throughput():
 def test_a_sweep_that_still_rises_says_so():
     row = knee(*RISING[:3])
     assert row.to_record().x is None
-    assert row.why == "Throughput still rises at 64 connections, the highest load that counts"
+    assert row.why == (
+        "Throughput still rises at 64 connections, the highest load of 3 trials or more"
+    )
     assert saturation_headline([row], axis="connections").startswith(
         "nginx: throughput still rises"
     )
@@ -143,7 +145,8 @@ def test_a_trial_that_is_set_aside_is_no_gain():
 def test_loads_of_few_trials_are_told():
     row = knee(*RISING[:3], point(256, 90_000, trials=1))
     assert row.why.endswith(
-        "64 connections, the highest load that counts (1 load of fewer than 3 trials not counted)"
+        "64 connections, the highest load of 3 trials or more "
+        "(1 load of fewer than 3 trials not counted)"
     )
 
 
