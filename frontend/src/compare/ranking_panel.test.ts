@@ -180,7 +180,7 @@ describe("ranking", () => {
       document.body.replaceChildren(
         ...rankingPanel(data, { chooseBaseline: null, override: null }),
       );
-      return document.querySelector(".rank-base")?.textContent?.includes("wider interval");
+      return document.querySelector(".rank-base")?.textContent?.includes("interval is wider");
     });
     expect(said).toEqual([false, false, true]);
   });
@@ -194,7 +194,7 @@ describe("ranking", () => {
     const data = figures({ ranking: { ...ranking, baseline: second.series, rows } });
     document.body.replaceChildren(...rankingPanel(data, { chooseBaseline: null, override: null }));
     const text = document.querySelector(".rank-base")?.textContent;
-    expect(text).toMatch(/The headline is about two other series\.$/);
+    expect(text).toMatch(/The headline compares two other series\.$/);
   });
 
   it("names the series that the ratios are to, where there are ratios", () => {
@@ -208,6 +208,22 @@ describe("ranking", () => {
     const without = figures({ ranking: { ...ranking, baseline: null } });
     document.body.replaceChildren(...rankingPanel(without, actions));
     expect(document.querySelector(".rank-base")).toBeNull();
+  });
+
+  it("explains a shared place by a place of this list", () => {
+    const { ranking } = figures();
+    if (!ranking) throw new Error("a ranking");
+    const legend = (tiers: string[]) => {
+      const rows = tiers.map((tier, i) => ({ ...ranking.rows[0], series: `s${i}`, tier }));
+      const data = figures({ ranking: { ...ranking, rows } as typeof ranking });
+      document.body.replaceChildren(
+        ...rankingPanel(data, { chooseBaseline: null, override: null }),
+      );
+      return [...document.querySelectorAll(".hint")].at(-1)?.textContent;
+    };
+    expect(legend(["1", "2–3", "2–3"])).toContain("2–3: the place is 2 or 3; the trials do not");
+    expect(legend(["1–9", "1–9"])).toContain("1–9: the place is between 1 and 9;");
+    expect(legend(["1", "2"])).toMatch(/Number before a name: its place\.$/);
   });
 
   it("offers no buttons on a frozen page", () => {

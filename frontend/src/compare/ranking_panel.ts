@@ -143,9 +143,9 @@ function ratioBase({ rows }: RankingView): HTMLElement[] {
   const base = rows.find((row) => row.baseline);
   if (!base || rows.length < 2) return [];
   const family = rows.some((row) => row.ratioRange)
-    ? ", and has a wider interval, because it holds for all pairs at once"
+    ? " Its interval is wider, because it allows for every pair of series."
     : "";
-  const other = rows.indexOf(base) > 1 ? `. The headline is about two other series${family}.` : "";
+  const other = rows.indexOf(base) > 1 ? `. The headline compares two other series.${family}` : "";
   return [
     h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST), other),
   ];
@@ -327,13 +327,21 @@ function axis(view: RankingView): HTMLElement {
   return h("div", { class: "rank-axis", "aria-hidden": "true" }, ...marks);
 }
 
+/** What a shared place means: "the place is 1 or 2" of `1–2`. */
+function sharedPlaces(tier: string): string {
+  const [first = 0, last = 0] = tier.split("–").map(Number);
+  if (last - first > 3) return `the place is between ${first} and ${last}`;
+  const places = Array.from({ length: last - first }, (_, i) => first + i);
+  return `the place is ${places.join(", ")} or ${last}`;
+}
+
 function note(figures: Figures, isCut: boolean, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bar: the figure. Line: its ${interval}. ` : "";
   const cut = isCut ? "Arrow: the interval goes on beyond the axis. " : "";
-  const isOpen = figures.ranking?.rows.some((row) => /\d–/.test(row.tier ?? ""));
-  const open = isOpen ? " 2–4: the place is 2, 3 or 4; the trials do not tell which." : "";
-  const base = `${bars}${cut}Number before a name: its place.${open}`;
+  const shared = figures.ranking?.rows.find((row) => /^\d+–\d+$/.test(row.tier ?? ""))?.tier;
+  const unsure = shared ? ` ${shared}: ${sharedPlaces(shared)}; the trials do not tell which.` : "";
+  const base = `${bars}${cut}Number before a name: its place.${unsure}`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (1×)." : "";
   return h("p", { class: "hint" }, base + hint);
 }
