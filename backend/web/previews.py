@@ -71,7 +71,7 @@ def preview_context(
     return {
         "pasted": request.POST.get("paste", ""),
         "example": EXAMPLE,
-        "files": None if files is None else [_shown(file, earlier or {}) for file in files],
+        "files": None if files is None else _shown_files(files, earlier or {}),
         "trial_count": _trial_count(files or ()),
         "refused": refused,
         "left_out": "" if refused else empty_files_text(request),
@@ -99,6 +99,20 @@ def explain_refusal(error: LoadsheetError) -> tuple[str, Answer]:
     if isinstance(error, NotSent | TooMany | ParserFailed):
         return str(error), answer
     return f"{error} {error.hint or answer.page_hint}", answer
+
+
+def _shown_files(
+    files: Sequence[DryFile], earlier: Mapping[str, EarlierUpload]
+) -> list[dict[str, Any]]:
+    """Each file for the template. `same_checks_as`: the name of the first file with equal checks,
+    which shows them for all; repeats of one measurement would list them again and again."""
+    shown = [_shown(file, earlier) for file in files]
+    first_names: dict[str, str] = {}
+    for file in shown:
+        checks = repr((file["counted"], file["checks"]))
+        first = first_names.setdefault(checks, file["name"])
+        file["same_checks_as"] = first if file["checks"] and first != file["name"] else ""
+    return shown
 
 
 def _shown(file: DryFile, earlier: Mapping[str, EarlierUpload]) -> dict[str, Any]:

@@ -93,6 +93,14 @@ def test_the_checks_of_every_trial_are_shown_each_once(owner):
     assert checks.count("1 of 2 trials") >= 1
 
 
+def test_repeats_with_the_same_checks_list_them_once(owner):
+    failed = WRK + "Non-2xx or 3xx responses: 9000\n"
+    files = [make_file(WRK, "1.txt"), make_file(WRK, "2.txt"), make_file(failed, "3.txt")]
+    html = html_of(owner.post(URL, {"file": files}))
+    assert html.count('<ul class="read-checks">') == 2
+    assert html.count("The same checks fired as for <code>1.txt</code>.") == 1
+
+
 def test_what_is_not_read_says_where_what_and_what_was_expected(owner, before):
     response = owner.post(URL, {"paste": "hello\n<b>world</b>\n"})
     html = response.content.decode()
@@ -129,7 +137,7 @@ def test_the_next_output_keeps_the_details_that_it_may_share(owner):
     assert saved["Location"] == f"{URL}?server=nginx&workload=a+b"
     assert Upload.objects.filter(envelope__server__version="1.27").exists()
     form = owner.get(saved["Location"])
-    assert "Saved. Add the next output; enter its version." in html_of(form)
+    assert "Saved. Add the next output and enter its version." in html_of(form)
     assert form.context["given"] | {"server": "nginx", "workload": "a b"} == form.context["given"]
     assert form.context["given"]["version"] == form.context["given"]["started"] == ""
     assert form.context["pasted"] == ""
