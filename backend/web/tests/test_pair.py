@@ -1,5 +1,6 @@
 """The page of two runs or versions, and the way to it from a list."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -65,7 +66,12 @@ def test_single_trials_have_no_interval_and_are_not_called_noisy(owner, scene):
         for version, rate in (("2.0", 2000.0), ("2.1", 1000.0))
     )
     html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
-    assert "one trial each gives no interval, so measure at least 2 more of each" in html
+    heading = re.search(r"<h1>(.*?)</h1>", html)
+    assert heading is not None
+    assert heading[1].startswith("Too few trials to say whether caddy 2.1 differs from caddy 2.0")
+    assert heading[1].endswith(")")
+    advice = "One trial each gives no interval, so measure at least 2 more of each"
+    assert re.search(f'<p class="margin">{advice}', html)
     assert '<span aria-hidden="true">◇</span>' in html
     assert "Too few trials" in html
     assert "no interval" in html
