@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from backend.errors import LoadsheetError, NotFound
+from backend.links import absolute, own_path
 from backend.problems import answer_to, seconds_to_wait
 
 log = logging.getLogger(__name__)
@@ -17,7 +18,21 @@ def message(
 ) -> HttpResponse:
     """A page with one sentence and what to do. `start`: a page to start again from."""
     context = {"title": title, "sentence": sentence, "hint": hint, "start": start}
+    context["form_page"] = _form_page(request)
     return render(request, "message.html", context, status=status)
+
+
+def _form_page(request: HttpRequest) -> str:
+    """The path of the page whose form was refused; empty where the browser does not name it.
+
+    The host of the request itself may be what was refused, so it is not asked.
+    """
+    site = absolute("")
+    sender = request.headers.get("Referer", "")
+    if request.method != "POST" or not sender.startswith(f"{site}/"):
+        return ""
+    path = sender.removeprefix(site)
+    return "" if path == request.path else own_path(path, "")
 
 
 def error_page(

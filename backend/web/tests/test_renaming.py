@@ -57,6 +57,18 @@ def test_what_is_refused_is_said(member):
     opened = member.get(f"{page}/rename")
     assert (opened.status_code, opened["Allow"]) == (405, "POST")
     assert "This address has no page" in opened.content.decode()
+    assert "Back to the form" not in answer.content.decode()
+
+
+def test_a_refusal_leads_back_to_the_form(member, settings):
+    page = page_of(Server, "servers", "secret-server")
+    name = {"name": "other-server"}
+    sent = {"headers": {"referer": f"{settings.PUBLIC_URL}{page}"}}
+    html = html_of(member.post(f"{page}/rename", name, **sent))
+    assert f'<a class="button button-main" href="{page}">Back to the form</a>' in html
+    for elsewhere in ("https://elsewhere.example/x", f"{settings.PUBLIC_URL}//elsewhere.example"):
+        answer = member.post(f"{page}/rename", name, headers={"referer": elsewhere})
+        assert "Back to the form" not in answer.content.decode()
 
 
 def test_the_form_needs_its_token(scene):
