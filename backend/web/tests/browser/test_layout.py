@@ -395,6 +395,15 @@ def test_the_list_of_keys_lies_over_the_page(visit):
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
+@pytest.mark.parametrize("width", [360, 375])
+def test_the_top_bar_of_a_visitor_is_one_line_on_a_small_phone(page, visit, width):
+    page.context.clear_cookies()
+    page = visit("/explore", {"width": width, "height": 800})
+    expect(page.get_by_role("link", name="Sign in").first).to_be_visible()
+    assert box(page, ".topbar")["height"] < 60
+    assert page.get_by_role("link", name="Loadsheet").count() == 1
+
+
 def test_the_menu_of_a_phone_is_folded_and_opens_by_keys(visit):
     page = visit("/w/lab/compare", NARROW)
     menu, link = page.get_by_role("button", name="Menu"), page.locator(".nav a").first
