@@ -162,7 +162,7 @@ def _fastest(measured: WorkspaceCells) -> Question:
     return Question(
         "fastest",
         measured.query(cells, **_at(load)),
-        f"{_count_servers(servers)}, {measured.workload}",
+        f"{_count_servers(servers)}, workload {measured.workload}",
         asked=f"Which server is fastest at {measured.load_text(load)}?",
     )
 
@@ -177,7 +177,7 @@ def _limits(measured: WorkspaceCells) -> Question:
         return Question("limits", why_not=why)
     cells = [cell for cell in measured.alike if (cell.server, cell.version) in load_counts]
     servers = _count_servers(server for server, _ in load_counts)
-    about = f"{servers} over {max(load_counts.values())} loads, {measured.workload}"
+    about = f"{servers} over {max(load_counts.values())} loads, workload {measured.workload}"
     return Question("limits", measured.query(cells, view="tradeoff"), about)
 
 
@@ -188,7 +188,7 @@ def _distributions(measured: WorkspaceCells) -> Question:
         return Question("distributions", why_not=why)
     servers = _count_servers(cell.server for cell in cells)
     query = measured.query(cells, view="nines", metric="p99", **_at(load))
-    about = f"{servers} at {measured.load_text(load)}, {measured.workload}"
+    about = f"{servers} at {measured.load_text(load)}, workload {measured.workload}"
     return Question("distributions", query, about)
 
 
@@ -246,7 +246,7 @@ def _hardware(measured: WorkspaceCells) -> Question:
     newest = newest_versions(cells, [cell for cell in alike if cell.server in servers])
     panels: Query = {"server": tuple(sorted(servers)), "facet": "server"}
     hosts = f"{len({cell.host for cell in cells})} hosts"
-    where = f"on {hosts} at {measured.load_text(load)}, {measured.workload}"
+    where = f"on {hosts} at {measured.load_text(load)}, workload {measured.workload}"
     query = {**base, **newest, **panels, **_at(load)}
     return Question("hardware", query, f"{_count_servers(servers)} {where}")
 
@@ -284,7 +284,7 @@ def _cost(measured: WorkspaceCells) -> Question:
         why = "The CPU time of the servers is unknown. The agent measures servers that it starts."
         return _with_bound(Question("cost", why_not=why), len(measured.axes))
     load, cells = _at_shared_load(found.alike)
-    about = f"CPU-seconds per 1,000 requests at {found.load_text(load)}, {found.workload}"
+    about = f"CPU-seconds per 1,000 requests at {found.load_text(load)}, workload {found.workload}"
     return Question("cost", found.query(cells, metric="cpu_per_1k", **_at(load)), about)
 
 
@@ -325,7 +325,7 @@ def _distance_at_load(measured: WorkspaceCells, check: QuestionCheck) -> Questio
         why = "No two servers can be ranked against each other at the same load."
         return Question("distance", why_not=why)
     series, label = baseline
-    about = f"relative to {label} at {measured.load_text(load)}, {measured.workload}"
+    about = f"relative to {label} at {measured.load_text(load)}, workload {measured.workload}"
     return Question("distance", {**query, "baseline": series}, about)
 
 

@@ -73,7 +73,7 @@ def find_version_pair(measured: WorkspaceCells) -> VersionPair | None:
         cells = [cell for cell in of_server if cell.version in (previous, newest)]
         query = _query(here, place, cells, (previous, newest))
         if query is not None:
-            text = f"{here.load_text(place.load)}, {place.workload}"
+            text = f"{here.load_text(place.load)}, workload {place.workload}"
             runs = tuple(dict.fromkeys(run for cell in cells for run in cell.runs))
             return VersionPair(place.server, previous, newest, weight(place)[0], text, query, runs)
     return None

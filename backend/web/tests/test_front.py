@@ -89,7 +89,7 @@ def test_two_versions_are_ranked_against_each_other(db):
         "version": ("1", "2"),
         "at": "64",
     }
-    assert question.about == "2 against 1, the version before, at 64 connections, hello"
+    assert question.about == "2 against 1, the version before, at 64 connections, workload hello"
     first, second = figures_of(workspace, question)["ranking"]["rows"]
     assert (first["label"], first["ratio"]["why"]) == ("app 1", "the baseline")
     assert (second["label"], second["ratio"]["verdict"]) == ("app 2", "regressed")

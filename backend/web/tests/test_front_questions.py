@@ -142,7 +142,7 @@ def test_a_question_looks_beyond_the_workload_with_the_most_servers(db, monkeypa
     make_run(workspace, *(CellSpec(name, workload=wide) for name in "abc"))
     limits = asked(workspace)["limits"]
     assert limits.query["workload"] == "hello"
-    assert limits.about == "1 server over 3 loads, hello"
+    assert limits.about == "1 server over 3 loads, workload hello"
     monkeypatch.setattr(front_questions, "MAX_LOOKED_AT", 1)
     limits = asked(workspace)["limits"]
     assert limits.query is None
