@@ -22,8 +22,8 @@ _BY_ITSELF = {
     Visibility.PUBLIC: "Everyone may read it, because it is public.",
 }
 _BY_WORKSPACE = {
-    Visibility.PRIVATE: "Members of the workspace may read it, because run and workspace are "
-    "private.",
+    Visibility.PRIVATE: "Only members of the workspace may read it, because the run and its "
+    "workspace are private.",
     Visibility.UNLISTED: "Everyone who has the link of the workspace may read it, because the "
     "workspace is unlisted.",
     Visibility.PUBLIC: "Everyone may read it, because the workspace is public.",

@@ -238,7 +238,7 @@ def test_the_page_of_a_server_or_workload_gives_its_own_throughput(client, scene
     make_run(workspace, fast, CellSpec("slow", rates=(30.0,)))
     slow = Server.objects.get(workspace=workspace, name="slow")
     html = html_of(client.get(f"/w/own-lab/servers/{slow.pk}"))
-    assert "Throughput: of <bdi>slow</bdi> at its best load point in each run." in html
+    assert "Best throughput is that of <bdi>slow</bdi> in each run." in html
     assert 'value="30.0" data-format="rate"' in html
     assert 'value="900.0"' not in html
     plain = Workload.objects.get(workspace=workspace, name="plain")

@@ -154,7 +154,7 @@ def test_only_an_unlisted_run_is_kept_out_of_search_engines(scene, stranger):
 
 def test_a_run_is_shared_from_its_page(owner, scene, stranger):
     path = f"/r/{scene.run.pk}"
-    assert "because run and workspace are private." in html_of(owner.get(path))
+    assert "because the run and its workspace are private." in html_of(owner.get(path))
     page = html_of(owner.post(f"{path}/share", {"visibility": "unlisted"}, follow=True))
     assert "Everyone who has its link may read it, because it is unlisted." in page
     link = SharedRun.objects.get(run=scene.run).link
@@ -174,7 +174,7 @@ def test_a_revoked_link_leaves_the_run_to_its_workspace(owner, scene, stranger):
     assert "Revoke link</button>" in html_of(owner.get(path))
     page = html_of(owner.post(f"{path}/share/revoke", follow=True))
     assert "The link was revoked." in page
-    assert "because run and workspace are private." in page
+    assert "because the run and its workspace are private." in page
     assert "Revoke link</button>" not in page
     assert stranger.get(f"/shared/runs/{link}").status_code == 404
     assert not SharedRun.objects.exists()
@@ -210,7 +210,8 @@ def test_the_api_says_who_reads_it_and_changes_it(owner, scene, stranger):
     assert owner.get(path).json() == {
         "visibility": "private",
         "effective_visibility": "private",
-        "why": "Members of the workspace may read it, because run and workspace are private.",
+        "why": "Only members of the workspace may read it, because the run and its workspace are "
+        "private.",
         "url": None,
     }
     Workspace.objects.filter(pk=scene.own.workspace.pk).update(is_public=True)

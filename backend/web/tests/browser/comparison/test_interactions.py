@@ -167,7 +167,7 @@ def test_a_view_is_saved_as_it_is_drawn_and_opened_by_its_name(page, live_server
     expect(page).to_have_url(re.compile("hidden="))
     page.locator("summary", has_text="Saved views").click()
     page.get_by_label("Name of this view").fill("Without envoy")
-    page.get_by_label("Open it from Compare in the menu").check()
+    page.get_by_label("Make it the default: Compare in the menu opens it").check()
     page.get_by_role("button", name="Save view").click()
     page.wait_for_url("**/compare?*hidden=*")
     answered(page)
