@@ -30,7 +30,7 @@ class Trust(Record, frozen=True, kw_only=True):
     ]
     reasons: Annotated[
         Sequence[TrustReason],
-        Meta(description="The most harmful first; pages show the first three at once"),
+        Meta(description="The most serious first; pages show the first three at once"),
     ]
     more: Annotated[int, Meta(description="How many reasons are not listed")] = 0
 

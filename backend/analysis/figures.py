@@ -84,14 +84,14 @@ class Point(Record, frozen=True, kw_only=True):
     cell: str
     cells: Sequence[str] = ()
     trials: int
-    overload: Annotated[bool | None, Meta(description="Whether the offered rate was not reached")]
+    overload: Annotated[bool | None, Meta(description="True if the offered rate was not reached")]
     metrics: Annotated[
         dict[str, Measure | None],
-        Meta(description="Throughput, p50, p99, error_rate and the asked metric, by their ids"),
+        Meta(description="Throughput, p50, p99, error_rate and the metric of the query, by id"),
     ]
     errors: Annotated[
         dict[str, Number | None] | None,
-        Meta(description="Shares of the attempts by class; null where the load tool does not tell"),
+        Meta(description="Shares of the attempts by class; null if the load tool gives none"),
     ] = None
     checks: Sequence[str]
     runs: Annotated[
@@ -113,7 +113,7 @@ class Series(Record, frozen=True, kw_only=True):
     workload_slug: str | None = None
     tool: str | None
     loop: str | UnsetType = UNSET
-    load: Annotated[str | None, Meta(description="The load where it is not on the x axis")] = None
+    load: Annotated[str | None, Meta(description="The load, if it is not on the x axis")] = None
     host: str | None
     host_slug: str | None = None
     facet: str | None = None
@@ -125,10 +125,12 @@ class Outcome(Record, frozen=True, kw_only=True):
     """Whether the series may be compared at all."""
 
     status: Status
-    differing: Annotated[Sequence[str], Meta(description="Ids of what differs")]
-    reasons: Annotated[Sequence[str], Meta(description="Sentences, the gravest first")]
-    intent: Annotated[str | None, Meta(description="The one thing that differs")] = None
-    confounded: Annotated[Sequence[str], Meta(description="What differs together")] = ()
+    differing: Annotated[Sequence[str], Meta(description="Ids of the properties that differ")]
+    reasons: Annotated[Sequence[str], Meta(description="Sentences, the most serious first")]
+    intent: Annotated[str | None, Meta(description="The only property that differs")] = None
+    confounded: Annotated[
+        Sequence[str], Meta(description="The properties that differ together")
+    ] = ()
     overridden: Annotated[bool | UnsetType, Meta(description="Ranked although not comparable")] = (
         UNSET
     )
@@ -181,7 +183,8 @@ class Ranking(Record, frozen=True, kw_only=True):
     rows: Sequence[RankRow]
     # Left out where all series are compared, so that what was frozen keeps its bytes.
     beyond: Annotated[
-        Sequence[RankRow] | UnsetType, Meta(description="Series that are too many to be compared")
+        Sequence[RankRow] | UnsetType,
+        Meta(description="Series beyond the largest number that is compared"),
     ] = UNSET
 
 
@@ -208,7 +211,8 @@ class FiredCheck(Record, frozen=True, kw_only=True):
     cells: Sequence[str] = ()
     trials: Sequence[str] = ()
     runs: Annotated[
-        Sequence[str] | UnsetType, Meta(description="Of an error: the ids of its runs, at most 100")
+        Sequence[str] | UnsetType,
+        Meta(description="For an error: the ids of its runs, at most 100"),
     ] = UNSET
     dismissed: Annotated[Sequence[Dismissed], Meta(description="A member dismissed it")] = ()
 
@@ -227,7 +231,7 @@ class SourceRun(Record, frozen=True, kw_only=True):
     ] = UNSET
     trials: int
     # Left out for a run that has ended, so that what was frozen keeps its bytes.
-    open: Annotated[bool | UnsetType, Meta(description="Its trials still come")] = UNSET
+    open: Annotated[bool | UnsetType, Meta(description="Whether more trials will arrive")] = UNSET
 
 
 class Panel(Record, frozen=True, kw_only=True):
@@ -272,8 +276,10 @@ class CapacityRow(Record, frozen=True, kw_only=True):
     series: str
     x: Annotated[Number | None, Meta(description="The highest measured load under the limit")]
     throughput: Number | None
-    low: Annotated[Number | None, Meta(description="The highest load that is surely under it")]
-    high: Annotated[Number | None, Meta(description="The highest load that may be under it")]
+    low: Annotated[
+        Number | None, Meta(description="The highest load that is certainly under the limit")
+    ]
+    high: Annotated[Number | None, Meta(description="The highest load that may be under the limit")]
     why: str | None
 
 
@@ -298,7 +304,7 @@ class Ratios(Record, frozen=True, kw_only=True):
     rows: Sequence[str]
     columns: Sequence[str]
     loads: Annotated[
-        Sequence[Place], Meta(description="The place that each column is compared at")
+        Sequence[Place], Meta(description="The place at which each column is compared")
     ] = ()
     cells: Sequence[Sequence[Ratio | None]]
     means: Annotated[
@@ -306,7 +312,8 @@ class Ratios(Record, frozen=True, kw_only=True):
     ] = ()
     means_over: Annotated[Sequence[str], Meta(description="The columns of the means")] = ()
     means_text: Annotated[
-        str | UnsetType, Meta(description="Over which columns the means are, or why there are none")
+        str | UnsetType,
+        Meta(description="Which columns the means cover, or why there are no means"),
     ] = UNSET
     outcome: Annotated[
         Outcome | UnsetType, Meta(description="Whether the series of each workload may be compared")
@@ -382,7 +389,7 @@ class Figures(Record, frozen=True, kw_only=True):
     truncated: Annotated[str | None, Meta(description="What is left out, as a sentence")] = None
     # Left out where all was read, so that what was frozen keeps its bytes.
     not_read: Annotated[
-        Sequence[NotRead] | UnsetType, Meta(description="Trials that are in no figure")
+        Sequence[NotRead] | UnsetType, Meta(description="Trials that no figure counts")
     ] = UNSET
 
 

@@ -20,7 +20,7 @@ from backend.fleet.roster import NAMED_HOSTS, RosterRow, roster
 class AgentRowSerializer(serializers.Serializer[RosterRow]):
     """An agent: a token on a host that sent a heartbeat."""
 
-    name = serializers.CharField(source="token.name", help_text="Of its token")
+    name = serializers.CharField(source="token.name", help_text="The name of its token")
     token = serializers.UUIDField(source="token.pk", help_text="The id of the token, for revoking")
     author = serializers.CharField(source="token.user.username", default=None, allow_null=True)
     expires_at = serializers.DateTimeField(source="token.expires_at", allow_null=True)
@@ -32,7 +32,7 @@ class AgentRowSerializer(serializers.Serializer[RosterRow]):
     state = serializers.ChoiceField(
         [*Progress.State.values, "silent"],
         allow_null=True,
-        help_text="Of its newest run; silent: a heartbeat is overdue",
+        help_text="The state of its newest run; silent: a heartbeat is overdue",
     )
     shared_with = serializers.ListField(
         child=serializers.CharField(),

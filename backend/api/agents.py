@@ -38,7 +38,7 @@ class MeSerializer(serializers.Serializer[Any]):
     """Who asks, and what time it is here."""
 
     kind = serializers.ChoiceField(["token", "user"])
-    name = serializers.CharField(help_text="Of the token or the user")
+    name = serializers.CharField(help_text="The name of the token or user")
     scopes = serializers.ListField(child=serializers.CharField(), help_text="Empty for a user")
     expires_at = serializers.DateTimeField(allow_null=True, help_text="Null for a user")
     workspaces = WorkspaceSerializer(many=True)
@@ -97,7 +97,7 @@ class LastSerializer(OpenSerializer):
 class ReportSerializer(OpenSerializer):
     """How far the run of the agent is."""
 
-    id = serializers.UUIDField(help_text="The run's: the id its upload will have")
+    id = serializers.UUIDField(help_text="The id of the run, and of its upload later")
     state = serializers.ChoiceField(Progress.State.choices)
     trials_planned = serializers.IntegerField(
         min_value=0, max_value=1_000_000, allow_null=True, default=None
@@ -112,7 +112,7 @@ class ReportSerializer(OpenSerializer):
         min_value=0,
         max_value=7 * DAY_S,
         default=0.0,
-        help_text="The agent sends nothing for this time, because it measures a trial",
+        help_text="For how long the agent will send nothing, because it measures a trial",
     )
 
 
@@ -130,7 +130,7 @@ class Heartbeat(APIView):
     @operation("heartbeat", (401, 403, 415), body=HeartbeatSerializer, answer=MeSerializer)
     def post(self, request: Request) -> dict[str, Any]:
         """Report that an agent is alive and how far its run is. The answer is that of /me."""
-        token = agents_token(request, to="say how a run goes")
+        token = agents_token(request, to="report the progress of a run")
         _record(token, validated(HeartbeatSerializer, request))
         return _me(token)
 
@@ -156,15 +156,15 @@ class ProgressSerializer(serializers.Serializer[progress.RunProgress]):
     run = serializers.UUIDField()
     state = serializers.ChoiceField(
         [*Progress.State.values, "silent"],
-        help_text="silent: the run did not end, and a heartbeat of its agent is overdue",
+        help_text="silent: the run has not ended, and a heartbeat of its agent is overdue",
     )
-    trials_recorded = serializers.IntegerField(help_text="Trials that are recorded here")
-    trials_done = serializers.IntegerField(allow_null=True, help_text="As the agent counts")
+    trials_recorded = serializers.IntegerField(help_text="Trials that the service has recorded")
+    trials_done = serializers.IntegerField(allow_null=True, help_text="As counted by the agent")
     trials_planned = serializers.IntegerField(allow_null=True)
     current = CurrentSerializer(allow_null=True)
     last = LastSerializer(allow_null=True)
     seconds_left = serializers.FloatField(
-        allow_null=True, help_text="As the agent estimated at its last heartbeat"
+        allow_null=True, help_text="As estimated by the agent at its last heartbeat"
     )
     heard_at = serializers.DateTimeField(allow_null=True)
 

@@ -45,7 +45,7 @@ class RuleEditSerializer(StrictSerializer):
         required=False,
         min_length=1,
         max_length=len(METRICS),
-        help_text="Of a regression",
+        help_text="For a regression: the metrics to watch",
     )
     threshold = serializers.FloatField(
         required=False,
@@ -68,13 +68,13 @@ class RuleSerializer(serializers.ModelSerializer[AlertRule]):
     workspace = serializers.CharField(source="workspace.slug")
     author = serializers.CharField(source="author.username", default=None, allow_null=True)
     view = serializers.UUIDField(
-        source="view_id", allow_null=True, help_text="Null: not used, or deleted since"
+        source="view_id",
+        allow_null=True,
+        help_text="Null if the rule uses no view, or the view was deleted",
     )
     metrics = serializers.ListField(child=serializers.CharField())
     threshold = serializers.FloatField(allow_null=True)
-    problem = serializers.CharField(
-        help_text="Why it could not be evaluated the last time; empty: it could"
-    )
+    problem = serializers.CharField(help_text="Why the last evaluation failed; empty if it did not")
 
     class Meta:
         model = AlertRule

@@ -63,13 +63,15 @@ class AlertSerializer(serializers.Serializer[Any]):
     rule = AlertRuleNameSerializer()
     state = serializers.ChoiceField(AlertState.choices)
     text = serializers.CharField(help_text="A sentence with the figures")
-    range = serializers.CharField(allow_null=True, help_text="The commits or runs it lies between")
+    range = serializers.CharField(
+        allow_null=True, help_text="The commits or runs between which it began"
+    )
     commits = AlertCommitsSerializer()
     runs = AlertRunsSerializer()
     figures = serializers.DictField(help_text="The figures behind the sentence; null is unknown")
     seen_at = serializers.DateTimeField(help_text="When it was first seen")
     confirmed_at = serializers.DateTimeField(
-        allow_null=True, help_text="When a second run showed it too; before, nobody is told"
+        allow_null=True, help_text="When a second run showed it too; until then, nobody is notified"
     )
     ended_at = serializers.DateTimeField(allow_null=True)
     url = serializers.CharField()
@@ -106,7 +108,7 @@ class AlertList(APIView):
         AlertSerializer,
         ONLY_WORKSPACE,
         OpenApiParameter(
-            "state", str, enum=SHOWN, default="all", description="open: all that did not end"
+            "state", str, enum=SHOWN, default="all", description="open: all that have not ended"
         ),
     )
     def get(self, request: Request) -> Page[Any]:

@@ -17,10 +17,10 @@ from backend.runs.cursors import Page
 class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
     """One act. Null: the service itself, or unknown."""
 
-    actor = serializers.CharField(source="actor_name", help_text="A user; empty: the service")
-    token = serializers.CharField(source="token_name", help_text="Empty: a session, no token")
-    subject = serializers.CharField(help_text="The name or id of what was acted on, of that day")
-    detail = serializers.DictField(help_text="{was, is} where something changed")
+    actor = serializers.CharField(source="actor_name", help_text="The user; empty for the service")
+    token = serializers.CharField(source="token_name", help_text="Empty if a session was used")
+    subject = serializers.CharField(help_text="The name or id that the subject had on that day")
+    detail = serializers.DictField(help_text="{was, is} if something changed")
 
     class Meta:
         model = AuditEvent

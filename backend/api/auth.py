@@ -64,7 +64,7 @@ def _find(clear: str, request: Request) -> Token:
     except tokens.TokenRefused:
         # Only a wrong token asks the cache: wrong tokens of others never delay a right one.
         if wait := throttle.seconds_until_token(address):
-            reason = "From your address too many tokens were wrong within an hour."
+            reason = "Too many wrong tokens came from your address within an hour."
             raise TooMany(reason, wait_s=wait) from None
         throttle.count_failed_token(address)
         raise

@@ -45,7 +45,7 @@ class NewChannelSerializer(StrictSerializer):
         required=False,
         min_length=1,
         max_length=len(Topic),
-        help_text="Left out: alerts",
+        help_text="Default: alerts",
     )
     workspace = workspace_field()
 
@@ -56,7 +56,7 @@ class ChannelSerializer(serializers.ModelSerializer[Channel]):
     workspace = serializers.CharField(source="workspace.slug")
     author = serializers.CharField(source="author.username", default=None, allow_null=True)
     address = serializers.SerializerMethodField(
-        help_text="Of an address on the web, its host only; null for a token without admin"
+        help_text="For a web address, only its host; null for a token without the scope admin"
     )
     topics = serializers.ListField(child=serializers.ChoiceField(Topic.choices))
 
@@ -79,9 +79,10 @@ class AttemptSerializer(serializers.Serializer[Any]):
 
     at = serializers.DateTimeField()
     status = serializers.IntegerField(
-        allow_null=True, help_text="Of the receiver's answer; null without one"
+        allow_null=True,
+        help_text="The HTTP status of the receiver's answer; null without an answer",
     )
-    reason = serializers.CharField(allow_blank=True, help_text="Why it failed; empty: it did not")
+    reason = serializers.CharField(allow_blank=True, help_text="Why it failed; empty if it did not")
     seconds = serializers.FloatField()
 
 

@@ -34,15 +34,19 @@ def _filter(field: Field) -> OpenApiParameter:
 
 QUERY = [
     *(_filter(FIELDS[name]) for name in FILTERS),
-    _parameter("series", "What makes a series; else everything that is not on the axis", many=True),
+    _parameter(
+        "series", "What makes a series; default: everything that is not on the axis", many=True
+    ),
     _parameter("workspace", "Only this workspace, by its slug"),
     _parameter("since", "Only runs from this day on", type=OpenApiTypes.DATE),
     _parameter("until", "Only runs up to and on this day", type=OpenApiTypes.DATE),
     _parameter("metric", "What is ranked", enum=list(METRICS), default="throughput"),
     _parameter("x", "What lies on the x axis", enum=AXES, default="connections"),
     _parameter("facet", "What divides the chart into panels", enum=GROUPING),
-    _parameter("at", "Where on the axis is ranked; else the last place most series share"),
-    _parameter("baseline", "Id of the series the ratios are against"),
+    _parameter(
+        "at", "The place on the axis to rank at; default: the last place that most series share"
+    ),
+    _parameter("baseline", "Id of the series that ratios are relative to"),
     _parameter("limit", "The p99, in µs, that the highest load must stay under", type=float),
     _parameter("override", "1: rank although not comparable", enum=["0", "1"], default="0"),
     _parameter("view", "Which chart the page draws large", enum=VIEWS, default="sweep"),

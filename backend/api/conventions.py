@@ -25,15 +25,19 @@ _KEY = {
     "in": "header",
     "name": KEY_HEADER,
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": "^[!-~]+$"},
-    "description": "A text for this one creation: sent again within 24 hours, it creates nothing "
-    "and gets the first answer",
+    "description": (
+        "A text of your choice for this creation. A request with the same text within 24 hours "
+        "creates nothing and gets the first answer"
+    ),
 }
 _IF_MATCH = {
     "in": "header",
     "name": CONDITION_HEADER,
     "schema": {"type": "string"},
-    "description": "The ETag of the whole answer as it was read: 412 without a change if it has "
-    "another one now",
+    "description": (
+        "The ETag of the whole answer as you read it. If the ETag is another now, the answer is "
+        "412 and nothing changes"
+    ),
 }
 _ETAG = {"ETag": {"schema": {"type": "string"}, "description": "Names the bytes of the answer"}}
 

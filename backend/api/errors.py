@@ -172,7 +172,7 @@ def cut_off() -> Problem:
     return Problem(
         400,
         "Cut off",
-        "The connection ended before the whole body came.",
+        "The connection ended before the whole body arrived.",
         hint="Nothing was stored; send it again.",
     )
 
@@ -206,5 +206,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
         500,
         "Server error",
         "The service failed on this request; it was logged.",
-        hint="Try again; no part of it was stored. If it stays, report the time and the address.",
+        hint="Try again; no part of it was stored. If it happens again, report the time and the "
+        "address.",
     )

@@ -10,7 +10,7 @@ NAME = "expand"
 
 def expand_parameter(*parts: str, note: str = "") -> OpenApiParameter:
     """The parameter of an operation whose answer can have these parts."""
-    text = f"Heavy parts that the answer shall have, separated by commas: {', '.join(parts)}"
+    text = f"Large parts to include in the answer, separated by commas: {', '.join(parts)}"
     return OpenApiParameter(NAME, str, description=f"{text} ({note})" if note else text)
 
 

@@ -33,7 +33,7 @@ class Explore(APIView):
         OpenApiParameter(
             "q",
             {"type": "string", "maxLength": MAX_QUERY},
-            description="Words that the title has, all of them",
+            description="Words that the title must contain, all of them",
         ),
         problems=(),
     )

@@ -47,7 +47,7 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
     expires_at = serializers.DateTimeField(allow_null=True, help_text="When it is removed")
     reason = serializers.CharField(help_text="Why it failed, or why the last attempt did")
     retry_at = serializers.DateTimeField(
-        allow_null=True, help_text="When the next attempt begins, where the last one failed"
+        allow_null=True, help_text="When the next attempt begins, if the last one failed"
     )
     file_url = serializers.SerializerMethodField(help_text="The archive; empty until it is done")
 

@@ -34,8 +34,8 @@ PARAMETERS = [
         str,
         required=True,
         many=True,
-        description=f"What it is held against: {_FORMS}. Of a label, the newest 30 runs "
-        "before the candidate",
+        description=f"What it is compared with: {_FORMS}. For a label, the newest 30 runs before "
+        "the candidate",
     ),
     OpenApiParameter(
         FIELD,

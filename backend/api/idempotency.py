@@ -76,9 +76,9 @@ class RefuseUnusedKey(BasePermission):
         if request.method == "POST" and is_unused and HEADER in request.headers:
             raise Problem(
                 400,
-                "Idempotency key not taken",
-                f"{HEADER}: POST {request.path} does not take this header, so sending the request "
-                "again could create something twice. Nothing was changed.",
+                "Idempotency key not accepted",
+                f"{HEADER}: POST {request.path} does not accept this header, so sending the "
+                "request again could create something twice. Nothing was changed.",
                 hint=getattr(view, "hint_instead_of_key", HINT),
                 field=HEADER,
             )
@@ -111,7 +111,7 @@ def _again(row: CreationKey, digest: bytes) -> Response:
         raise Problem(
             409,
             "Key used before",
-            f"{HEADER} {row.key!r} came with another request before.",
+            f"{HEADER} {row.key!r} was used for another request.",
             hint="Make a new key for a new creation. Nothing was changed.",
         )
     answer = Response(orjson.loads(bytes(row.answer)), status=row.status)

@@ -30,7 +30,7 @@ class NewInvitationSerializer(StrictSerializer):
         default="",
         allow_blank=True,
         max_length=MAX_EMAIL,
-        help_text="Where the link is sent, if the service sends mail; left out: nowhere",
+        help_text="The e-mail address to send the link to, if the service sends mail; optional",
     )
     workspace = workspace_field()
 
@@ -41,7 +41,7 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
     workspace = serializers.CharField(source="workspace.slug")
     role = serializers.ChoiceField(Role.choices)
     author = serializers.CharField(source="made_by.username")
-    email = serializers.CharField(help_text="Empty: the link is handed over by other means")
+    email = serializers.CharField(help_text="Empty if the link is handed over by other means")
 
     class Meta:
         model = Invitation

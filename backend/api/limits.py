@@ -20,8 +20,8 @@ class LimitSerializer(serializers.Serializer[Limit]):
     name = serializers.CharField()
     value = serializers.IntegerField()
     unit = serializers.CharField()
-    bounds = serializers.CharField(help_text="What the limit bounds")
-    status = serializers.IntegerField(help_text="HTTP status of the answer to more")
+    bounds = serializers.CharField(help_text="What is limited")
+    status = serializers.IntegerField(help_text="HTTP status of the answer beyond the limit")
 
 
 class StoredBytesSerializer(serializers.Serializer[Any]):
@@ -29,7 +29,7 @@ class StoredBytesSerializer(serializers.Serializer[Any]):
 
     workspace = serializers.CharField(help_text="Slug")
     stored_bytes = serializers.IntegerField(
-        help_text="Of raw files, envelopes, observations and snapshots"
+        help_text="Bytes of raw files, envelopes, observations and snapshots"
     )
     max_bytes = serializers.IntegerField(help_text="The limit of this workspace")
 
@@ -39,7 +39,7 @@ class LimitListSerializer(serializers.Serializer[Any]):
 
     limits = LimitSerializer(many=True)
     workspaces = StoredBytesSerializer(
-        many=True, help_text="Those that the token or session may read"
+        many=True, help_text="The workspaces that the token or session may read"
     )
 
 

@@ -19,7 +19,7 @@ from backend.runs.cursors import Page
 class MemberSerializer(serializers.ModelSerializer[Membership]):
     """A person in a workspace."""
 
-    id = serializers.UUIDField(source="user_id", help_text="Of the person")
+    id = serializers.UUIDField(source="user_id", help_text="The id of the person")
     workspace = serializers.CharField(source="workspace.slug")
     name = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(Role.choices)

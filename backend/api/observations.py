@@ -67,10 +67,12 @@ class HostField(serializers.JSONField):
 class ObservationSerializer(OpenSerializer):
     """What an agent on the server host saw in some time."""
 
-    id = serializers.UUIDField(help_text="Made by the agent; sent again it is the same")
-    host = HostField(help_text="As a host of an envelope")
+    id = serializers.UUIDField(
+        help_text="Made by the agent; an id that is sent again creates nothing"
+    )
+    host = HostField(help_text="Like a host of an envelope")
     uncertainty_s = serializers.FloatField(
-        min_value=0, max_value=3600, help_text="To how much the times are known"
+        min_value=0, max_value=3600, help_text="Uncertainty of the times, ±"
     )
     samples = serializers.ListField(child=SampleSerializer(), max_length=MAX_SAMPLES)
 
@@ -92,7 +94,7 @@ class Observations(APIView):
         "observation_create",
         (401, 403, 404, 409, 415, 507),
         body=ObservationSerializer,
-        answer=OpenApiResponse(KeptSerializer, "Kept, and given to the trials it lies in"),
+        answer=OpenApiResponse(KeptSerializer, "Kept, and added to the trials that it covers"),
         status=201,
     )
     def post(self, request: Request, run_id: UUID) -> Observation:

@@ -22,14 +22,14 @@ LIMITS = range(1, 201)
 LIMIT = OpenApiParameter(
     "limit",
     {"type": "integer", "minimum": LIMITS.start, "maximum": LIMITS.stop - 1},
-    description="Entries of a page",
+    description="Entries per page",
     default=DEFAULT_LIMIT,
 )
-AFTER = OpenApiParameter("after", str, description="As given by next")
+AFTER = OpenApiParameter("after", str, description="The cursor that next gave")
 PAGING = [LIMIT, AFTER, FIELDS]
 # Of a list of one workspace, and of a list over all workspaces that one may read.
 WORKSPACE = OpenApiParameter(
-    "workspace", str, description="The slug of the workspace; a token has its own"
+    "workspace", str, description="The slug of the workspace; not needed with a token"
 )
 ONLY_WORKSPACE = OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
 Row = TypeVar("Row", bound=Model)

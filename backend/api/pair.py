@@ -23,7 +23,10 @@ class ComparePair(APIView):
                 "a", OpenApiTypes.UUID, required=True, description="The id of a run or a server"
             ),
             OpenApiParameter(
-                "b", OpenApiTypes.UUID, required=True, description="Of the same kind as a"
+                "b",
+                OpenApiTypes.UUID,
+                required=True,
+                description="The id of another run or server, of the same kind as a",
             ),
         ],
     )

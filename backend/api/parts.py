@@ -48,7 +48,9 @@ class PartSerializer(serializers.Serializer[Part]):
 class PartListSerializer(serializers.Serializer[Any]):
     """What is there of an upload."""
 
-    received = serializers.BooleanField(help_text="The whole upload is: its parts are done with")
+    received = serializers.BooleanField(
+        help_text="The whole upload was received: its parts are no longer needed"
+    )
     parts = PartSerializer(many=True)
 
 
@@ -99,7 +101,7 @@ class PartDetail(APIView):
                 hint="Number the parts of an artefact from 0.",
             )
         if _is_received(sender, upload_id):
-            raise PartConflict(f"The upload {upload_id} is received already. Nothing was changed.")
+            raise PartConflict(f"The upload {upload_id} was already received. Nothing was changed.")
         place = Place(sender.workspace_id, upload_id, artefact, number)
         part, is_new = receive_part(place, _chunks(request), sha256=digest, size_bytes=size)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
@@ -132,7 +134,7 @@ def _size(request: Request) -> int:
             411,
             "Length required",
             "The request does not say how many bytes its body has.",
-            hint="Send Content-Length; a part is not sent in chunks.",
+            hint="Send Content-Length; a part cannot be sent in chunks.",
         )
     size = int(length)
     if not size:

@@ -34,7 +34,9 @@ class PointTrialSerializer(serializers.Serializer[Trial]):
 
     id = serializers.UUIDField()
     run = serializers.UUIDField(source="run_id")
-    started_at = serializers.SerializerMethodField(help_text="Of the trial, else of its run")
+    started_at = serializers.SerializerMethodField(
+        help_text="When the trial started, or if that is unknown, its run"
+    )
     throughput = serializers.FloatField(source="throughput_rps", allow_null=True)
     p99_us = serializers.SerializerMethodField()
     error_rate = serializers.FloatField(allow_null=True)

@@ -55,7 +55,7 @@ class WithdrawSerializer(StrictSerializer):
 class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     """A saved comparison with its link. The snapshot of a frozen result set never changes."""
 
-    id = serializers.UUIDField(source="link", help_text="Another one after the link was revoked")
+    id = serializers.UUIDField(source="link", help_text="Changes when the link is revoked")
     workspace = serializers.CharField(source="workspace.slug")
     kind = serializers.ChoiceField(Kind.choices)
     state = serializers.ChoiceField(State.choices)
@@ -63,11 +63,13 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     superseded_by = serializers.SerializerMethodField(
         help_text="The page of the newer result set, where the reader may see it"
     )
-    sha256 = serializers.SerializerMethodField(help_text="Of the bytes at json_url; null when live")
+    sha256 = serializers.SerializerMethodField(
+        help_text="SHA-256 of the bytes at json_url; null when live"
+    )
     readers = serializers.SerializerMethodField(help_text="Who may read it now, and why")
     newer_runs = serializers.SerializerMethodField(
-        help_text="Runs since then that the question shows as well; null where it is not known, and"
-        " of a frozen one for those who may not read the runs of its workspace"
+        help_text="Newer runs that the query also selects. Null if unknown, and for readers of a "
+        "frozen result set who may not read the runs of its workspace"
     )
     withdrawn_reason = serializers.SerializerMethodField()
     url = serializers.CharField(source="path", read_only=True, help_text="The page")
@@ -76,7 +78,7 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     png_url = serializers.SerializerMethodField(help_text="The chart as an image")
     badge_url = serializers.SerializerMethodField(help_text="An SVG for a README")
     embed_url = serializers.SerializerMethodField(
-        help_text="To be framed by other pages; null while it is private"
+        help_text="For embedding in other pages; null while it is private"
     )
 
     class Meta:

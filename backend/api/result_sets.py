@@ -120,7 +120,7 @@ def _gone(result_set: ResultSet) -> Problem:
         410,
         "Gone",
         reason,
-        hint="A copy of its JSON is what was here if it has this sha256.",
+        hint="A copy of its JSON is genuine if it has this sha256.",
         since=instant(since),
         sha256=result_set.sha256 or None,
     )

@@ -26,10 +26,10 @@ class ArtefactSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
     removed_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When the workspace's setting had its bytes removed; null: they are there",
+        help_text="When the workspace's setting removed its bytes; null if they are still there",
     )
     kept_days = serializers.IntegerField(
-        allow_null=True, help_text="For how many days its bytes were kept, where they were removed"
+        allow_null=True, help_text="For how many days its bytes were kept, if they were removed"
     )
 
 
@@ -73,7 +73,9 @@ class TrialSerializer(serializers.Serializer[Any]):
     exit_code = serializers.IntegerField(allow_null=True)
     incomplete = serializers.BooleanField()
     error = serializers.CharField()
-    server_tail = serializers.CharField(help_text="What the server printed last, of a failed trial")
+    server_tail = serializers.CharField(
+        help_text="For a failed trial: what the server printed last"
+    )
     artefacts = ArtefactSerializer(many=True)
 
 
@@ -154,22 +156,25 @@ class RunSerializer(serializers.Serializer[Any]):
         help_text="How many results of its upload could not be read, then why; empty: none",
     )
     interrupted = serializers.BooleanField()
-    open = serializers.BooleanField(help_text="Its trials still come")
+    open = serializers.BooleanField(help_text="Whether more trials will arrive")
     trials_planned = serializers.IntegerField(allow_null=True, help_text="Warm-ups included")
     same_host = serializers.BooleanField(allow_null=True)
     labels = serializers.DictField()
     notes = serializers.CharField()
     plan = serializers.CharField()
     plan_sha256 = serializers.CharField()
-    agent = serializers.DictField(help_text="name, version, hostname; empty where none was said")
-    session = serializers.DictField(help_text="name and parts of several agents; empty else")
-    seed = serializers.IntegerField(allow_null=True, help_text="Of the order of the trials")
+    agent = serializers.DictField(help_text="name, version, hostname; empty if unknown")
+    session = serializers.DictField(help_text="name and parts, for several agents; otherwise empty")
+    seed = serializers.IntegerField(
+        allow_null=True, help_text="The seed of the order of the trials"
+    )
     stopped = serializers.CharField(help_text="The rule of the plan that ended it early, or empty")
     events = serializers.ListField(
-        child=serializers.DictField(), help_text="at, kind and text of what happened beside trials"
+        child=serializers.DictField(), help_text="at, kind and text of what else happened"
     )
     max_rates = serializers.ListField(
-        child=serializers.DictField(), help_text="server, workload, rate_rps, confirmed of searches"
+        child=serializers.DictField(),
+        help_text="For each search: server, workload, rate_rps, confirmed",
     )
     server_tails = serializers.DictField(help_text="What each server printed last, by its name")
     hosts = serializers.ListField(child=serializers.DictField())

@@ -75,15 +75,15 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
     recorded_at = serializers.DateTimeField()
     state = serializers.ChoiceField(STATES, help_text=STATE_HELP)
     interrupted = serializers.BooleanField()
-    open = serializers.BooleanField(source="is_open", help_text="Its trials still come")
+    open = serializers.BooleanField(source="is_open", help_text="Whether more trials will arrive")
     labels = serializers.DictField()
     trials = serializers.IntegerField(help_text="Warm-ups included")
     warmups = serializers.IntegerField()
     failed_trials = serializers.IntegerField()
     throughput_rps = serializers.FloatField(
         allow_null=True,
-        help_text="The centre of the best load point, as in a comparison; in a list for a server, "
-        "workload or tool, of theirs",
+        help_text="The centre of the best load point, as in a comparison. In a list for a server, "
+        "workload or tool: of its best load point",
     )
     servers = serializers.ListField(child=serializers.CharField())
     workloads = serializers.ListField(child=serializers.CharField())
@@ -152,14 +152,20 @@ class RunList(APIView):
             OpenApiParameter("host", str, description="The name of a host, or its id"),
             OpenApiParameter("workload", str, description="The name of a workload"),
             OpenApiParameter("tool", str, description="The name of a load tool"),
-            OpenApiParameter("state", str, enum=STATES, description=f"Only this. {STATE_HELP}"),
+            OpenApiParameter(
+                "state", str, enum=STATES, description=f"Only runs in this state. {STATE_HELP}"
+            ),
             OpenApiParameter("since", date, description="The first day, inclusive"),
             OpenApiParameter("until", date, description="The last day, inclusive"),
             OpenApiParameter(
                 "sort", str, enum=SORTS, default="received", description="What orders the list"
             ),
             OpenApiParameter(
-                "direction", str, enum=DIRECTIONS, default="desc", description="Of the order"
+                "direction",
+                str,
+                enum=DIRECTIONS,
+                default="desc",
+                description="Ascending or descending",
             ),
             FIELDS,
             expand_parameter(TRIALS, note=EXPANDED),
@@ -214,7 +220,7 @@ class RunDetail(APIView):
     @operation("run_edit", (401, 404, 412), body=RunEditSerializer, answer=RunSerializer)
     @conditional
     def patch(self, request: Request, run_id: UUID) -> Response:
-        """Correct what came wrong or not at all. The upload and frozen result sets stay.
+        """Correct what is wrong or missing. The upload and frozen result sets stay.
 
         With `If-Match`, only a run that is as it was read is corrected; else the answer is 412 with
         what the fields have now and which corrections they got.
@@ -235,7 +241,10 @@ class RunDetail(APIView):
         "run_delete",
         parameters=[
             OpenApiParameter(
-                "permanently", bool, default=False, description="At once, and from the trash too"
+                "permanently",
+                bool,
+                default=False,
+                description="Delete for good at once, also from the trash",
             )
         ],
     )

@@ -33,7 +33,7 @@ class JoinSerializer(OpenSerializer):
         max_value=1_000_000,
         allow_null=True,
         default=None,
-        help_text="Null: the agent only joins",
+        help_text="Null if the agent only joins",
     )
 
 

@@ -49,7 +49,7 @@ class NewTokenSerializer(StrictSerializer):
     networks = serializers.ListField(
         child=serializers.CharField(max_length=60),
         default=list,
-        help_text="Networks (CIDR) that it is accepted from; none: from everywhere",
+        help_text="Networks (CIDR) that it is accepted from; empty: from everywhere",
     )
     workspace = workspace_field()
 

@@ -31,7 +31,7 @@ PARAMETERS = [
     OpenApiParameter(
         "limit",
         {"type": "integer", "minimum": 1, "maximum": MOST_TRIALS},
-        description="Trials of a part; a part has whole runs, and one run at least",
+        description="Trials per part; a part has whole runs, and at least one",
         default=DEFAULT_TRIALS,
     ),
     OpenApiParameter("after", str, description="As given by the header Loadsheet-Next"),

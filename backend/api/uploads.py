@@ -54,7 +54,8 @@ class UploadSerializer(serializers.Serializer[Upload]):
     id = serializers.UUIDField()
     state = serializers.ChoiceField(State.choices)
     reason = serializers.CharField(
-        help_text="Why it waits or failed; of a parsed upload, what could not be read. Or empty"
+        help_text="Why it waits or failed; for a parsed upload, what could not be read; "
+        "otherwise empty"
     )
     received_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -97,7 +98,9 @@ class UploadForm(serializers.Serializer[Any]):
         help_text="JSON list of the artefacts that came in parts: name, sha256, size_bytes, parts",
     )
     tool = serializers.CharField(required=False, help_text="The load tool, if you want it checked")
-    workspace = serializers.CharField(required=False, help_text="Slug; a token has its own")
+    workspace = serializers.CharField(
+        required=False, help_text="The slug of the workspace; not needed with a token"
+    )
 
 
 class UploadList(APIView):
@@ -120,7 +123,8 @@ class UploadList(APIView):
             "state",
             str,
             enum=LISTED_STATES,
-            description="Only this state. partial: parsed, but for what its reason names",
+            description="Only uploads in this state. partial: parsed, except for what its reason "
+            "names",
         ),
     )
     def get(self, request: Request) -> Page[Upload]:
@@ -240,7 +244,7 @@ class UploadPreview(APIView):
         _refuse_oversize(request)
         _sender(request)
         if wait := throttle.seconds_until_preview(viewer_name(request)):
-            reason = f"More than {settings.PREVIEWS_PER_MINUTE} within a minute."
+            reason = f"More than {settings.PREVIEWS_PER_MINUTE} previews within a minute."
             raise TooMany(reason, wait_s=wait)
         raw = _json_field(request, "envelope")
         envelope = Envelope() if raw is None else read_envelope(raw)
@@ -286,7 +290,7 @@ def _sender(request: Request) -> Sender:
         raise Problem(
             404,
             "Not found",
-            "There is no such workspace that you may upload to.",
+            "There is no such workspace, or you may not upload to it.",
             hint="Name one of your workspaces by its slug: -F workspace=…",
         )
     return Sender(workspace.pk, token_id=None, user_id=actor.pk)
@@ -377,6 +381,6 @@ def _tool(request: Request) -> str:
             400,
             "Unknown tool",
             f"The tool is {tool[:60]!r}, expected one of: {tools}.",
-            hint="Leave it out: the tool is told from the output.",
+            hint="Leave it out: Loadsheet recognises the tool from its output.",
         )
     return tool

@@ -26,9 +26,9 @@ class UsageSerializer(serializers.Serializer[Usage]):
     state = serializers.ChoiceField(
         ["ok", "warning", "full"], help_text="`warning` from 80% of the limit, `full` at the limit"
     )
-    beyond = serializers.CharField(help_text="What happens to more")
+    beyond = serializers.CharField(help_text="What happens beyond the limit")
     resets_at = serializers.DateTimeField(
-        allow_null=True, help_text="When the count begins anew; null where it does not"
+        allow_null=True, help_text="When the count starts again; null if it never does"
     )
 
 

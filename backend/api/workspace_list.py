@@ -27,7 +27,7 @@ class WorkspaceRowSerializer(serializers.Serializer[Workspace]):
     workspace = serializers.CharField(source="slug", help_text="Slug")
     name = serializers.CharField()
     role = serializers.ChoiceField(
-        Role.choices, allow_null=True, help_text="One's own; null for a token"
+        Role.choices, allow_null=True, help_text="Your role; null for a token"
     )
     is_public = serializers.BooleanField(help_text="Whether everyone may read its runs")
     url = serializers.SerializerMethodField(help_text="The front page")
@@ -45,7 +45,7 @@ class NewWorkspaceSerializer(StrictSerializer):
         default="",
         allow_blank=True,
         max_length=60,
-        help_text="The part of its address; left out: made from the name",
+        help_text="The part of its address; default: made from the name",
     )
 
 

@@ -97,7 +97,7 @@ class WorkspaceEditSerializer(StrictSerializer):
         help_text=_KEPT,
     )
     is_confirmed = serializers.BooleanField(
-        default=False, help_text="Needed where raw_kept_days removes raw output now"
+        default=False, help_text="Needed if raw_kept_days removes raw output now"
     )
 
 
@@ -118,7 +118,7 @@ class WorkspaceDetail(APIView):
         token, makes a workspace public or private again.
 
         Where fewer days remove raw output now, the answer is 409 and says how much, and nothing is
-        changed. Send it once more with `is_confirmed: true`.
+        changed. Send it again with `is_confirmed: true`.
         """
         actor = required_actor(request)
         workspace = managed_workspace(actor, slug)
@@ -136,7 +136,9 @@ class WorkspaceDetail(APIView):
         "workspace_delete",
         (401, 403, 404),
         parameters=[
-            OpenApiParameter("confirm", str, required=True, description="The slug, once more")
+            OpenApiParameter(
+                "confirm", str, required=True, description="The slug of the workspace, to confirm"
+            )
         ],
     )
     def delete(self, request: Request, slug: str) -> None:
@@ -171,7 +173,7 @@ def _not_owner() -> Problem:
     return Problem(
         403,
         "Not allowed",
-        "is_public: only an owner of the workspace may change it, and no token. Nothing was "
+        "is_public: only an owner of the workspace may change it, not a token. Nothing was "
         "changed.",
         hint="Sign in as an owner of the workspace, or leave out is_public.",
         field="is_public",
@@ -191,10 +193,10 @@ def _refuse_unconfirmed(workspace: Workspace, days: int | None) -> None:
         return
     raise Problem(
         409,
-        "Raw output would go",
+        "Raw output would be removed",
         f"{due.files} files of {due.uploads} uploads ({due.size_bytes:,} bytes) came more than "
         f"{days} days ago; they would be removed for good. Nothing was changed.",
-        hint="If they may go, send the request once more with is_confirmed: true.",
+        hint="To remove them, send the request again with is_confirmed: true.",
         field="raw_kept_days",
         **_members(due),
     )

@@ -19,7 +19,9 @@ Row = TypeVar("Row", bound=Model)
 def workspace_field() -> serializers.CharField:
     """The member of a request that names the workspace."""
     return serializers.CharField(
-        required=False, max_length=60, help_text="Slug; a token has its own"
+        required=False,
+        max_length=60,
+        help_text="The slug of the workspace; not needed with a token",
     )
 
 

@@ -247,7 +247,7 @@ SENTENCES = {
     "events": ITEMS,
     "command_words": ITEMS,
     "trial_artefacts": ITEMS,
-    "token_hosts": "This token is used on {} hosts already the limit.",
+    "token_hosts": "This token is already used on {} hosts the limit.",
 }
 
 

@@ -86,7 +86,7 @@ export async function getJson(url: string, signal?: AbortSignal): Promise<unknow
     throw new Problem(
       "The answer was not JSON.",
       response.status,
-      "Reload the page. If the error stays, report it.",
+      "Reload the page. If it happens again, report it.",
     );
   }
   return body;

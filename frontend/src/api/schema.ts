@@ -37,9 +37,9 @@ export interface components {
             /** @description The highest measured load under the limit */
             readonly x: number | null;
             readonly throughput: number | null;
-            /** @description The highest load that is surely under it */
+            /** @description The highest load that is certainly under the limit */
             readonly low: number | null;
-            /** @description The highest load that may be under it */
+            /** @description The highest load that may be under the limit */
             readonly high: number | null;
             readonly why: string | null;
         };
@@ -149,7 +149,7 @@ export interface components {
             readonly runs: readonly components["schemas"]["SourceRun"][];
             /** @description What is left out, as a sentence */
             readonly truncated?: string | null;
-            /** @description Trials that are in no figure */
+            /** @description Trials that no figure counts */
             readonly not_read?: readonly components["schemas"]["NotRead"][];
         };
         /** @description A check that fired, with the cells and trials it fired on (at most 100 of each). */
@@ -163,7 +163,7 @@ export interface components {
             readonly count: number;
             readonly cells?: readonly string[];
             readonly trials?: readonly string[];
-            /** @description Of an error: the ids of its runs, at most 100 */
+            /** @description For an error: the ids of its runs, at most 100 */
             readonly runs?: readonly string[];
             /** @description A member dismissed it */
             readonly dismissed?: readonly components["schemas"]["Dismissed"][];
@@ -244,13 +244,13 @@ export interface components {
         /** @description Whether the series may be compared at all. */
         readonly Outcome: {
             readonly status: components["schemas"]["StatusEnum"];
-            /** @description Ids of what differs */
+            /** @description Ids of the properties that differ */
             readonly differing: readonly string[];
-            /** @description Sentences, the gravest first */
+            /** @description Sentences, the most serious first */
             readonly reasons: readonly string[];
-            /** @description The one thing that differs */
+            /** @description The only property that differs */
             readonly intent?: string | null;
-            /** @description What differs together */
+            /** @description The properties that differ together */
             readonly confounded?: readonly string[];
             /** @description Ranked although not comparable */
             readonly overridden?: boolean;
@@ -278,13 +278,13 @@ export interface components {
             readonly cell: string;
             readonly cells?: readonly string[];
             readonly trials: number;
-            /** @description Whether the offered rate was not reached */
+            /** @description True if the offered rate was not reached */
             readonly overload: boolean | null;
-            /** @description Throughput, p50, p99, error_rate and the asked metric, by their ids */
+            /** @description Throughput, p50, p99, error_rate and the metric of the query, by id */
             readonly metrics: {
                 readonly [key: string]: components["schemas"]["Measure"] | null;
             };
-            /** @description Shares of the attempts by class; null where the load tool does not tell */
+            /** @description Shares of the attempts by class; null if the load tool gives none */
             readonly errors?: {
                 readonly [key: string]: number | null;
             } | null;
@@ -298,7 +298,7 @@ export interface components {
             readonly id: string;
             /** Format: uuid */
             readonly run: string;
-            /** @description Of the trial, else of its run */
+            /** @description When the trial started, or if that is unknown, its run */
             readonly started_at: string | null;
             /** Format: double */
             readonly throughput: number | null;
@@ -332,7 +332,7 @@ export interface components {
             /** Format: uuid */
             readonly run: string;
             /**
-             * @description silent: the run did not end, and a heartbeat of its agent is overdue
+             * @description silent: the run has not ended, and a heartbeat of its agent is overdue
              *
              *     * `running` - running
              *     * `finished` - finished
@@ -341,16 +341,16 @@ export interface components {
              *     * `silent` - silent
              */
             readonly state: components["schemas"]["ProgressStateEnum"];
-            /** @description Trials that are recorded here */
+            /** @description Trials that the service has recorded */
             readonly trials_recorded: number;
-            /** @description As the agent counts */
+            /** @description As counted by the agent */
             readonly trials_done: number | null;
             readonly trials_planned: number | null;
             readonly current: components["schemas"]["Current"] | null;
             readonly last: components["schemas"]["Last"] | null;
             /**
              * Format: double
-             * @description As the agent estimated at its last heartbeat
+             * @description As estimated by the agent at its last heartbeat
              */
             readonly seconds_left: number | null;
             /** Format: date-time */
@@ -391,7 +391,7 @@ export interface components {
             /** @description The id of its series */
             readonly baseline: string | null;
             readonly rows: readonly components["schemas"]["RankRow"][];
-            /** @description Series that are too many to be compared */
+            /** @description Series beyond the largest number that is compared */
             readonly beyond?: readonly components["schemas"]["RankRow"][];
         };
         /** @description One figure divided by the baseline's, with its 95 % interval. */
@@ -409,14 +409,14 @@ export interface components {
             readonly baseline: components["schemas"]["Baseline"];
             readonly rows: readonly string[];
             readonly columns: readonly string[];
-            /** @description The place that each column is compared at */
+            /** @description The place at which each column is compared */
             readonly loads?: readonly (number | string)[];
             readonly cells: readonly (readonly (components["schemas"]["Ratio"] | null)[])[];
             /** @description The geometric mean of each row */
             readonly means?: readonly (components["schemas"]["Ratio"] | null)[];
             /** @description The columns of the means */
             readonly means_over?: readonly string[];
-            /** @description Over which columns the means are, or why there are none */
+            /** @description Which columns the means cover, or why there are no means */
             readonly means_text?: string;
             /** @description Whether the series of each workload may be compared */
             readonly outcome?: components["schemas"]["Outcome"];
@@ -435,7 +435,7 @@ export interface components {
             readonly workload_slug?: string | null;
             readonly tool: string | null;
             readonly loop?: string;
-            /** @description The load where it is not on the x axis */
+            /** @description The load, if it is not on the x axis */
             readonly load?: string | null;
             readonly host: string | null;
             readonly host_slug?: string | null;
@@ -461,7 +461,7 @@ export interface components {
                 readonly [key: string]: readonly string[];
             };
             readonly trials: number;
-            /** @description Its trials still come */
+            /** @description Whether more trials will arrive */
             readonly open?: boolean;
         };
         /** @enum {string} */
@@ -475,7 +475,7 @@ export interface components {
         readonly Trust: {
             /** @description solid; care: use with care; noisy: too noisy to call; few_trials: no interval, because there are too few trials; not_comparable */
             readonly level: components["schemas"]["LevelEnum"];
-            /** @description The most harmful first; pages show the first three at once */
+            /** @description The most serious first; pages show the first three at once */
             readonly reasons: readonly components["schemas"]["TrustReason"][];
             /** @description How many reasons are not listed */
             readonly more?: number;
