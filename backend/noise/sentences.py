@@ -14,7 +14,7 @@ def floor_sentence(noise: HostNoise | None) -> str:
     if noise is None or noise.floor_share is None:
         return f"Noise floor unknown: {count} of {LEAST_COMPARISONS} A/A comparisons recorded."
     return (
-        f"This host cannot tell differences under {share_text(noise.floor_share)} (from {count} "
+        f"This host cannot show differences under {share_text(noise.floor_share)} (from {count} "
         f"A/A comparisons{_latest(noise)})."
     )
 

@@ -15,7 +15,7 @@ from backend.errors import InvalidInput
 from backend.sharing.text import plain
 
 LONGEST_TITLE, LONGEST_VALUE = 40, 48
-BY_REQUEST = "not comparable, by request"
+BY_REQUEST = "not comparable, ranked anyway"
 PADDING_PX = 7
 # The site's status colours: white text on them has a contrast of at least 4.5 to 1.
 COLOURS = {"comparable": "#0b6b66", "caveats": "#8a5300", "not_comparable": "#a61b3c"}

@@ -100,7 +100,9 @@ def test_05_a_server_with_two_levels_needs_no_trials(lab):
     )
     answer = lab.ask()
     assert answer.fired["two-modes"] == "warning"
-    assert answer["finding"].endswith("find what switches and measure each group by itself")
+    assert answer["finding"].endswith(
+        "find what switches between them and measure each group separately"
+    )
     assert not re.search(r"about \d+ trials|[Mm]ore trials", json.dumps(answer["answer"]))
 
 

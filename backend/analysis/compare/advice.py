@@ -18,7 +18,8 @@ NOISY = 5
 QUIETER = "measure on a quieter machine"
 # Where trials have two levels, more trials only show better how often each level occurs.
 PART_THE_MODES = (
-    "trials fall into two groups, so find what switches and measure each group by itself"
+    "trials fall into two groups, so find what switches between them and measure each group "
+    "separately"
 )
 
 
@@ -76,18 +77,18 @@ def _noise(precision: Precision) -> float:
 
 
 def _limit_text(precision: Precision) -> str | None:
-    """Why more trials would hardly decide; None where it is the noise of the trials."""
+    """Why more trials would hardly help; None where it is the noise of the trials."""
     if precision.floor + precision.rounding <= _noise(precision):
         return None
     if precision.rounding > precision.floor:
-        return "the load tool rounds this figure too much, so more trials would hardly decide"
-    return "the host cannot tell so small a difference, so more trials would hardly decide"
+        return "the load tool rounds this figure too much, so more trials would hardly help"
+    return "the host cannot show so small a difference, so more trials would hardly help"
 
 
 def _text(needed: Advice, *, is_noisy: bool) -> str:
     unit = "run" if needed.of_runs else "trial"
     if needed.more is None:
-        return f"{QUIETER}: {MOST_UNITS} more {unit}s of each series would hardly decide"
+        return f"{QUIETER}: {MOST_UNITS} more {unit}s of each series would hardly help"
     plural = "" if needed.more == 1 else "s"
     quieter = f"{QUIETER}, or " if is_noisy or needed.more > MANY_TRIALS else ""
     return (

@@ -33,7 +33,7 @@ from backend.analysis.grouping.unread import UnreadSeries
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, MACHINE, Factor
 from backend.analysis.record import record_of
 
-NOTHING_MEASURED = Reason("nothing measured matches this query", "Remove a filter.", Harm.FORBIDS)
+NOTHING_MEASURED = Reason("no measurement matches this query", "Remove a filter.", Harm.FORBIDS)
 
 
 @dataclass(frozen=True, slots=True)

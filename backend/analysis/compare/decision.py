@@ -143,7 +143,7 @@ def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Rea
     if ratio.verdict == "size_uncertain":
         text, remedy = "may be too small to matter", "Measure more trials to learn its size."
         if ratio.why.startswith(IF_BASELINE_IS_STEADY):
-            text = "is sure only if the baseline is as steady as the others"
+            text = "is certain only if the baseline is as steady as the others"
             remedy = "Measure more trials to learn how steady it is."
         remedy = as_sentence(ratio.advice or remedy)
         return Reason(f"the {difference or between} {text}", remedy, Harm.WARNS)
@@ -215,5 +215,5 @@ def _why_no_contest(ranking: Ranking) -> Reason | None:
 def _error_doubt(rows: Sequence[Row]) -> Reason | None:
     if not any(row.measure.value for row in rows):
         return None
-    text = "error rates are compared without regard to noise"
+    text = "error rates are compared without allowing for noise"
     return Reason(text, "Compare the error rates of the trials.", Harm.HIDES)

@@ -91,7 +91,9 @@ def explain_no_ranking(outcome: Comparability) -> Headline:
 
 def explain_no_points(asked: str, axis: str, values: Sequence[Value]) -> Headline:
     measured = ", ".join(text_of(value) for value in values if value is not None)
-    return Headline(f"Nothing was measured {at_place(asked, axis)}; measured are {measured}")
+    return Headline(
+        f"Nothing was measured {at_place(asked, axis)}; there are measurements at {measured}"
+    )
 
 
 def write_headline(

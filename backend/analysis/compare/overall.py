@@ -147,7 +147,7 @@ def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:
 def _view_headline(overall: Overall, text: str) -> Headline:
     """The view's sentence in place of the ranking's, but never without why there is no ranking."""
     if overall.comparability.overridden:
-        return Headline(f"Not comparable, shown by request: {text}")
+        return Headline(f"Not comparable, but shown anyway: {text}")
     if overall.comparability.allows_ranking:
         return Headline(text)
     return overall.headline.followed(f"Each series by itself: {text}")

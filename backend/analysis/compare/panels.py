@@ -31,7 +31,7 @@ from backend.analysis.query.natural_order import ordered
 
 MAX_PANELS_TOLD = 3
 LEADS = " leads"
-RANKED_BY_REQUEST = "Not comparable, ranked by request"
+RANKED_BY_REQUEST = "Not comparable, but ranked anyway"
 _GRAVITY: tuple[figures.Status, ...] = ("comparable", "caveats", "not_comparable")
 
 

@@ -91,7 +91,9 @@ def refusal(factor: Factor, differences: Differences) -> Reason:
 def caveat(factor: Factor, differences: Differences) -> Reason:
     text = f"{factor.word} differs: {_values_text(factor, differences)}"
     if factor in TESTED:
-        return Reason(text, f"If you do not compare it, choose one {factor.short}.", Harm.DIFFERS)
+        return Reason(
+            text, f"Unless you want to compare it, choose one {factor.short}.", Harm.DIFFERS
+        )
     return Reason(text, _measure_alike(factor), Harm.DIFFERS)
 
 
@@ -126,7 +128,7 @@ def missing_caveat(missing: Sequence[UnreadSeries]) -> Reason:
     """That series are not shown at all, because none of their outputs could be read."""
     labels = list(dict.fromkeys(row.label for row in missing))
     text = f"not shown, because no output could be read: {_listed(labels)}"
-    return Reason(text, "Upload the outputs again, or measure anew.", Harm.HIDES)
+    return Reason(text, "Upload the outputs again, or measure again.", Harm.HIDES)
 
 
 def check_caveats(fired: Sequence[Fired], *, trials: int, points: int) -> list[Reason]:

@@ -23,8 +23,8 @@ from backend.stats.thresholds import percent
 _WITH: dict[Axis, str] = {"version": "with version", "date": "on"}
 # Runs at different times differ by a drift too, which may look like a change.
 _TO_BE_SURE: dict[Axis, str] = {
-    "version": "measure the versions before and since in one run",
-    "date": "measure again what was measured before",
+    "version": "measure the versions before and after the change in one run",
+    "date": "repeat the measurement from before the change",
 }
 _IN_ONE: dict[Axis, str] = {"version": "in one version", "date": "on one date"}
 _MANY: dict[Axis, str] = {"version": "versions", "date": "dates"}

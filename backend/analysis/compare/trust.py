@@ -14,7 +14,7 @@ MOST_REASONS = 100
 def judge_trust(comparability: Comparability, decision: Decision | None = None) -> Trust:
     """Whether a reader may rely on the answer.
 
-    * not_comparable: the series were not measured alike, also where they are ranked by request.
+    * not_comparable: the series were not measured alike, even if they are ranked on request.
     * noisy: noise hides all differences that the answer is about.
     * few_trials: none of them has an interval.
     * care: a caveat, or a doubt of the decision; see `Decision`.

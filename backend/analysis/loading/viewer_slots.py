@@ -26,8 +26,8 @@ class TooManyAnswers(TooMany):
 
     def __init__(self) -> None:
         super().__init__(
-            f"{RUNNING} large answers of yours (comparisons, large runs, tables of trials, "
-            f"observations) are computed at the moment, and {WAITING} wait.",
+            f"{RUNNING} of your large answers (comparisons, large runs, tables of trials, "
+            f"observations) are being computed, and {WAITING} are waiting.",
             wait_s=RETRY_AFTER_S,
         )
 
@@ -40,7 +40,7 @@ class AnswersBusy(Away):
     """All places are taken, by other viewers too. The same request works later."""
 
     def __init__(self) -> None:
-        super().__init__(f"{PLACES} large answers are computed or wait at the moment.")
+        super().__init__(f"{PLACES} large answers are being computed or are waiting.")
 
 
 @dataclass(slots=True)

@@ -87,7 +87,7 @@ def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
     """The seven questions, in the order of the page."""
     measured = load_workspace_cells(workspace_id)
     if measured is None:
-        return [Question(id_, why_not="Nothing was measured yet.") for id_, _ in ALL]
+        return [Question(id_, why_not="Nothing has been measured yet.") for id_, _ in ALL]
     check = QuestionCheck(workspace_id, slug)
     questions = (
         _first_answered(_fastest, measured),
@@ -117,7 +117,9 @@ def _with_bound(question: Question, groups: int) -> Question:
     """An unanswered question, with what it looked at where that is not all of the `groups`."""
     if groups <= MAX_LOOKED_AT:
         return question
-    looked_at = f"Looked at: the {MAX_LOOKED_AT} workloads and conditions with the most servers."
+    looked_at = (
+        f"Only the {MAX_LOOKED_AT} workloads and conditions with the most servers are considered."
+    )
     return replace(question, why_not=f"{question.why_not} {looked_at}")
 
 

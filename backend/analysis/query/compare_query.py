@@ -73,7 +73,7 @@ class UnknownField(QueryError):
         super().__init__(field, field, ", ".join(fields) or "none")
         close = difflib.get_close_matches(field, fields, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        choice = f"Fields are {self.allowed}." if fields else "This address takes none."
+        choice = f"Fields are {self.allowed}." if fields else "This address takes no fields."
         self.args = (f"There is no field {quoted(field)}. {choice}{hint}",)
 
 
@@ -115,7 +115,7 @@ class CompareQuery:
         filters = {name: values.pop(name) for name in FILTERS if name in values}
         query = cls(filters=filters, **values)
         if query.since and query.until and query.until < query.since:
-            raise QueryError("until", str(query.until), f"a day from {query.since} (since) on")
+            raise QueryError("until", str(query.until), f"{query.since} (since) or a later day")
         return query
 
     def wanted(self, name: str) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def test_the_floor_is_known_from_three_comparisons_on(lab):
     squares = math.log(1.01) ** 2 + math.log(0.99) ** 2
     assert noise.floor_share == pytest.approx(math.expm1(3.182446 * math.sqrt(squares / 3)))
     assert floor_sentence(noise) == (
-        "This host cannot tell differences under 2.6 % (from 3 A/A comparisons, latest 12 Nov "
+        "This host cannot show differences under 2.6 % (from 3 A/A comparisons, latest 12 Nov "
         "2026)."
     )
 

@@ -65,7 +65,7 @@ def test_an_override_is_said_in_words():
     overridden = figures(*ROWS, status="not_comparable")
     overridden["outcome"]["overridden"] = True
     badge = make_badge(overridden)
-    assert badge.sentence == "T: not comparable, by request: fast 52,300 req/s"
+    assert badge.sentence == "T: not comparable, ranked anyway: fast 52,300 req/s"
     svg = render_to_string("badge.svg", {"badge": badge})
     assert f"<title>{badge.sentence}</title>" in svg
     older = {**figures(*ROWS, status="not_comparable"), "query": "override=1"}
@@ -93,7 +93,7 @@ def panelled():
 
 def test_panels_are_ranked_each_for_itself():
     assert make_badge(panelled()).value.text == (
-        "not comparable, by request: asked: slow 810 req/s"
+        "not comparable, ranked anyway: asked: slow 810 req/s"
     )
     like = make_badge(panelled(), "aaaaaaaa")
     assert like.value.text == "like: fast 52,300 req/s"

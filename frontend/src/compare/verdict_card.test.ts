@@ -93,7 +93,7 @@ describe("the chip", () => {
     const { outcome } = figures();
     const trust = { level: "not_comparable", reasons: [], more: 0 } as const;
     const card = trusted(trust, { outcome: { ...outcome, overridden: true } });
-    expect(chipOf(card)).toBe("■ Not comparable, ranked by request");
+    expect(chipOf(card)).toBe("■ Not comparable, but ranked anyway");
   });
 
   it("follows from the comparability of figures that were frozen without an answer", () => {

@@ -46,7 +46,7 @@ function whyTrusted(figures: Figures, checks: string): readonly HTMLElement[] {
     );
   const alike = outcome.intent
     ? `The conditions are alike: ${outcome.intent}.`
-    : "Nothing speaks against this answer.";
+    : "There is no reason to doubt this answer.";
   return [
     items.length > 0 ? h("ol", { class: "trust-reasons" }, ...items) : h("p", {}, alike),
     ...(replication ? [h("p", { class: "hint" }, replication)] : []),

@@ -44,5 +44,5 @@ def test_noise_that_no_number_of_trials_removes_asks_for_a_quieter_machine():
     rates = [800, 900, 1000, 1100, 1200] * 10
     (comparison,) = against_baseline(sample(*rates), [sample(*rates)])
     assert advise(comparison, relevant=0.02).text == (
-        "measure on a quieter machine: 999 more trials of each series would hardly decide"
+        "measure on a quieter machine: 999 more trials of each series would hardly help"
     )

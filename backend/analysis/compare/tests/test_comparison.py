@@ -237,7 +237,9 @@ def test_the_ranking_stands_at_the_largest_shared_load(lab):
     assert ask(lab, "at=1")["ranking"]["x"] == 1
     missing = ask(lab, "at=512&server=b")
     assert missing["ranking"] is None
-    assert missing["finding"] == "Nothing was measured at 512 connections; measured are 1, 8"
+    assert missing["finding"] == (
+        "Nothing was measured at 512 connections; there are measurements at 1, 8"
+    )
 
 
 def test_offered_rates_are_an_axis_and_overload_is_marked(lab):
@@ -278,7 +280,7 @@ def test_filters(lab, text, left):
     figures = ask(lab, text)
     assert {series["server"] for series in figures["series"]} == left
     if not left:
-        assert figures["finding"] == "No comparison: nothing measured matches this query"
+        assert figures["finding"] == "No comparison: no measurement matches this query"
         assert figures["ranking"] is None
 
 

@@ -330,7 +330,7 @@ def test_a_panel_says_where_it_was_measured_itself(lab):
     hello = [CellSpec(name, connections=load) for name in "ab" for load in (8, 64)]
     make_run(lab, *hello, *[CellSpec(name, workload=BIG, connections=8) for name in "ab"])
     big = next(one for one in ask(lab, "facet=workload&at=64")["panels"] if one["value"] == "big")
-    assert big["finding"] == "Nothing was measured at 64 connections; measured are 8"
+    assert big["finding"] == "Nothing was measured at 64 connections; there are measurements at 8"
 
 
 def test_a_series_of_too_many_points_says_that_it_is_cut(lab, monkeypatch):

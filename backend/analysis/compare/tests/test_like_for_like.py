@@ -116,7 +116,7 @@ def test_an_override_ranks_what_is_not_comparable_and_says_so(lab):
     assert forced["ranking"]
     assert forced["outcome"]["status"] == "not_comparable"
     assert forced["outcome"]["overridden"]
-    assert forced["finding"].startswith("Not comparable, ranked by request: ")
+    assert forced["finding"].startswith("Not comparable, but ranked anyway: ")
     assert "override=1" in forced["links"]["page"]
     make_run(lab2 := make_workspace("fair"), CellSpec("a"), CellSpec("b"))
     assert not ask(lab2, "override=1")["outcome"]["overridden"]
@@ -183,7 +183,7 @@ def test_the_sentence_of_a_view_keeps_that_nothing_may_be_compared(lab, text):
     other = {**HELLO, "name": "other"}
     make_run(lab, *[CellSpec("b", connections=load, workload=other) for load in loads])
     assert "cannot be ranked" in ask(lab, text)["finding"]
-    assert ask(lab, f"{text}&override=1")["finding"].startswith("Not comparable, shown by request")
+    assert ask(lab, f"{text}&override=1")["finding"].startswith("Not comparable, but shown anyway")
 
 
 ELSEWHERE = {**HELLO, "path": "/other", "name": "other"}

@@ -203,7 +203,7 @@ def test_a_lead_that_needs_a_steady_baseline_says_so(lab, spread, is_sized):
     assert (
         figures["finding"].endswith("Three trials a side do not show how steady it is") != is_sized
     )
-    doubt = "is sure only if the baseline is as steady as the others"
+    doubt = "is certain only if the baseline is as steady as the others"
     assert (doubt in str(figures)) != is_sized
 
 
@@ -347,7 +347,7 @@ def test_equal_rounded_figures_have_an_interval_of_a_step(lab):
     assert rows["b"]["ratio"]["low"] <= 3500 / 3500
     assert rows["b"]["ratio"]["high"] >= 4500 / 2500
     assert ask(lab, "metric=p50")["finding"].endswith(
-        "the load tool rounds this figure too much, so more trials would hardly decide"
+        "the load tool rounds this figure too much, so more trials would hardly help"
     )
 
 

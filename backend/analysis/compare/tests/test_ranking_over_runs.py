@@ -101,7 +101,7 @@ def test_the_history_of_the_host_replaces_the_assumption_and_bounds_what_is_told
     ratio = by_name(figures)["b"]["ratio"]
     assert "runs differ by 0.1 % (measured on this host)" in figures["finding"]
     assert log(ratio["high"] / ratio["value"]) == pytest.approx(log1p(0.1), rel=0.01)
-    assert "cannot tell differences under 10 %" in figures["replication"]
+    assert "cannot show differences under 10 %" in figures["replication"]
 
 
 def paired_rounds(workspace, *, has_rounds):

@@ -60,7 +60,7 @@ def test_the_finding_is_the_largest_change():
     text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02)
     assert text == (
         f"{found[1].text}; 1 more change. To rule out a drift of the machine, measure the versions "
-        "before and since in one run"
+        "before and after the change in one run"
     )
     text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02, is_one_run=True)
     assert text == f"{found[1].text}; 1 more change"

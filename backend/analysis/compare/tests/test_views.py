@@ -173,7 +173,7 @@ def test_changes_between_what_may_not_be_compared_are_withheld(lab):
     assert plain["finding"].startswith("These series cannot be ranked: workload differs")
     assert "×" not in plain["finding"]
     assert len(forced["changes"]) == 2
-    assert forced["finding"].startswith("Not comparable, shown by request: a ")
+    assert forced["finding"].startswith("Not comparable, but shown anyway: a ")
     # Each panel is a comparison of its own.
     assert len(ask(lab, "x=version&facet=workload")["changes"]) == 2
 

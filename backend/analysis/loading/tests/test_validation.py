@@ -77,7 +77,7 @@ def test_what_nothing_has_is_refused_with_what_there_is(lab, text, field, said):
 def test_what_exists_but_not_together_is_a_question_without_results(lab, text):
     figures = ask(lab, text)
     assert figures["series"] == []
-    assert figures["finding"] == "No comparison: nothing measured matches this query"
+    assert figures["finding"] == "No comparison: no measurement matches this query"
 
 
 def test_slugs_and_labels_with_colons_are_known(lab):

@@ -32,7 +32,7 @@ class GateRun(Record, frozen=True, kw_only=True):
 class GateSide(Record, frozen=True, kw_only=True):
     """The candidate or the baseline."""
 
-    asked: Annotated[str, Meta(description="As it was asked for, such as label=branch:main")]
+    asked: Annotated[str, Meta(description="As in the request, such as label=branch:main")]
     runs: Annotated[Sequence[GateRun], Meta(description="The newest first")]
 
 
@@ -53,7 +53,7 @@ class GateNoise(Record, frozen=True, kw_only=True):
 class GateAdvice(Record, frozen=True, kw_only=True):
     """What would settle a row whose noise is too large."""
 
-    more: Annotated[Number | None, Meta(description="Null: not even 999 more would be enough")]
+    more: Annotated[Number | None, Meta(description="Null if not even 999 more would be enough")]
     unit: Literal["runs", "trials"]
     odds: Annotated[Number, Meta(description="The chance of a verdict")]
 
@@ -83,10 +83,10 @@ class GateRow(Record, frozen=True, kw_only=True):
     ]
     tells_from: Annotated[
         Number | None,
-        Meta(description="The smallest change that could be told; 0.05 is 5 %"),
+        Meta(description="The smallest change that the runs can show; 0.05 is 5 %"),
     ]
     baseline_runs: Annotated[
-        Number, Meta(description="Runs of the baseline since its last change, which counted")
+        Number, Meta(description="Runs of the baseline that counted: those since its last change")
     ]
     advice: GateAdvice | None
 
@@ -98,13 +98,13 @@ class Gate(Record, frozen=True, kw_only=True):
     verdict_text: VerdictText
     finding: Annotated[str, Meta(description="The answer in one sentence")]
     settle: Annotated[
-        str | None, Meta(description="What to measure for a verdict, where it is too_noisy")
+        str | None, Meta(description="What to measure for a verdict, if it is too_noisy")
     ]
     candidate: GateSide
     baseline: GateSide
     requirements: Sequence[str]
     outcome: Outcome
-    rows: Annotated[Sequence[GateRow], Meta(description="The gravest first")]
+    rows: Annotated[Sequence[GateRow], Meta(description="The most serious first")]
     noise: Sequence[GateNoise]
     notes: Annotated[Sequence[str], Meta(description="What was left out of the judgement, and why")]
     url: Annotated[

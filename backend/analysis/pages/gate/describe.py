@@ -76,7 +76,9 @@ def judge_build(asked: GateQuery, *, workspace_ids: Sequence[UUID], viewer: str)
     with comparison_slot(viewer), repeatable_read():
         candidates = find_candidate(asked.candidate, workspace_ids)
         if any(run.is_open for run in candidates):
-            raise StillMeasured("The candidate is still measured: its last trials are to come.")
+            raise StillMeasured(
+                "The candidate is still being measured: its last trials have not arrived."
+            )
         return _answer(asked, candidates)
 
 
@@ -248,7 +250,7 @@ def _notes(part: _Part, judged: Sequence[Judged]) -> Sequence[str]:
     """What was left out, in sentences."""
     notes = list(part.gathered.left_out)
     if len(part.gathered.sweeps) > MOST_SERIES:
-        notes.append(f"Only the first {MOST_SERIES} series were judged; choose some by server=.")
+        notes.append(f"Only the first {MOST_SERIES} series were judged; choose some with server=.")
     for sweep in part.gathered.sweeps[:MOST_SERIES]:
         notes += _notes_of_series(sweep.group.label, part.histories.get(sweep.group.id))
     for row in part.gathered.not_read:

@@ -121,7 +121,7 @@ def _contest(
     level = history.level(point.x, metric)
     candidate = comparable_sample(gathered, sweep, point, metric.id)
     if why is None and level is None:
-        why = f"{metric.label} of the baseline may not be compared, or is unknown."
+        why = f"{metric.label} of the baseline cannot be compared, or is unknown."
     elif why is None and candidate is None:
         why = f"{metric.label} is zero in some trial, so there is no ratio."
     return Contest(requirement, sweep, point, level, candidate, why, is_failing)

@@ -98,7 +98,7 @@ def _relative(text: str, metric: Metric, is_well_formed: bool, percent: float) -
         raise QueryError(
             FIELD,
             text,
-            f"a limit such as {metric.id} < 1%: rates of errors, often zero, have no ratio",
+            f"a limit such as {metric.id} < 1%: error rates are often zero, so they have no ratio",
         )
     most = _MOST_PERCENT[metric.better]
     if not is_well_formed or not 0 < percent <= most:

@@ -51,7 +51,7 @@ def row_text(judged: Judged, axis: str, *, is_history: bool) -> str:
     place = place_text(contest.point.x, axis)
     subject = f"{metric.label} of {contest.sweep.group.label} {place}".rstrip()
     figures = change_text(judged)
-    accepted = f", {figures}; accepted is {contest.requirement.accepted_text}" if figures else ""
+    accepted = f", {figures}; accepted: {contest.requirement.accepted_text}" if figures else ""
     verdict = verdict_text(judged.verdict, [judged])
     sentences = [f"{subject}: {verdict.lower()}{accepted}."]
     if judged.verdict == "too_noisy" and judged.tells_from is not None:
@@ -85,8 +85,8 @@ def _noise_text(judged: Judged) -> str:
     tells = judged.tells_from or 0.0
     least = f"These runs can show changes of {share_text(tells)} or more"
     if tells > abs(share):
-        return f"{least}, but {percent(abs(share))} is asked for: the noise hides it."
-    return f"{least}; the interval reaches across the accepted change."
+        return f"{least}, but the requirement is {percent(abs(share))}: the noise hides it."
+    return f"{least}; the interval includes the accepted change."
 
 
 def _counts_text(counts: TrialCounts) -> str:

@@ -62,7 +62,7 @@ class PairRow(Record, frozen=True, kw_only=True):
             "Null where the sides may not be compared, and for errors"
         ),
     ]
-    text: Annotated[str | None, Meta(description="The ratio as it stands on pages")]
+    text: Annotated[str | None, Meta(description="The ratio as pages show it")]
 
 
 class SeriesPair(Record, frozen=True, kw_only=True):
@@ -84,9 +84,9 @@ class Pair(Record, frozen=True, kw_only=True):
     finding: str
     outcome: Outcome
     trust: Annotated[Trust, Meta(description="Whether to trust the finding")]
-    axis: Annotated[str, Meta(description="What a load point counts")]
+    axis: Annotated[str, Meta(description="The label of the axis, such as Connections")]
     differences: Sequence[PairDifference]
     alike: Annotated[Sequence[str], Meta(description="Names of conditions that do not differ")]
     pairs: Sequence[SeriesPair]
-    only_a: Annotated[Sequence[str], Meta(description="Series that b has none like")]
+    only_a: Annotated[Sequence[str], Meta(description="Series of a without a counterpart in b")]
     only_b: Sequence[str]

@@ -24,7 +24,7 @@ MEANINGS: dict[Rule, str] = {
     "axis": "This may differ only if nothing else differs.",
     "note": "A caveat.",
 }
-ONLY_SHARED = "Only what both have is compared."
+ONLY_SHARED = "Only what both sides have is compared."
 MAX_ROWS = 200
 MAX_TEXT = 160
 MAX_LEVELS = 8

@@ -93,7 +93,7 @@ def test_a_requirement_below_the_noise_of_the_history_is_too_noisy_and_says_so(w
     (row,) = answer.rows
     assert answer.verdict == "too_noisy"
     assert row.tells_from > 0.05
-    assert "but 1 % is asked for: the noise hides it." in row.text
+    assert "but the requirement is 1 %: the noise hides it." in row.text
     assert row.advice.unit == "runs"
     assert answer.settle.endswith("give a verdict in 67 % of cases.") or "999" in answer.settle
 

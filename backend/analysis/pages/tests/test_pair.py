@@ -55,7 +55,7 @@ def test_versions_that_may_be_compared_are_not_asked_to_be_alike(workspace):
     a = make_run(workspace, CellSpec(version="1", configuration={"workers": 2}))
     b = make_run(workspace, CellSpec(version="2", configuration={"workers": 4}))
     remedies = [reason.remedy for reason in pair_of(a, b).trust.reasons]
-    assert "If you do not compare it, choose one version." in remedies
+    assert "Unless you want to compare it, choose one version." in remedies
     assert "Measure all series with the same version." not in remedies
 
 
