@@ -86,7 +86,9 @@ def zip_members(
         if info.flag_bits & 1:
             raise DecompressionRefused("The zip archive is encrypted. Send it without a password.")
         if info.compress_type not in METHODS:
-            raise DecompressionRefused("The zip archive is not packed with deflate. Pack it so.")
+            raise DecompressionRefused(
+                "The zip archive is not packed with deflate. Pack it with deflate."
+            )
     return infos
 
 

@@ -40,7 +40,7 @@ class Death:
         if self.code >= 0:
             return f"ended with status {self.code}"
         if self.is_kill:
-            return "was killed (SIGKILL), as happens where memory runs out"
+            return "was killed (SIGKILL), as happens when memory runs out"
         return f"crashed ({signal_name(-self.code)})"
 
     def memory(self, limit_bytes: int) -> str:

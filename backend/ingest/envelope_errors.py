@@ -29,7 +29,7 @@ KIND = re.compile(r"Expected `([^`]+)`, got `[^`]+`")
 UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
 STEP = re.compile(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])")
 RANGES = {">=": "of at least", "<=": "of at most", "<": "below"}
-TIME = "an ISO 8601 time with its zone, as 2026-01-31T12:00:00Z"
+TIME = "an ISO 8601 time with its zone, such as 2026-01-31T12:00:00Z"
 CHOICES = {"phase": "warmup, measure, search, confirm", "loop": "closed, open"}
 
 

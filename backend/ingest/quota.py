@@ -44,7 +44,7 @@ class RoomChanged(Away):
     """There was no room when the upload was to be written, and a moment later there was."""
 
     def __init__(self) -> None:
-        super().__init__("The workspace had no room a moment ago, and has now.")
+        super().__init__("The workspace had no room a moment ago, and has room now.")
 
 
 def check_quota(workspace_id: UUID, size_bytes: int) -> None:

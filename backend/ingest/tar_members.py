@@ -31,8 +31,8 @@ class Kept:
         if self.far > MAX_FAR_FILES:
             raise BeyondLimit(
                 f"The tar archive has more than {MAX_FAR_FILES} files behind its first "
-                f"{KEPT_TAR_BYTES >> 20} MiB. To reach one, all before it are read. Send them in "
-                "a zip archive."
+                f"{KEPT_TAR_BYTES >> 20} MiB. To reach such a file, all files before it must be "
+                "read. Send them in a zip archive."
             )
         return False
 
@@ -53,7 +53,9 @@ def tar_members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, tarfile.Tar
                 check_count(count, "tar")
                 if info.issparse():
                     # Its holes are not in the archive: they would pass the limit uncounted.
-                    raise DecompressionRefused("The tar archive has sparse files. Pack it without.")
+                    raise DecompressionRefused(
+                        "The tar archive has sparse files. Pack it without them."
+                    )
                 yield info, archive
             _check_end(archive)
     except tarfile.TarError as broken:
@@ -65,7 +67,7 @@ def _check_end(archive: tarfile.TarFile) -> None:
     rest = cast(BinaryIO, archive.fileobj)
     while block := rest.read(BLOCK_BYTES):
         if block.strip(b"\0"):
-            raise broken_archive("tar", "more follows behind its end")
+            raise broken_archive("tar", "more follows after its end")
 
 
 def tar_pieces(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:

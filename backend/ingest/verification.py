@@ -90,7 +90,7 @@ def _too_late() -> Q:
 def _check_artefacts() -> Check:
     """An upload is received with at least one artefact."""
     lost = Upload.objects.filter(~Exists(Artefact.objects.filter(upload=OuterRef("pk"))))
-    check = Check("artefacts of all uploads, equal ones each time", Artefact.objects.count())
+    check = Check("artefacts of all uploads; equal ones count each time", Artefact.objects.count())
     check.add_problems(lost, "upload {} has no artefact")
     return check
 

@@ -33,7 +33,7 @@ def claims(source: Source) -> str | None:
     first = reports[0][0]
     if first.text.startswith(BANNER):
         return f"line {first.number} is ab's banner"
-    return f"from line {first.number} on stand the lines of ab's result"
+    return f"ab's result begins at line {first.number}"
 
 
 def read(sources: Sequence[Source]) -> list[Entry]:

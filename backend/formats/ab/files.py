@@ -107,11 +107,11 @@ def read_csv(source: Source) -> ParsedTrial:
         if len(cells) != 2 or cells[0] is None or cells[1] is None or cells[0] > 100:
             raise line.refusal(
                 "The ab -e file has a damaged row.",
-                expected="a percentage and a time in ms, as 50,28.585",
+                expected="a percentage and a time in ms, such as 50,28.585",
             )
         points[f"{cells[0]:g}"] = round(cells[1] * 1000, 6)
     if not points:
-        raise FormatError("The ab -e file has no rows.", expected="rows as 50,28.585")
+        raise FormatError("The ab -e file has no rows.", expected="rows such as 50,28.585")
     return ParsedTrial(
         latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),
         latency_origin="percentiles",

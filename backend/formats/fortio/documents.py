@@ -71,7 +71,7 @@ def _bytes_received(result: Mapping[str, Any]) -> int | None:
 def _codes(result: Mapping[str, Any]) -> dict[str, int]:
     """The responses by status; all calls are in it, each once."""
     if result["RunType"] != "HTTP":
-        raise ValueError(f"RunType is {result['RunType']!r}, no HTTP run")
+        raise ValueError(f"RunType is {result['RunType']!r}, not an HTTP run")
     codes = {code: json_count(count) for code, count in result["RetCodes"].items()}
     calls = json_count(result["DurationHistogram"]["Count"])
     if sum(codes.values()) != calls:

@@ -80,7 +80,7 @@ class _Report:
             "The fortio report is cut off before its times."
             if calls is None
             else f"The fortio report has codes of {coded} of its {calls} calls: it is cut off, "
-            "or of no HTTP run."
+            "or not of an HTTP run."
         )
         return last.refusal(
             reason, expected='a line such as "Code 200 : 600 (100.0 %)" for each status'

@@ -71,7 +71,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
 def _samples(values: Any) -> Any:
     samples = np.array(values, dtype=np.float64) * US
     if len(samples) and not (samples.min() >= 0 and samples.max() < 1e12):
-        raise ValueError("a time that no clock gives")
+        raise ValueError("an impossible time")
     return samples
 
 

@@ -44,7 +44,7 @@ def decode(text: str) -> Recorded:
     cookie, size, offset, digits, lowest, highest, _ = HEADER.unpack_from(payload)
     counted = payload[HEADER.size :]
     if offset or size != len(counted) or not 0 <= digits <= 5 or not 1 <= lowest <= highest:
-        raise ValueError("a header that cannot be")
+        raise ValueError("an impossible header")
     positions, counts = _counts(cookie, counted)
     return Recorded(_highest(positions, digits, lowest), counts)
 
@@ -60,7 +60,7 @@ def _unpacked(data: bytes) -> bytes:
     except zlib.error as wrong:
         raise ValueError(str(wrong)) from None
     if not stream.eof or stream.unused_data:
-        raise ValueError(f"unpacks to no whole histogram of at most {MOST_BYTES:,} bytes")
+        raise ValueError(f"does not unpack to a whole histogram of at most {MOST_BYTES:,} bytes")
     return payload
 
 
@@ -89,7 +89,7 @@ def _zigzag(data: bytes) -> Integers:
     starts = np.concatenate(([0], ends[:-1] + 1))
     lengths = ends - starts + 1
     if lengths.max() > 8:
-        raise ValueError("a count beyond all requests there can be")
+        raise ValueError("an impossibly large count")
     place = np.arange(len(raw)) - np.repeat(starts, lengths)
     words = np.add.reduceat((raw & 0x7F).astype(np.int64) << (7 * place), starts)
     return (words >> 1) ^ -(words & 1)
@@ -99,7 +99,7 @@ def _runs(words: Integers) -> tuple[Integers, Integers]:
     """Positions and counts; a negative number stands for so many positions with none."""
     steps = np.where(words < 0, -words, 1)
     if len(steps) and steps.max() > 1 << 40:
-        raise ValueError("positions beyond all values there can be")
+        raise ValueError("positions beyond all possible values")
     positions = np.cumsum(steps) - steps
     used = words > 0
     return positions[used], words[used]

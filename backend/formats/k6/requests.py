@@ -87,7 +87,7 @@ class Requests:
 
         status = frame["status"].cast(pl.Int64, strict=False)
         if status.null_count() != frame["status"].null_count():
-            raise _bad_value(DURATION, "a status that is no number")
+            raise _bad_value(DURATION, "a status that is not a number")
         self.statuses.update(dict(frame["status"].value_counts().rows()))
         self.urls.update(frame["url"].unique().head(2).to_list())
         self._add_failures(frame.filter(frame["status"] == NO_RESPONSE))

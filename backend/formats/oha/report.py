@@ -89,8 +89,8 @@ class Report:
 
     def _cut_off(self) -> FormatError:
         return last_line(self.block).refusal(
-            "The oha report is cut off or damaged: its summary, histogram and status codes "
-            "do not tell of the same responses.",
+            "The oha report is cut off or damaged: its summary, histogram and status codes do not "
+            "describe the same responses.",
             expected=f'all lines from "Summary:" to those under "{CODES}"',
         )
 

@@ -252,6 +252,6 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
 def _time_ns(encoded: bytes) -> int:
     """Nanoseconds since 1970 of a time: version, seconds since the year 1, ns, zone."""
     if len(encoded) not in (15, 16) or encoded[0] not in (1, 2):
-        raise TypeError("a time that is none")
+        raise TypeError("an invalid time")
     seconds = int.from_bytes(encoded[1:9], "big", signed=True) - UNIX_EPOCH_S
     return seconds * 10**9 + int.from_bytes(encoded[9:13], "big")

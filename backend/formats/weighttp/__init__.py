@@ -32,7 +32,7 @@ def claims(source: Source) -> str | None:
         if is_banner(line):
             return f"line {line.number} is weighttp's banner"
         if is_finish(line):
-            return f"line {line.number} tells the time as weighttp does"
+            return f"line {line.number} gives the time as weighttp does"
     if documents(source):
         return "a JSON object has weighttp's keys (reqs_per_sec, request_counts)"
     return None

@@ -22,7 +22,7 @@ def read_curve(source: Source) -> ParsedTrial:
         percent, time_us = _row(line, len(points), highest)
         points[str(percent)], highest = float(time_us), time_us
     if not points:
-        raise FormatError("The weighttp -e file has no rows.", expected="rows as 50,285")
+        raise FormatError("The weighttp -e file has no rows.", expected="rows such as 50,285")
     return ParsedTrial(
         latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),
         latency_origin="percentiles",
@@ -43,7 +43,7 @@ def _row(line: Line, following: int, at_least: int) -> tuple[int, int]:
     if percent != following or following > 100 or time_us is None or time_us < at_least:
         raise line.refusal(
             "The weighttp -e file has a damaged row.",
-            expected=f"{following} and a time in µs of at least {at_least}, as 50,285",
+            expected=f"{following} and a time in µs of at least {at_least}, such as 50,285",
         )
     return percent, time_us
 

@@ -42,7 +42,7 @@ def claims(source: Source) -> str | None:
     for block in report_blocks(source.lines):
         if is_start(block[0]):
             return f"line {block[0].number} says {block[0].words[0]} …, the next names threads"
-        return f"line {block[0].number} is of wrk's report, of which the first lines are missing"
+        return f"line {block[0].number} belongs to a report of wrk whose first lines are missing"
     return None
 
 

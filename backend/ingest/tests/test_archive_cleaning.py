@@ -191,7 +191,7 @@ REFUSED = {
     "cut zip": (zipped(NOISE)[:60_000], "zip archive is broken"),
     "cut tar": (tarred(NOISE)[:60_000], "tar archive is broken"),
     "cut tar.gz": (gzip.compress(tarred(NOISE))[:60_000], "cut off"),
-    "two tars": (tarred(CLEAN) + tarred(NOISE), "more follows behind its end"),
+    "two tars": (tarred(CLEAN) + tarred(NOISE), "more follows after its end"),
     "sparse tar": (sparse(), "sparse"),
     "many files, zip": (zipped(MANY), f"more than {MAX_FILES} files"),
     "many files, tar": (tarred(MANY), f"more than {MAX_FILES} files"),

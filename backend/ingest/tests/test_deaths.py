@@ -19,7 +19,7 @@ LIMIT_BYTES = 2 << 30
 
 def test_a_kill_says_memory_what_was_used_and_the_limit():
     assert Death(-signal.SIGKILL, 1900 << 20, parent_bytes=80 << 20).sentence(LIMIT_BYTES) == (
-        "While it read this upload, the parser was killed (SIGKILL), as happens where memory runs "
+        "While it read this upload, the parser was killed (SIGKILL), as happens when memory runs "
         "out; it had used 1,900 MiB of memory, the limit is 2,048 MiB."
     )
 

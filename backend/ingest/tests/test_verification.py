@@ -95,6 +95,6 @@ def test_each_line_says_what_it_counts(upload):
     storage().put([b"on its way"])
     lines = [line.split() for line in verified()[1].splitlines()]
     counts = {" ".join(line[:-2]): int(line[-2]) for line in lines}
-    assert counts["artefacts of all uploads, equal ones each time"] == 3
+    assert counts["artefacts of all uploads; equal ones count each time"] == 3
     assert counts["different artefacts, with their bytes"] == 2
     assert counts["stored files, with those of uploads on their way"] == 3

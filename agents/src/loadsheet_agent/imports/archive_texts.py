@@ -12,15 +12,15 @@ from typing import Any
 # What stands on the page of each run.
 TECHEMPOWER_NOTES = (
     "Results of TechEmpower's framework benchmarks, read from the outputs of wrk and weighttp. "
-    "They tell throughput, errors and latency of each framework under each test and load. They do "
-    "not tell the versions and settings of the frameworks, nor the machines. Each load was "
+    "They give throughput, errors and latency of each framework under each test and load. They do "
+    "not give the versions and settings of the frameworks, nor the machines. Each load was "
     "measured once, so the noise is unknown and nothing is ranked."
 )
 HTTPARENA_NOTES = (
-    "Summaries of HttpArena. They tell throughput, mean latency, p99 and statuses of each "
-    "framework under each test and load. They do not tell which load tool measured, the versions "
-    "of the frameworks, nor attempts without a response; the outputs of the load tools are not "
-    "kept. Each load has one figure, so the noise is unknown and nothing is ranked."
+    "Summaries of HttpArena. They give throughput, mean latency, p99 and statuses of each "
+    "framework under each test and load. They do not give the load tool, the versions of the "
+    "frameworks, nor attempts without a response; the outputs of the load tools are not kept. Each "
+    "load has one figure, so the noise is unknown and nothing is ranked."
 )
 # The file of HttpArena that describes its machine.
 MACHINE = "current.json"

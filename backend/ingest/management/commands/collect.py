@@ -13,8 +13,9 @@ from backend.ingest.trash import remove_expired_runs
 
 class Command(BaseCommand):
     help = (
-        "Delete runs that were in the trash for 30 days, raw output past the days of its workspace,"
-        " stored bytes older than COLLECT_AFTER_S that no row names, and parts without an upload."
+        "Delete runs that were in the trash for 30 days, raw output older than its workspace keeps "
+        "it, stored bytes older than COLLECT_AFTER_S that no row names, and parts without an "
+        "upload."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

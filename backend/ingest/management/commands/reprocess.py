@@ -20,7 +20,7 @@ OUTCOMES = ("changed", "unchanged", "refused", "stopped", "left to the workers",
 
 class Command(BaseCommand):
     help = (
-        "Read stored uploads again with this version's parser. Each result is exchanged whole; "
+        "Read stored uploads again with this version's parser. Each result is replaced as a whole; "
         "what changed is printed and kept beside the upload."
     )
 
