@@ -125,7 +125,7 @@ def _save(run: Run, made: Sequence[Correction]) -> None:
         raise CorrectionRefused(
             made[0].field,
             f"This run has {count:,} corrections, undone ones included; at most "
-            f"{MAX_CORRECTIONS:,} are kept. Upload its output again with what is right.",
+            f"{MAX_CORRECTIONS:,} are kept. Upload its output again with the right values.",
         )
     # One at a time: they are ordered by when they were made.
     for correction in made:

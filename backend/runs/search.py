@@ -148,7 +148,7 @@ def _day(name: str, value: str) -> date:
         else:
             if day.year < date.max.year:
                 return day
-    raise SearchError(name, f"{name}: got “{value[:60]}”, allowed is a day as 2026-01-31.")
+    raise SearchError(name, f"{name}: got “{value[:60]}”, allowed is a day such as 2026-01-31.")
 
 
 def _midnight(day: date) -> datetime:

@@ -160,7 +160,7 @@ CELL_RULES = (
         "caches and just-in-time compilation are part of the figures.",
         remedy="Add a warm-up to the plan.",
         find=lambda cell: (
-            "Every trial counts, also the first." if cell.warmed_up is False else None
+            "Every trial counts, including the first." if cell.warmed_up is False else None
         ),
     ),
     CellRule(
@@ -192,8 +192,8 @@ CELL_RULES = (
         explanation="No trial is faster than the one before it, and the last has at most "
         "half the throughput of the first. The server may not recover between trials: "
         "connections, threads or memory of earlier trials may still be in use.",
-        remedy="Look for what the server keeps, and give a figure for each trial, not the "
-        "mean. If you restart the server between trials, say so.",
+        remedy="Find out what the server keeps between trials, and give a figure for each trial, "
+        "not the mean. If you restart the server between trials, say so.",
         find=_find_collapse,
     ),
     CellRule(
@@ -203,8 +203,8 @@ CELL_RULES = (
         explanation="At least 8 trials have two separate levels of throughput: Hartigan's dip "
         "rejects one level at 2 %, or a gap parts two groups of 3 trials or more and is more than "
         "3 times as wide as either group. The figure lies between the levels, where no trial is.",
-        remedy="Find what switches, for example memory placement, connection balance or "
-        "processor speed, and compare the levels apart.",
+        remedy="Find what switches between the levels, for example memory placement, connection "
+        "balance or processor speed, and compare each level separately.",
         source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of "
         "Statistics 13(1)",
         find=_find_two_modes,

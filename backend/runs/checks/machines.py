@@ -44,7 +44,7 @@ def _find_no_version(trial: CheckInput) -> str | None:
 
 
 def _find_no_host(trial: CheckInput) -> str | None:
-    return None if trial.host_known else "Nothing is recorded of the host of the server."
+    return None if trial.host_known else "Nothing is recorded about the host of the server."
 
 
 def _find_session(trial: CheckInput) -> str | None:
@@ -123,7 +123,7 @@ def _find_others(trial: CheckInput) -> str | None:
         return None
     whose = "load tool and the server" if trial.same_host else "load tool"
     return (
-        f"Programs beside the {whose} used {percent_text(others)} of the processor time of the "
+        f"Programs other than the {whose} used {percent_text(others)} of the processor time of the "
         "client host."
     )
 
@@ -243,7 +243,7 @@ MACHINE_RULES = (
         id="other-programs",
         severity="warning",
         title="Other programs used the client host",
-        explanation="Programs beside the load tool and the server used more than "
+        explanation="Programs other than the load tool and the server used more than "
         f"{MANY_OTHERS_SHARE * 100:.0f} % of the client host's processor time. They slow down "
         "the load tool, and a server on the same host.",
         remedy="Stop other programs, or measure at another time.",

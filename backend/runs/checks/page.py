@@ -17,7 +17,7 @@ _HEAD = (
     "`python -m backend.runs.checks > docs/checks.md`.\n"
 )
 _WITHHELD_TEXT: dict[Withholds, str] = {
-    "all": " · withholds every ranking but that of failed requests",
+    "all": " · withholds every ranking except that of failed requests",
     "latency": " · withholds the ranking of latencies",
 }
 

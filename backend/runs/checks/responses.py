@@ -82,9 +82,8 @@ RESPONSE_RULES = (
         severity="warning",
         title="The server answered with redirects",
         explanation=f"More than {percent(HIGH_ERROR_RATE)} of the responses have a 3xx status: the "
-        "server sent the client elsewhere and not the page. A redirect is no failed "
-        "request. Servers with and without redirects do different work, so they are not "
-        "ranked together.",
+        "server sent the client elsewhere and not the page. A redirect is not a failed request. "
+        "Servers with and without redirects do different work, so they are not ranked together.",
         remedy="Measure the address that the redirect names.",
         find=many_redirects,
     ),
@@ -106,9 +105,9 @@ RESPONSE_RULES = (
         title="The errors are probably closed connections, not failed requests",
         explanation="The server closes the connection after each answer without saying so. wrk "
         "sends its next request on that connection, and counts a read error for it: one for each "
-        "answer. The printed error rate of about 50 % is then no error rate of the server. Of "
-        "servers that really lose some share of their requests, 0.5 % print such figures by chance "
-        "(200,000 simulated trials, each share equally likely).",
+        "answer. The printed error rate of about 50 % is then not the error rate of the server. "
+        "Of servers that really lose some share of their requests, 0.5 % print such figures by "
+        "chance (200,000 simulated trials, each share equally likely).",
         remedy="Measure the server with ab, or let it answer with Connection: close.",
         find=closes_unannounced,
     ),
@@ -117,7 +116,7 @@ RESPONSE_RULES = (
         severity="error",
         title=f"More than {percent(HIGH_ERROR_RATE)} of the attempts failed on the client",
         explanation="The client host ran out of ports or open files, so a part of the load never "
-        "reached the server. These attempts are no errors of the server.",
+        "reached the server. These attempts are not errors of the server.",
         remedy="Allow more open files (ulimit -n) or local ports (net.ipv4.ip_local_port_range), "
         "use keep-alive, or lower the load.",
         withholds="all",
