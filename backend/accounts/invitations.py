@@ -36,13 +36,13 @@ def invite(actor: User | Token, workspace: Workspace, role: str, *, email: str =
     maker = actor.user if isinstance(actor, Token) else actor
     if maker is None:
         raise MemberRefused(
-            "The token was made by the operator and by no member, so it cannot invite.",
+            "The operator made this token, not a member, so it cannot invite.",
             hint="Send the request with a token that an admin or owner made.",
         )
     invited = open_invitations(workspace).count()
     if invited >= MOST_OPEN:
         raise MemberRefused(
-            f"{MOST_OPEN} invitations to this workspace are open.",
+            f"This workspace has {MOST_OPEN} open invitations, the limit.",
             hint="Revoke those that are no longer needed.",
         )
     check_members(workspace, invited=invited)
@@ -75,9 +75,9 @@ def find(clear: str) -> Invitation:
     """The usable invitation with this clear text; raises InvitationRefused."""
     invitation = _stored(clear)
     if invitation is None:
-        raise InvitationRefused("This invitation is not known here.")
+        raise InvitationRefused("Loadsheet does not know this invitation.")
     if invitation.used_at is not None:
-        raise InvitationRefused("This invitation was used before.")
+        raise InvitationRefused("This invitation was already used.")
     if invitation.revoked_at is not None or not _still_may_invite(invitation):
         raise InvitationRefused("This invitation was revoked.")
     if invitation.expires_at <= timezone.now():
@@ -99,7 +99,7 @@ def accept(clear: str, user: User) -> Workspace:
     check_members(invitation.workspace, invited=0)
     rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
     if rows.update(used_at=timezone.now(), used_by=user) != 1:
-        raise InvitationRefused("This invitation was used before.")
+        raise InvitationRefused("This invitation was already used.")
     Membership.objects.create(user=user, workspace=invitation.workspace, role=invitation.role)
     record(
         Act.MEMBER_JOINED,

@@ -56,7 +56,7 @@ def make_token(actor: User | Token, workspace: Workspace, asked: TokenRequest) -
     Workspace.objects.select_for_update().get(pk=workspace.pk)
     maker = actor if isinstance(actor, Token) else None
     if maker is not None and Token.objects.exclude(revoked_at=None).filter(pk=maker.pk).exists():
-        raise TokenNotMade("Your token was revoked meanwhile.")
+        raise TokenNotMade("Your token was revoked in the meantime.")
     if usable_tokens(workspace).count() >= MOST_USABLE:
         raise TooManyTokens(
             f"The workspace has {MOST_USABLE} tokens, the limit.", hint="Revoke those not in use."
@@ -96,7 +96,7 @@ def _checked_scopes(given: Sequence[str], *, allowed: list[Scope]) -> list[Scope
         if scope not in allowed:
             raise TokenNotMade(f"The scope is “{scope[:40]}”; you may give: {names}.")
     if not given:
-        raise TokenNotMade(f"There is no scope; expected at least one of: {names}.")
+        raise TokenNotMade(f"No scope was given; expected at least one of: {names}.")
     return [scope for scope in Scope if scope in given]
 
 

@@ -117,14 +117,14 @@ def stored(clear: str, *kinds: TokenKind) -> Token:
     """
     if not token_format.is_well_formed(clear):
         raise TokenRefused(
-            "This is not a Loadsheet token: its form or checksum is wrong.",
+            "This is not a Loadsheet token: its format or checksum is wrong.",
             hint="Copy the whole token, from ls_ to its last character.",
         )
     names = [kind.value for kind in kinds]
     rows = Token.objects.raw(_FIND, [token_format.lookup_of(clear), names])
     token: Token | None = next((row for row in rows if row.matches(clear)), None)
     if token is None:
-        raise TokenRefused("This token is not known here.", hint=NEW_HINT)
+        raise TokenRefused("Loadsheet does not know this token.", hint=NEW_HINT)
     token.sign_again(clear)
     return token
 
@@ -164,7 +164,8 @@ def redeem_link(clear: str) -> User:
         used = Token.objects.filter(pk=token.pk, used_at=None).update(used_at=timezone.now())
     if used != 1 or token.user is None:
         raise TokenRefused(
-            "This sign-in link was used before.", hint="Make another one: `manage.py sign_in_link`."
+            "This sign-in link was already used.",
+            hint="Make another one: `manage.py sign_in_link`.",
         )
     return token.user
 

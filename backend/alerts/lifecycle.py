@@ -127,8 +127,8 @@ def answer_alert(alert: Alert, state: str, *, by: User | None, note: str = "") -
     locked = rows.select_related("rule", "first_run").get(pk=alert.pk)
     if not locked.is_open:
         raise AlertEnded(
-            f"This alert has ended: {AlertState(locked.state).label.lower()}. "
-            "A new run that is bad raises another one."
+            f"This alert has ended: {AlertState(locked.state).label.lower()}. Another bad run "
+            "raises a new alert."
         )
     _set_state(locked, AlertState(state), by=by, note=_checked_note(note))
     if state == AlertState.NOT_A_REGRESSION and locked.first_run is not None:

@@ -94,8 +94,8 @@ def _reasons() -> Iterator[None]:
 def _reason(answer: _Answer) -> str:
     if 300 <= answer.status < 400:
         return (
-            f"The receiver answered {answer.status} and leads to {answer.location or 'nowhere'}. "
-            "Redirects are not followed: enter the final address."
+            f"The receiver answered {answer.status} and redirects to "
+            f"{answer.location or 'nowhere'}. Redirects are not followed: enter the final address."
         )
     detail = f": {answer.text}" if answer.text else "."
     return f"The receiver answered {answer.status}{detail}"

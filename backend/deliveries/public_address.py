@@ -60,7 +60,7 @@ def resolve(
     addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
     for text in () if is_private_allowed else addresses:
         if not is_public(ipaddress.ip_address(text.partition("%")[0])):
-            raise NotPublic(f"{host} leads to {text}, which is not a public address.")
+            raise NotPublic(f"{host} resolves to {text}, which is not a public address.")
     return addresses
 
 

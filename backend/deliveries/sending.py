@@ -37,7 +37,7 @@ def is_members_address(channel: Channel) -> bool:
 def _send_mail(delivery: Delivery) -> None:
     channel = delivery.channel
     if not is_members_address(channel):
-        raise NotSent(f"{channel.address} is no confirmed address of a member.", is_final=True)
+        raise NotSent(f"{channel.address} is not a confirmed address of a member.", is_final=True)
     mail = WorkspaceMail(
         channel.workspace_id,
         subject=" ".join(delivery.subject.split()),

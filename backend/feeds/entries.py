@@ -56,7 +56,7 @@ def entries_of_result_set(result_set: ResultSet, *, is_member: bool) -> list[Ent
             Entry(
                 id_=_urn("superseded", result_set.pk, newer.pk),
                 title=f"Superseded by: {newer.title}",
-                text="A newer result set took the place of this one.",
+                text="A newer result set replaced this one.",
                 link=absolute(result_set_link(newer.link)),
                 at=newer.created_at,
             )

@@ -83,7 +83,7 @@ def _make_room(token: Token) -> None:
     silent = agents.filter(last_seen_at__lt=now - HOST_KEPT).exclude(pk__in=measuring)
     if not silent.delete()[0]:
         raise TooManyHosts(
-            f"This token is used on {TOKEN_HOSTS} hosts already, the limit.",
+            f"This token is already used on {TOKEN_HOSTS} hosts, the limit.",
             hint="Make another token, or wait until one of its hosts was silent for a day.",
             wait_s=3600,
         )

@@ -47,7 +47,7 @@ class TestMakeUser:
         run("make_user", "ada")
         stdin("another long password\n")
 
-        assert "was there already" in run("make_user", "ada")
+        assert "exists already" in run("make_user", "ada")
         assert User.objects.get().check_password(PASSWORD)
 
         assert run("make_user", "ada", "--new-password") == "User ada: has a new password."
@@ -78,7 +78,7 @@ class TestMakeUser:
 class TestMakeWorkspace:
     def test_makes_it_once(self):
         assert run("make_workspace", "lab", "--name", "Our lab") == "Workspace lab: made."
-        assert run("make_workspace", "lab") == "Workspace lab: was there already."
+        assert run("make_workspace", "lab") == "Workspace lab: exists already."
         assert Workspace.objects.get().name == "Our lab"
         assert "renamed" in run("make_workspace", "lab", "--name", "The lab")
         assert Workspace.objects.get().name == "The lab"

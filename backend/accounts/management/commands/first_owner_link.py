@@ -9,7 +9,7 @@ from backend.links import absolute, link_to
 
 
 class Command(BaseCommand):
-    help = "Print the link that makes the first account; nothing once an account exists."
+    help = "Print the link that makes the first account, or nothing if an account exists."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if first_owner.is_wanted():

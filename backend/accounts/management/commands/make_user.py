@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
         parser.add_argument(
-            "--new-password", action="store_true", help="give a user who is there a new password"
+            "--new-password", action="store_true", help="give an existing user a new password"
         )
         parser.add_argument(
             "--no-password",
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         username = options["username"]
         user = User.objects.filter(username=username).first()
         if user is not None and not options["new_password"]:
-            self.stdout.write(f"User {username}: was there already; the password is unchanged.")
+            self.stdout.write(f"User {username}: exists already; the password is unchanged.")
             return
         is_new = user is None
         user = user or User(username=username)

@@ -17,7 +17,10 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="", help="its name on pages (default: the slug)")
         parser.add_argument("--member", default="", help="a user to make a member of it")
         parser.add_argument(
-            "--role", default=Role.OWNER, choices=Role.values, help="of the member (default: owner)"
+            "--role",
+            default=Role.OWNER,
+            choices=Role.values,
+            help="the role of the member (default: owner)",
         )
 
     @transaction.atomic
@@ -33,7 +36,7 @@ class Command(BaseCommand):
                 Workspace.objects.filter(pk=workspace.pk).update(name=name)
                 self.stdout.write(f"Workspace {slug}: renamed to {name}.")
             else:
-                self.stdout.write(f"Workspace {slug}: was there already.")
+                self.stdout.write(f"Workspace {slug}: exists already.")
             return workspace
         workspace = Workspace(slug=slug, name=name or slug)
         try:
