@@ -9,7 +9,7 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 BREACHED_PASSWORDS_URL = env.web_address(
-    "BREACHED_PASSWORDS_URL", "the list of breached passwords that chosen ones are looked up in"
+    "BREACHED_PASSWORDS_URL", "the list of breached passwords to check new passwords against"
 )
 _validation = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [

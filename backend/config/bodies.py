@@ -19,7 +19,7 @@ UNREAD: dict[str, Answer] = {
     BodyRefusal.BUSY: BODIES_BUSY,
     BodyRefusal.FULL: STORAGE_FULL,
 }
-LENGTH_HINT = "Send Content-Length; a body in chunks is not taken."
+LENGTH_HINT = "Send Content-Length; a body in chunks is not accepted."
 
 
 class LimitBodies(Middleware):

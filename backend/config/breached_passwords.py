@@ -43,14 +43,13 @@ class BreachedPasswordValidator:
         else:
             if _is_listed(digits[PREFIX:], answer):
                 raise ValidationError(
-                    "This password was published after a break-in at some service, so it is among "
-                    "the first that are guessed. Choose another one, and change it wherever else "
-                    "you use it.",
+                    "This password was published after a data breach, so attackers try it first. "
+                    "Choose another one, and change it wherever else you use it.",
                     code="password_breached",
                 )
 
     def get_help_text(self) -> str:
-        return "Your password must be none that was published after a break-in elsewhere."
+        return "Your password must not be one that was published after a data breach."
 
 
 def _ask(address: str) -> str:

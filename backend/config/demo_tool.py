@@ -13,8 +13,8 @@ from backend.config.progress import say
 WAIT_S = 30.0
 INSTALL = (("apt-get", "update", "-qq"), ("apt-get", "install", "-y", "-qq", "wrk"))
 QUESTION = (
-    "wrk is not installed. It measures latency in finer steps than the load tools that are.\n"
-    f"    Install it with apt-get? [y/N] (continues without it after {WAIT_S:.0f} s) "
+    "wrk is not installed. It measures latency in finer steps than the installed load tools.\n    "
+    f"Install it with apt-get? [y/N] (continues without it after {WAIT_S:.0f} s) "
 )
 
 

@@ -95,17 +95,17 @@ def _tables() -> Finding:
         of_one = len(missing) == 1
         sentence = f"{len(missing)} {'migration is' if of_one else 'migrations are'} not applied."
         return Finding("tables", State.BROKEN, sentence, "Run manage.py migrate.")
-    return Finding("tables", State.OK, "They are of this version.")
+    return Finding("tables", State.OK, "All migrations are applied.")
 
 
 def _processes() -> Iterator[Finding]:
     for part, age_s in heartbeat.ages().items():
         sentence = heartbeat.warning(part, age_s)
         if sentence is None:
-            yield Finding(part, State.OK, f"Heard {age_s:.0f} s ago.")
+            yield Finding(part, State.OK, f"Last heartbeat {age_s:.0f} s ago.")
         else:
-            heard = "Never heard" if age_s is None else f"Last heard {age_s:.0f} s ago"
-            advice = "Start it, or look at its log: a process that runs is heard every 10 s."
+            heard = "No heartbeat yet" if age_s is None else f"Last heartbeat {age_s:.0f} s ago"
+            advice = "Start it, or look at its log: a running process sends a heartbeat every 10 s."
             yield Finding(part, State.BROKEN, f"{heard}: {sentence}.", advice)
 
 
@@ -148,8 +148,8 @@ def _archive() -> Finding:
 
 def _redis(part: str, client: Callable[[], Any]) -> Finding:
     if settings.REDIS_URL == NO_REDIS:
-        sentence = "Not asked: REDIS_URL is not set here, as beside scripts/start."
-        return Finding(part, State.WARNING, sentence, "The canary says whether tasks are taken.")
+        sentence = "Not checked: REDIS_URL is not set here. With scripts/start this is normal."
+        return Finding(part, State.WARNING, sentence, "The canary shows whether tasks are taken.")
     try:
         memory = client().info("memory")
     except RedisError as error:
@@ -183,7 +183,7 @@ def _disk() -> Finding:
     if unseen := disks.unseen_folders():
         names = ", ".join(map(str, unseen))
         advice = "Correct DATA_DIR or DATABASE_DIR, or the rights of the user that it runs as."
-        return Finding("disk", State.BROKEN, f"No folder, or not to be reached: {names}.", advice)
+        return Finding("disk", State.BROKEN, f"Missing or not reachable: {names}.", advice)
     rooms = disks.rooms()
     if short := [room.sentence for room in rooms if room.is_short]:
         advice = "Make room, or set LEAST_FREE_PERCENT and LEAST_FREE_BYTES."
@@ -221,12 +221,12 @@ def _programs() -> Finding:
     if node is None:
         advice = "Install Node 20 or newer where web and worker run."
         return Finding("programs", State.WARNING, "No node: images are not drawn.", advice)
-    return Finding("programs", State.OK, "Those of PostgreSQL and Node are there.")
+    return Finding("programs", State.OK, "PostgreSQL's client programs and Node are installed.")
 
 
 def _backups() -> Finding:
     if not settings.BACKUP_DIR:
-        advice = "Set BACKUP_DIR, or look after backups in your own way."
+        advice = "Set BACKUP_DIR, or make backups in your own way."
         return Finding("backups", State.WARNING, "BACKUP_DIR is not set.", advice)
     try:
         backups = backups_in(Path(settings.BACKUP_DIR))
@@ -234,7 +234,7 @@ def _backups() -> Finding:
         return Finding("backups", State.BROKEN, f"{_line(failed)}.")
     advice = "Run manage.py backup every day, by cron for example."
     if not backups:
-        return Finding("backups", State.BROKEN, "There is none.", advice)
+        return Finding("backups", State.BROKEN, "There is no backup.", advice)
     newest = backups[-1]
     sentence = f"The newest ended at {newest.ended_at:%Y-%m-%d %H:%M:%S} UTC ({newest.kind})."
     if datetime.now(UTC) - newest.ended_at > BACKUP_AGE:

@@ -138,7 +138,7 @@ def check(part: str, database_url: str) -> str | None:
     with psycopg.connect(database_url, connect_timeout=5) as database:
         row = database.execute(query, [name_of(part)]).fetchone()
     if row is None:
-        return f"{name_of(part)} was never heard of"
+        return f"{name_of(part)} has never sent a heartbeat"
     age_s: float = row[0]
     if age_s < -AHEAD_S:
         return (

@@ -55,7 +55,7 @@ QUERIES: dict[str, tuple[Sequence[str], str, str]] = {
     ),
     "upload_queue_age_seconds": (
         (),
-        "How long the oldest upload waits that is due",
+        "How long the oldest due upload has waited",
         "SELECT greatest(coalesce(extract(epoch FROM now() - min(received_at)), 0), 0)::float8"
         " FROM ingest_upload WHERE state = 'received'"
         " AND (retry_at IS NULL OR retry_at <= now())",
@@ -73,7 +73,7 @@ QUERIES: dict[str, tuple[Sequence[str], str, str]] = {
     ),
     "delivery_queue_age_seconds": (
         (),
-        "How long the oldest message waits that is due",
+        "How long the oldest due message has waited",
         "SELECT greatest(coalesce(extract(epoch FROM now() - min(retry_at)), 0), 0)::float8"
         " FROM deliveries_delivery WHERE state IN ('waiting', 'sending') AND retry_at <= now()",
     ),
@@ -187,7 +187,7 @@ def _limits() -> Metric:
 
 
 def _heartbeats() -> Metric:
-    text = "How long ago each part was heard; a part that was never heard has no line"
+    text = "Seconds since each part's last heartbeat; a part without one has no line"
     family = GaugeMetricFamily("loadsheet_heartbeat_age_seconds", text, labels=["part"])
     for part, age_s in heartbeat.ages().items():
         if age_s is not None:

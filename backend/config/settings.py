@@ -62,7 +62,7 @@ BACKUP_DIR = env.text("BACKUP_DIR", "the folder of backups and archived WAL", de
 BACKUP_BUCKET = env.text("BACKUP_BUCKET", "a bucket for copies of BACKUP_DIR", default="")
 LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default="INFO")
 METRICS_TOKEN = env.text("METRICS_TOKEN", "the token that reads /metrics", default="")
-SENTRY_DSN = env.text("SENTRY_DSN", "where faults are reported to", default="")
+SENTRY_DSN = env.text("SENTRY_DSN", "where faults are reported", default="")
 
 # Limits and clocks of receiving and reading uploads
 
@@ -88,12 +88,12 @@ PARSE_CPU_S = env.whole("PARSE_CPU_S", "CPU seconds the parser may use for a tri
 PARSE_MEMORY_BYTES = env.whole("PARSE_MEMORY_BYTES", "memory the parser may use", default=2 << 30)
 LEASE_S = env.whole("LEASE_S", "seconds a worker holds an upload before others may", default=40)
 POLL_INTERVAL_S = env.whole(
-    "POLL_INTERVAL_S", "seconds between two looks of a worker for uploads", default=3
+    "POLL_INTERVAL_S", "seconds after which a worker looks for uploads again", default=3
 )
 QUICK_READ_S = env.whole(
     "QUICK_READ_S", "seconds after which an upload moves to the slow lane", default=5
 )
-SLOW_READ_S = env.whole("SLOW_READ_S", "seconds an upload may be read for at all", default=1800)
+SLOW_READ_S = env.whole("SLOW_READ_S", "most seconds that reading an upload may take", default=1800)
 SLOW_READS = env.whole(
     "SLOW_READS", "slow uploads read at a time; fewer than there are readers", default=1
 )
@@ -126,9 +126,7 @@ PARTS_KEPT_S = env.whole(
 PARTS_MAX_BYTES = env.whole(
     "PARTS_MAX_BYTES", "bytes of waiting parts of one workspace", default=4 << 30
 )
-PREVIEWS_PER_MINUTE = env.whole(
-    "PREVIEWS_PER_MINUTE", "uploads a minute that one user may have read before saving", default=60
-)
+PREVIEWS_PER_MINUTE = env.whole("PREVIEWS_PER_MINUTE", "previews a minute of one user", default=60)
 TRIES_PER_MINUTE = env.whole(
     "TRIES_PER_MINUTE", "previews a minute of one address without an account", default=10
 )

@@ -236,7 +236,7 @@ class Site:
         with program:
             out, errors = self._outputs_of(program)
         if program.returncode:
-            lines = errors.strip().splitlines() or ["it said nothing"]
+            lines = errors.strip().splitlines() or ["it printed nothing"]
             raise StartFailed(f"manage.py {arguments[0]} failed: {lines[-1].strip()[:300]}")
         return out
 

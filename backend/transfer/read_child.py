@@ -105,7 +105,7 @@ def _check_entries(infos: Sequence[zipfile.ZipInfo]) -> None:
     if len(names) < len(infos):
         raise ArchiveRefused("A file is in it twice.")
     if MANIFEST not in names:
-        raise ArchiveRefused(f"{CUT}it has no {MANIFEST}, which stands at its end.")
+        raise ArchiveRefused(f"{CUT}it has no {MANIFEST}, which is at its end.")
     for info in infos:
         _check_entry(info)
 
@@ -115,7 +115,7 @@ def _check_entry(info: zipfile.ZipInfo) -> None:
     if name != MANIFEST and not IS_ROWS(name) and not IS_RAW(name):
         raise ArchiveRefused(f"It has a file {name[:80]!r}, which no archive of Loadsheet has.")
     if info.flag_bits & 1 or info.compress_type not in METHODS or info.header_offset < 0:
-        raise ArchiveRefused(f"{name} is packed in a way that Loadsheet does not pack.")
+        raise ArchiveRefused(f"{name} is packed in a way that Loadsheet does not use.")
 
 
 def _manifest(archive: zipfile.ZipFile) -> Any:

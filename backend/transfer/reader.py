@@ -146,7 +146,7 @@ def _checked_manifest(value: Any) -> Manifest:
     try:
         manifest = msgspec.convert(value, Manifest)
     except msgspec.ValidationError as error:
-        raise ImportRefused(f"{MANIFEST} is not one of Loadsheet: {error}.") from None
+        raise ImportRefused(f"{MANIFEST} is not from Loadsheet: {error}.") from None
     if manifest.format != FORMAT:
         raise ImportRefused(f"The format is {manifest.format[:40]!r}, expected {FORMAT!r}.")
     if manifest.version != VERSION:

@@ -172,5 +172,7 @@ def _time_of(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise CommandError(f"--to is {text!r}, expected a time as 2026-01-31T12:00:00Z.") from None
+        raise CommandError(
+            f"--to is {text!r}, expected a time such as 2026-01-31T12:00:00Z."
+        ) from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -16,8 +16,8 @@ from backend.transfer.reader import ImportRefused
 
 class Command(BaseCommand):
     help = (
-        "Make a new workspace of an archive that a workspace was exported to. It is imported whole "
-        "or not at all. Ids are new. Members, tokens and channels are not in an archive."
+        "Make a new workspace from the archive of an exported workspace. It is imported whole or "
+        "not at all. Ids are new. Members, tokens and channels are not in an archive."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
