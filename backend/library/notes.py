@@ -25,7 +25,7 @@ def _paragraphs(study: Study) -> Iterator[str]:
     yield _list(study.conditions)
     yield "**Method.**"
     yield _list(study.method)
-    yield f"**Not said:** {', '.join(study.unsaid)}."
+    yield f"**Not stated:** {', '.join(study.unsaid)}."
     if study.figures:
         yield "**Further figures of the text.**"
         yield _list(map(_figure_text, study.figures))
@@ -45,11 +45,10 @@ def _today_paragraphs(study: Study) -> Iterator[str]:
     yield _list(today_texts(study))
     yield "\n".join(today_table(study))
     yield (
-        "A figure is the geometric mean of the trials at one load, with the lowest and the highest "
-        "trial. Measured again by "
-        f"`loadsheet run agents/plans/{study.name}.toml --short`. The plan lists what "
-        "differs from the study. The machines differ too, so figures of then and of today are not "
-        "ranked together."
+        "A figure is the geometric mean of the trials at one load, with the lowest and the "
+        f"highest trial. Measured again by `loadsheet run agents/plans/{study.name}.toml --short`. "
+        "The plan lists what differs from the study. The machines differ too, so the old figures "
+        "and those of today are not ranked together."
     )
 
 

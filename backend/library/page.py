@@ -39,7 +39,7 @@ def _studies() -> Iterator[str]:
         yield f"* Saturation point: {study.saturation}"
         yield "* What was wrong with the measurement:"
         yield from (f"  * {fault}" for fault in study.wrong)
-        yield f"* Not said: {', '.join(study.unsaid)}."
+        yield f"* Not stated: {', '.join(study.unsaid)}."
         if texts := today_texts(study):
             yield "* What the same test says today:"
             yield from (f"  * {text}" for text in texts)
