@@ -28,9 +28,12 @@ from backend.web import visible
 
 MOST_DELIVERIES = 100
 KINDS = {
-    ChannelKind.MAIL: ("Email", "To the address of a member."),
-    ChannelKind.WEBHOOK: ("Webhook", "Signed JSON, to a program of yours."),
-    ChannelKind.SLACK: ("Slack", "To an incoming webhook of Slack, Mattermost or another."),
+    ChannelKind.MAIL: ("E-mail", "To the address of a member."),
+    ChannelKind.WEBHOOK: ("Webhook", "Signed JSON, to your own program."),
+    ChannelKind.SLACK: (
+        "Slack",
+        "To an incoming webhook of Slack, Mattermost or a similar service.",
+    ),
 }
 TOPICS = {Topic.ALERTS: "Alerts", Topic.RUNS: "Every new run"}
 
@@ -88,7 +91,7 @@ def renew_channel_secret(request: HttpRequest, slug: str, channel_id: UUID) -> H
     """Make another signing secret."""
     row = _channel_or_404(request, slug, channel_id)
     renew_secret(row)
-    messages.info(request, "The channel has another secret. Enter it at the receiver now.")
+    messages.info(request, "The channel has a new secret. Enter it at the receiver now.")
     return HttpResponseRedirect(link_to("channel-page", slug, row.pk))
 
 

@@ -23,7 +23,7 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
     check_id = request.POST.get("check", "")
     if request.POST.get("undo") == "1":
         is_undone = undo(run, check_id, by=viewer)
-        sentence = "The dismissal was taken back." if is_undone else "There was no dismissal."
+        sentence = "The dismissal was undone." if is_undone else "There was no dismissal."
         messages.info(request, sentence)
     else:
         dismiss(run, check_id, reason=request.POST.get("reason", ""), author=viewer)

@@ -119,7 +119,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         500,
         "Something went wrong on our side",
         "The error was logged. Nothing was saved in part.",
-        "Try again. If the error stays, report the time and the address of this page.",
+        "Try again. If it happens again, report the time and the address of this page.",
     )
 
 

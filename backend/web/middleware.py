@@ -123,7 +123,7 @@ class LimitFailedSignIns(Middleware):
             429,
             title="Too many failed sign-ins",
             sentence="Too many wrong passwords or links came within an hour from your address, for "
-            "this account, or in all.",
+            "this account, or in total.",
             hint=f"Try again in {math.ceil(wait / 60)} minutes.",
         )
         response["Retry-After"] = str(wait)

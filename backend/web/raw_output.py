@@ -17,7 +17,7 @@ from backend.whole_numbers import whole_number
 def raw_output(request: HttpRequest, slug: str) -> HttpResponse:
     """Fields: days (empty: for ever), and is_confirmed where raw output goes now.
 
-    Without is_confirmed the page says how much would go, and asks once more.
+    Without is_confirmed the page says how much would be removed, and asks again.
     """
     workspace = visible.administered_workspace_or_404(request, slug)
     text = request.POST.get("days", "").strip()

@@ -60,7 +60,7 @@ def undo(request: HttpRequest, run_id: UUID, correction_id: UUID) -> HttpRespons
     """Undo one correction of the run."""
     run = writable_run_or_404(request, run_id)
     is_undone = undo_edit(run, correction_id, by=visible.viewer(request))
-    messages.info(request, "The correction was undone." if is_undone else "It was undone before.")
+    messages.info(request, "The correction was undone." if is_undone else "It was already undone.")
     return HttpResponseRedirect(run_link(run_id))
 
 
@@ -152,7 +152,8 @@ def _read_time(text: str) -> datetime | None:
         return datetime.strptime(text[:16], TIME).replace(tzinfo=UTC) if text else None
     except ValueError:
         raise CorrectionRefused(
-            Field.STARTED_AT, f"Started: got “{text[:40]}”, expected a time as 2026-01-31T12:00."
+            Field.STARTED_AT,
+            f"Started: got “{text[:40]}”, expected a time such as 2026-01-31T12:00.",
         ) from None
 
 
@@ -162,7 +163,7 @@ def _read_labels(text: str) -> dict[str, str]:
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not (name and colon and value):
             raise CorrectionRefused(
-                Field.LABELS, f"Labels: got “{line[:60]}”, expected a line as name: value."
+                Field.LABELS, f"Labels: got “{line[:60]}”, expected a line such as name: value."
             )
         labels[name] = value
     return labels
@@ -179,7 +180,7 @@ def read_ordinals(text: str) -> list[int] | None:
         match = re.fullmatch(r"\s*(\d{1,5})\s*(?:[-–]\s*(\d{1,5})\s*)?", part, re.ASCII)
         if match is None:
             raise CorrectionRefused(
-                "trials", f"Trials: got “{part.strip()[:40]}”, expected numbers as 1-4, 7."
+                "trials", f"Trials: got “{part.strip()[:40]}”, expected numbers such as 1-4, 7."
             )
         first, last = int(match[1]), int(match[2] or match[1])
         if last > ENVELOPE_TRIALS:

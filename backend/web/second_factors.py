@@ -17,8 +17,8 @@ class _LimitedCode(forms.BaseAuthenticateForm):  # type: ignore[misc]
         address = throttle.address_of(context.request.META)
         if wait_s := throttle.seconds_until_sign_in(address, str(self.user.pk), proof=self.proof):
             raise ValidationError(
-                "Too many wrong codes or passwords came within an hour from your address, for this "
-                f"account, or in all. Try again in {math.ceil(wait_s / 60)} minutes."
+                "Too many wrong codes or passwords came within an hour from your address, for "
+                f"this account, or in total. Try again in {math.ceil(wait_s / 60)} minutes."
             )
         code: str = super().clean_code()
         return code

@@ -29,7 +29,7 @@ class NothingTicked(InvalidInput):
     """No run was chosen; the message says what to do."""
 
     def __init__(self) -> None:
-        super().__init__("No run was ticked. Go back and tick one at least.")
+        super().__init__("No run was ticked. Go back and tick at least one.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

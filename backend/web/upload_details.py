@@ -70,7 +70,7 @@ def _read_instant(text: str) -> str:
         instant = datetime.fromisoformat(text)
     except ValueError:
         raise DetailRefused(
-            f"Measured at: got “{text[:60]}”, expected a date and a time as 2026-01-31T12:00."
+            f"Measured at: got “{text[:60]}”, expected a date and a time such as 2026-01-31T12:00."
         ) from None
     return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).isoformat()
 
@@ -82,7 +82,8 @@ def _read_labels(text: str) -> dict[str, str]:
         name, colon, value = (piece.strip() for piece in part.partition(":"))
         if not (name and colon and value):
             raise DetailRefused(
-                f"Labels: got “{part[:60]}”, expected names with values as branch: main, day: 2."
+                f"Labels: got “{part[:60]}”, expected names with values, such as branch: main, "
+                "day: 2."
             )
         labels[name] = value
     return labels

@@ -53,7 +53,10 @@ LISTS = {
     "": UploadChoice(Which.ALL, "All uploads", "Uploads"),
     "failed": UploadChoice(Which.FAILED, "Failed only", "Failed uploads", "No upload failed."),
     "partial": UploadChoice(
-        Which.PARTIAL, "Partly read only", "Partly read uploads", "Each upload was read whole."
+        Which.PARTIAL,
+        "Partly read only",
+        "Partly read uploads",
+        "Every upload was read completely.",
     ),
 }
 
@@ -165,7 +168,7 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
         messages.warning(request, f"{left_out} The other files were saved.")
     if request.POST["action"] == SAVE:
         return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk, query=TO_THE_RUN))
-    messages.info(request, "Saved. Add the next output and enter its version.")
+    messages.info(request, "Saved. Add the next output, and enter its version.")
     shared = {name: text for name in SHARED_DETAILS if (text := request.POST.get(name, ""))}
     return HttpResponseRedirect(link_to("new-upload", workspace.slug, query=shared))
 

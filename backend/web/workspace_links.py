@@ -42,5 +42,5 @@ def revoke_link(request: HttpRequest, slug: str) -> HttpResponse:
     """The link leads nowhere from now on."""
     workspace = visible.owned_workspace_or_404(request, slug)
     workspace_links.revoke_link(workspace)
-    messages.info(request, "The link was revoked. Browsers that opened it see nothing any more.")
+    messages.info(request, "The link was revoked. Browsers that opened it no longer have access.")
     return HttpResponseRedirect(link_to("settings", workspace.slug))

@@ -26,7 +26,7 @@ def first_owner(request: HttpRequest, token: str) -> HttpResponse:
             request,
             410,
             title="This link no longer works",
-            sentence="It makes the first account only, and within 12 hours.",
+            sentence="It works for 12 hours, and only for the first account.",
             hint="Sign in, or print another link on the server: manage.py first_owner_link",
         )
     request.session[SIGN_UP_TOKEN] = token

@@ -29,7 +29,7 @@ def test_the_mail_that_resets_a_password_has_the_account_the_link_and_what_to_do
 ):
     ask(ada.email)
     (mail,) = mailoutbox
-    assert mail.subject == "Reset your password of Loadsheet"
+    assert mail.subject == "Reset your Loadsheet password"
     first, open_it, link, otherwise, sender = mail.body.split("\n\n")
     assert first == "Somebody asked for a new password for the account ada."
     assert open_it == "Open this link within 3 days to choose it:"
@@ -62,7 +62,7 @@ def test_a_mailed_link_never_leads_to_the_host_and_port_of_the_request(ada, mail
 def test_the_mail_to_an_address_without_an_account_says_so(ada, mailoutbox):
     ask("eve@example.org")
     (mail,) = mailoutbox
-    assert mail.subject == "No account of Loadsheet has this address"
+    assert mail.subject == "No Loadsheet account has this address"
     assert "with the address eve@example.org. No account has this address." in mail.body
 
 
@@ -73,7 +73,7 @@ def test_who_signs_up_twice_is_told_where_to_go(ada, mailoutbox, settings):
     fields = {"email": ada.email, "password1": word, "password2": word}
     Client().post("/accounts/signup/", {"username": "ada2", **fields})
     (mail,) = mailoutbox
-    assert mail.subject == "An account of Loadsheet has this address already"
+    assert mail.subject == "There is already a Loadsheet account with this address"
     assert f"{settings.PUBLIC_URL}{RESET}" in mail.body
 
 

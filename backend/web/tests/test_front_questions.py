@@ -146,7 +146,7 @@ def test_a_question_looks_beyond_the_workload_with_the_most_servers(db, monkeypa
     monkeypatch.setattr(front_questions, "MAX_LOOKED_AT", 1)
     limits = asked(workspace)["limits"]
     assert limits.query is None
-    assert " Looked at: the 1 workloads and conditions " in limits.why_not
+    assert " Only the 1 workloads and conditions " in limits.why_not
 
 
 def test_the_cpu_time_is_looked_for_in_all_other_workloads_at_once(db):

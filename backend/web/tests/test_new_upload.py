@@ -137,7 +137,7 @@ def test_the_next_output_keeps_the_details_that_it_may_share(owner):
     assert saved["Location"] == f"{URL}?server=nginx&workload=a+b"
     assert Upload.objects.filter(envelope__server__version="1.27").exists()
     form = owner.get(saved["Location"])
-    assert "Saved. Add the next output and enter its version." in html_of(form)
+    assert "Saved. Add the next output, and enter its version." in html_of(form)
     assert form.context["given"] | {"server": "nginx", "workload": "a b"} == form.context["given"]
     assert form.context["given"]["version"] == form.context["given"]["started"] == ""
     assert form.context["pasted"] == ""

@@ -104,7 +104,7 @@ class TestInvitation:
         assert made["Location"] == link
         assert guest.get(link)["Location"] == "/w/own-lab/"
         assert guest.get("/w/own-lab/").status_code == 200
-        assert "used before" in text_of(Client().get(link))
+        assert "already used" in text_of(Client().get(link))
 
     def test_one_invitation_makes_one_account(self, owner):
         link, guests = self.link(owner), [Client(), Client()]

@@ -94,7 +94,7 @@ def test_a_host_shows_its_noise(owner, scene):
     )
     html = page(owner, f"/w/own-lab/hosts/{host.pk}")
     assert (
-        "This host cannot tell differences under 2.4 % (from 6 A/A comparisons, latest 12 Nov "
+        "This host cannot show differences under 2.4 % (from 6 A/A comparisons, latest 12 Nov "
         "2026)."
     ) in html
     assert "Throughput varies by 3 % from run to run" in html
@@ -103,7 +103,7 @@ def test_a_host_shows_its_noise(owner, scene):
     assert "2.4 %" in page(owner, "/w/own-lab/hosts")
     (listed,) = owner.get("/api/v1/hosts").json()["hosts"]
     assert listed["noise"]["floor_share"] == 0.024
-    assert listed["noise"]["text"].startswith("This host cannot tell differences under 2.4 %")
+    assert listed["noise"]["text"].startswith("This host cannot show differences under 2.4 %")
 
 
 def test_a_workload_shows_what_is_asked_and_who_was_measured(owner, scene):
@@ -220,7 +220,7 @@ def test_a_run_is_found_by_the_beginning_of_its_id(owner, scene):
     [
         ("sever=x", "There is no field “sever” of runs"),
         ("state=odd", "allowed is complete, failed, interrupted"),
-        ("since=yesterday", "allowed is a day as 2026-01-31"),
+        ("since=yesterday", "allowed is a day such as 2026-01-31"),
         ("until=2026-02-30", "allowed is a day"),
         ("until=9999-12-31", "allowed is a day"),
         ("q=" + "x" * 300, "at most 200 characters"),

@@ -72,10 +72,10 @@ def test_the_form_corrects_everything_of_the_run(owner, scene, page):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"labels": "no colon"}, "Labels: got “no colon”, expected a line as name: value."),
-        ({"trials": "x", "server": "a"}, "Trials: got “x”, expected numbers as 1-4, 7."),
+        ({"labels": "no colon"}, "Labels: got “no colon”, expected a line such as name: value."),
+        ({"trials": "x", "server": "a"}, "Trials: got “x”, expected numbers such as 1-4, 7."),
         ({"trials": "99", "server": "a"}, "this run has no trial 99"),
-        ({"started_at": "noon"}, "expected a time as 2026-01-31T12:00"),
+        ({"started_at": "noon"}, "expected a time such as 2026-01-31T12:00"),
     ],
 )
 def test_a_refused_form_keeps_what_was_typed(owner, scene, page, given, sentence):

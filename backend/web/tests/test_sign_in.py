@@ -53,7 +53,7 @@ def test_a_second_browser_cannot_use_it(link):
     second = Client()
     response = second.get(link)
     assert response.status_code == 410
-    assert b"used before" in response.content
+    assert b"already used" in response.content
     assert b"sign_in_link" in response.content
     assert second.get("/w/own-lab/runs").status_code == 404
 

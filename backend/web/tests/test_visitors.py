@@ -224,7 +224,7 @@ def test_after_an_output_was_read_the_next_steps_are_named(stranger, settings, i
         assert words in steps
     assert 'href="/accounts/login/"' in steps
     assert ("create an account" in steps) == is_open
-    assert ("New accounts need the invitation" in steps) != is_open
+    assert ("A new account needs an invitation" in steps) != is_open
     assert "What next?" not in page(stranger)
     unread = html_of(stranger.post("/try", {"paste": "hello"}))
     assert "Keep it" not in unread

@@ -104,7 +104,7 @@ def test_a_server_with_two_levels_is_told_and_nothing_is_said_of_its_mean(compar
     text = read_answer(compare_page("two-levels"))
     assert "Too noisy to rank beta 1.0 and alpha 1.0 at 10 connections" in text
     assert "Trials fall into two groups" in text
-    assert "find what switches and measure each group by itself" in text
+    assert "find what switches between them and measure each group separately" in text
     assert not re.search(r"add about \d+ trials|[Mm]ore trials narrow", text)
 
 
@@ -139,5 +139,5 @@ def test_a_lead_that_needs_a_steady_baseline_says_so_in_sentence_row_and_trust(
     text = read_answer(compare_page("steady-baseline"))
     assert "in this run, if alpha 1.0 is as steady as the others" in text
     assert "beyond noise and threshold if the baseline is as steady as the others" in text
-    assert "is sure only if the baseline is as steady as the others" in text
+    assert "is certain only if the baseline is as steady as the others" in text
     assert text.lower().count("three trials a side do not show how steady it is") == 2
