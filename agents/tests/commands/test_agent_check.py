@@ -93,11 +93,11 @@ def test_too_few_trials_are_called_so_and_exit_as_too_noisy(service: FakeService
 
 @pytest.mark.processes
 def test_it_asks_again_while_the_run_is_still_measured(service: FakeService):
-    busy = {"detail": "The candidate is still measured.", "hint": "Wait."}
+    busy = {"detail": "The candidate is still being measured.", "hint": "Wait."}
     service.verdicts += [(409, {"Retry-After": "0"}, busy), (503, {}, {}), (200, {}, answer())]
     done = run_agent(*CHECK, *service.flags)
     assert done.returncode == Exit.OK
-    assert "No verdict yet: The candidate is still measured. Wait." in done.stderr
+    assert "No verdict yet: The candidate is still being measured. Wait." in done.stderr
     assert len(service.questions) == 3
 
 

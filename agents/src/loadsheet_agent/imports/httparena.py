@@ -18,6 +18,14 @@ from loadsheet_agent.imports.archive_texts import HTTPARENA_NOTES, MACHINE, host
 from loadsheet_agent.imports.imported_run import ImportedRun
 
 ARCHIVE = "httparena"
+# What stands on the page of each run.
+NOTES = (
+    "Summaries of HttpArena. They give throughput, mean latency, p99 and statuses of each "
+    "framework under each test and load. They do not give the load tool, the versions of the "
+    "frameworks, nor attempts without a response; the outputs of the load tools are not kept. Each "
+    "load has one figure, so the noise is unknown and nothing is ranked."
+)
+MACHINE = "current.json"
 # What every result has; the other files of the folder do not.
 KEYS = frozenset(("framework", "rps", "p99_latency"))
 

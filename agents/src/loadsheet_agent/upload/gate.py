@@ -17,7 +17,7 @@ from loadsheet_agent.upload.target import Target
 
 GATE_PATH = "/api/v1/gate"
 VERDICTS = ("improved", "unchanged", "regressed", "too_noisy", "not_comparable")
-# 409: the candidate is still measured.
+# 409: the candidate is still being measured.
 WAITED_STATUSES = RETRY_STATUSES | {409}
 
 Question = Sequence[tuple[str, str]]
