@@ -88,7 +88,7 @@ def test_a_machine_that_is_not_described_is_unknown(data: Path, machine: object)
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("{", "cannot be read"), ("[]", "no JSON object"), ("[" * 100_000, "cannot be read")],
+    [("{", "cannot be read"), ("[]", "not a JSON object"), ("[" * 100_000, "cannot be read")],
     ids=range(3),
 )
 def test_a_machine_that_cannot_be_read_is_refused(data: Path, text: str, reason: str):

@@ -279,7 +279,7 @@ def test_warm_ups_until_stable_are_counted_from_fewest_to_most():
         ('use = ["nginx"]\n', "no server 'nginx' is on the shelf; it has lost, tornado"),
         ('use = ["tornado@7"]\n', "has no version '7' on the shelf; it has 0.2, current"),
         ('[[servers]]\nuse = "tornado"\nworkrs = 1\n', "did you mean workers?"),
-        ('use = ["tornado"]\nshelf = "none"\n', "is not there; give its folder"),
+        ('use = ["tornado"]\nshelf = "none"\n', "is missing; give its folder"),
         (SERVER + "matrix = { workers = 1 }\n", "matrix.workers is 1; expected a list of values"),
         (SERVER + 'services = ["db"]\n', "needs the service 'db'; add its [[services]]"),
         (SERVER + 'workloads = ["x"]\n', "names the workload 'x'; expected one of hello"),

@@ -73,7 +73,7 @@ def test_an_interrupted_run_goes_on_where_it_was(
         for trial in measured
     }
     assert len(keys) == len(measured) == 8, "each trial of the plan once"
-    # The servers were started anew, so what is measured on them was warmed up again.
+    # The servers were started again, so what is measured on them was warmed up again.
     later = trials[note.trials :]
     assert later[0]["warmup"] or trials[note.trials - 1]["warmup"]
     assert Spool(tmp_path / "spool").notes() == []

@@ -40,7 +40,7 @@ def _forget(*, as_json: bool) -> Exit:
 
 def _workspace_text(me: Me) -> str:
     if me.token is TokenState.UNKNOWN:
-        return " The service was not reached, so the token is unchecked."
+        return " The service was not reached, so the token was not checked."
     return f" Results go to the workspace {me.workspace}, {me.workspace_url}"
 
 

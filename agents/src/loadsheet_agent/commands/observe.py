@@ -28,8 +28,8 @@ def run(arguments: Namespace) -> Exit:
     state = run_state.read()
     if state is None:
         raise UsageError(
-            f"{target.url} has no run {arguments.run} for this token; give the id of the link "
-            "that `loadsheet run` prints."
+            f"{target.url} has no run {arguments.run} for this token; give the id in the link that "
+            "`loadsheet run` prints."
         )
     observer = Observer(run_id=arguments.run, tree=tree, offset=_require_offset(target))
     subject = "the host alone" if tree is None else f"process {tree.pid} and its children"
@@ -87,7 +87,7 @@ def _find_listener(port: int) -> int:
     }
     if not pids:
         raise UsageError(
-            f"no process is seen to listen on port {port}; start the server, run this as its "
+            f"no process was found that listens on port {port}; start the server, run this as its "
             "user, or give --pid."
         )
     return int(min(pids, key=lambda pid: psutil.Process(pid).create_time()))

@@ -42,14 +42,14 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--targets",
         metavar="LIST",
-        help="the only servers that get load: names, addresses or networks, each with :PORT or "
-        "without; else LOADSHEET_TARGETS, else every server",
+        help=
+            "the only servers that get load: names, addresses or networks, each with or without "
+            ":PORT; else LOADSHEET_TARGETS, else every server",
     )
     parser.add_argument(
         "--tool-user",
         metavar="NAME",
-        help="where the agent is root: the user that only load tools run as; else "
-        "LOADSHEET_TOOL_USER",
+        help="if the agent is root: the user that only load tools run as; else LOADSHEET_TOOL_USER",
     )
 
 

@@ -184,7 +184,7 @@ def _differences(summary: Path, outputs: Sequence[Output]) -> Iterator[str]:
         names, tests = [str(name) for name in document["frameworks"]], dict(document["rawData"])
     # RecursionError: thousands of lists in one another.
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UsageError(f"{summary} is no results.json of TechEmpower ({error}).") from error
+        raise UsageError(f"{summary} is not a results.json of TechEmpower ({error}).") from error
     measured = _by_framework(output for output in outputs if not output.is_warmup)
     for test, number, levels in _results_of(tests):
         framework = _name_of(number, names)

@@ -118,7 +118,7 @@ class Installer:
             return None
         path = self.directory / spec.lock
         if not path.exists():
-            raise NotInstalledError(f"the lock {path} is not there")
+            raise NotInstalledError(f"the lock file {path} is missing")
         return path
 
     def _fill_folder(

@@ -214,7 +214,10 @@ def check_service(service: ServiceSpec) -> Iterator[str]:
 def check_workload(workload: WorkloadSpec) -> Iterator[str]:
     """Rules of its path, headers and body, after environment variables were filled in."""
     if not _is_path(workload.path):
-        yield f'path is {workload.path!r}; expected it to begin with / and have no blanks, as "/a".'
+        yield (
+            f"path is {workload.path!r}; expected it to begin with / and have no blanks, "
+            'such as "/a".'
+        )
     for name, text in workload.headers.items():
         yield from _check_header(name, text)
     names = [name.lower() for name in workload.headers]

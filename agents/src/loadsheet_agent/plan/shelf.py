@@ -159,7 +159,7 @@ class Shelf:
         """Raises PlanError where the folder is not there."""
         if not folder.is_dir():
             raise PlanError(
-                f"the shelf {folder} is not there; give its folder as `shelf` in the plan or in "
+                f"the shelf {folder} is missing; give its folder as `shelf` in the plan or in "
                 "LOADSHEET_SHELF."
             )
         self.folder = folder

@@ -52,7 +52,7 @@ class AllowedTargets:
         for address in addresses:
             if _is_never_meant(address) or not self._has(address, port):
                 place = f"{address} port {port}" if port else address
-                return f"{place} is none of the allowed targets (--targets)"
+                return f"{place} is not an allowed target (--targets)"
         return None
 
     def _has(self, address: Address, port: int | None) -> bool:

@@ -105,7 +105,7 @@ def _without(plan: Plan, problems: Mapping[ServerKey, str]) -> Available:
     )
     servers = tuple(server for server in plan.servers if server.key not in problems)
     if not servers:
-        raise NotInstalledError(f"no server of the plan can be had: {'; '.join(skipped)}")
+        raise NotInstalledError(f"no server of the plan is available: {'; '.join(skipped)}")
     # How many run at a time was decided for all servers of the plan.
     alive = "one" if plan.is_one_alive else "all"
     return Available(replace(plan, servers=servers, alive=alive), skipped)

@@ -143,7 +143,7 @@ class Program:
                 shutil.chown(self._places.run, self._user)
             except LookupError as error:
                 raise ServerStartError(
-                    f"{self.label!r} runs as {self._user!r}, which is no user of this machine"
+                    f"{self.label!r} runs as {self._user!r}, which is not a user of this machine"
                 ) from error
 
     def _guard_options(self) -> str:

@@ -35,7 +35,7 @@ def resume_run(spool: Spool, wanted_id: str, new: RunRecord) -> tuple[Entry, Run
         server_tails=run["server_tails"],
     )
     record.add_event(
-        "resumed", f"went on after {len(record.trials)} trials; servers were started anew"
+        "resumed", f"went on after {len(record.trials)} trials; servers were started again"
     )
     return entry, record
 

@@ -68,5 +68,5 @@ def _reason(status: int, body: dict[str, Any]) -> str:
     """What the service says, else that something else answers at the address."""
     detail, hint = str(body.get("detail") or ""), str(body.get("hint") or "")
     if not detail:
-        return f"it answered {status} and no verdict; is this the address of Loadsheet?"
+        return f"it answered {status} without a verdict; is this the address of Loadsheet?"
     return " ".join(filter(None, [detail, hint]))
