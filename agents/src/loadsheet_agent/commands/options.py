@@ -42,9 +42,8 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--targets",
         metavar="LIST",
-        help=
-            "the only servers that get load: names, addresses or networks, each with or without "
-            ":PORT; else LOADSHEET_TARGETS, else every server",
+        help="the only servers that get load: names, addresses or networks, each with or without "
+        ":PORT; else LOADSHEET_TARGETS, else every server",
     )
     parser.add_argument(
         "--tool-user",

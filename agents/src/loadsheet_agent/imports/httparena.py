@@ -86,5 +86,6 @@ def _machine_document(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read ({error}); expected a JSON object.") from error
     if not isinstance(machine, dict):
         raise UsageError(
-            f"{path} is not a JSON object; expected the machine with its cpu and cores.")
+            f"{path} is not a JSON object; expected the machine with its cpu and cores."
+        )
     return machine

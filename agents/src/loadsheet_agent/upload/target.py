@@ -56,5 +56,6 @@ def make_target(url: str | None, token: str | None) -> Target:
         raise UsageError(f"no token for {url}; set LOADSHEET_TOKEN or give --token.")
     if not all(33 <= ord(char) <= 126 for char in token):
         raise UsageError(
-            "the token has characters that no token has; copy it again, without blanks.")
+            "the token has characters that no token has; copy it again, without blanks."
+        )
     return Target(url=url.rstrip("/"), token=token)
