@@ -33,7 +33,7 @@ def is_database_busy(error: BaseException | None) -> bool:
 
 
 def _sqlstate_of(error: BaseException | None) -> str:
-    """Empty where there is none."""
+    """Empty if there is none."""
     if not isinstance(error, Error):
         return ""
     return str(getattr(error.__cause__, "sqlstate", None) or "")

@@ -3,7 +3,7 @@
 A transaction holds each lock until its end: a reader then waits until a column was added and
 filled. So these migrations are not atomic. Each step holds its lock for a moment, and may be done
 again, so that a migration that was stopped can be run again: a column or an index that is there is
-left alone, and rows are filled anew.
+left alone, and rows are filled again.
 """
 
 from collections.abc import Collection, Iterator
@@ -129,7 +129,7 @@ def _is_partitioned(connection: BaseDatabaseWrapper, model: type[Model]) -> bool
 
 
 def _is_valid_index(connection: BaseDatabaseWrapper, name: str) -> bool | None:
-    """None where there is none."""
+    """None if there is none."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",

@@ -136,7 +136,7 @@ def revoke(workspace: Workspace, invitation_id: UUID) -> None:
 
 
 def end_leaked(clear: str) -> None:
-    """Refuse the invitation with this clear text from now on; nothing where there is none."""
+    """Refuse the invitation with this clear text from now on; nothing if there is none."""
     invitation = _stored(clear)
     if invitation is not None:
         revoke(invitation.workspace, invitation.pk)

@@ -65,7 +65,7 @@ def _see(
         return
     is_confirming = alert.state == AlertState.UNCONFIRMED and _is_confirmed(alert, sighting, run)
     if alert.state == AlertState.UNCONFIRMED and not is_confirming:
-        # Another load point than before: the suspicion begins anew.
+        # Another load point than before: the suspicion begins again.
         if run is not None:
             alert.delete()
             _open(rule, sighting, run, before)

@@ -108,7 +108,7 @@ def require_recent_sign_in(request: Request) -> None:
 def readable_ids(request: Request) -> list[UUID]:
     """The workspaces whose runs the sender may read, public and shared ones included.
 
-    Raises Problem 401 where there is none, as for a sender without a token.
+    Raises Problem 401 if there is none, as for a sender without a token.
     """
     ids = [*access.readable_ids(actor_of(request)), *_shared_ids(request)]
     if not ids:

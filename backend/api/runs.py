@@ -289,7 +289,7 @@ def is_asked(request: Request, name: str) -> bool:
 def writable_run(request: Request, run_id: UUID, *, with_trash: bool = False) -> Run:
     """The run, for a change. Raises NotFound, also for a run that the actor may only read.
 
-    What changes a large run computes its figures anew, so the answer holds a slot of the sender.
+    What changes a large run computes its figures again, so the answer holds a slot of the sender.
     """
     rows = Run.with_trash if with_trash else Run.objects
     run = writable_row(request, rows.all(), run_id)

@@ -335,7 +335,7 @@ def _field(request: Request, name: str) -> Any:
 
 
 def _json_field(request: Request, name: str) -> Any:
-    """A field of the form, or a file of it, that holds JSON; None where there is none."""
+    """A field of the form, or a file of it, that holds JSON; None if there is none."""
     field = _field(request, name)
     if field is None:
         return None

@@ -113,7 +113,7 @@ def backups_in(folder: Path) -> list[Backup]:
 
 
 def read_backup(path: Path) -> Backup:
-    """The backup in this folder; raises RecoveryFailed where there is none."""
+    """The backup in this folder; raises RecoveryFailed if there is none."""
     try:
         fields = json.loads((path / DESCRIPTION).read_text())
         fields["ended_at"] = datetime.fromisoformat(fields["ended_at"])

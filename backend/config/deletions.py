@@ -187,7 +187,7 @@ def _written_at(file: Path) -> datetime:
 
 
 def _oldest_backup(folder: Path) -> datetime:
-    """When the oldest backup ended; now where there is none."""
+    """When the oldest backup ended; now if there is none."""
     return min((backup.ended_at for backup in backups_in(folder)), default=datetime.now(UTC))
 
 

@@ -43,7 +43,7 @@ def _marker(site: Site) -> Path:
 
 
 def _read_run(site: Site) -> str:
-    """The id of the run that an earlier start measured; empty where there is none."""
+    """The id of the run that an earlier start measured; empty if there is none."""
     marker = _marker(site)
     return marker.read_text().strip() if marker.exists() else ""
 

@@ -118,7 +118,7 @@ def mail_server(name: str, meaning: str) -> dict[str, object]:
 
 
 def database(name: str, meaning: str, *, default: str | None = None) -> dict[str, object]:
-    """Django's description of the database a postgresql:// URL names; empty where there is none."""
+    """Django's description of the database a postgresql:// URL names; empty if there is none."""
     url = text(name, meaning, default=default)
     if not url:
         return {}

@@ -27,7 +27,7 @@ WARNINGS = {
     CANARY: "the broker or the workers take no tasks, or all workers are busy",
 }
 # How far ahead of the database's clock a heartbeat may lie. After the clock was set back, rows of
-# live processes are written anew within seconds; rows of dead ones stay ahead and would count.
+# live processes are written again within seconds; rows of dead ones stay ahead and would count.
 AHEAD_S = 5
 # Rows of machines that are gone.
 KEPT = "1 day"

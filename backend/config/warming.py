@@ -1,7 +1,7 @@
 """What the first questions of a web process would wait for, done before they come.
 
-A new connection to the database has seen no table, and it plans a statement anew each time until it
-prepared it. The first comparison of a process also fills caches that the others read.
+A new connection to the database has seen no table, and plans a statement again each time until it
+has prepared it. The first comparison of a process also fills caches that the others read.
 """
 
 import logging

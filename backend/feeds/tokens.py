@@ -70,7 +70,7 @@ def revoke_token(workspace: Workspace, user: User, token_id: UUID) -> bool:
 
 
 def end_leaked(clear: str) -> None:
-    """End the token with this clear text, which was published; nothing where there is none."""
+    """End the token with this clear text, which was published; nothing if there is none."""
     if (token := _stored(clear)) is not None:
         _revoke(token, is_published=True)
 

@@ -25,7 +25,7 @@ class DryTrial:
     notes: tuple[str, ...] = ()
     # The first and last line of the trial's output, where the file has several.
     lines: tuple[int, int] | None = None
-    # The command line above it; empty where there is none.
+    # The command line above it; empty if there is none.
     command: str = ""
 
 

@@ -1,6 +1,6 @@
 """An upload, its artefacts and their bytes in one statement, in a transaction of its own.
 
-Composing the same SQL anew and going to the database four times for it took a third of the time
+Composing the same SQL again and going to the database four times for it took a third of the time
 in which an upload is received.
 """
 

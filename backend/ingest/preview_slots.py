@@ -5,7 +5,7 @@ from backend.ingest.fair_slots import OwnerBusy, Slots
 PREVIEWS_RUNNING, PREVIEWS_WAITING, PREVIEWS_OF_VIEWER = 2, 2, 2
 # Longer than one file of a preview takes, after which another viewer comes next.
 PREVIEW_PATIENCE_S = 30.0
-# The owner of what pages read anew, whoever looks at them.
+# The owner of what pages read again, whoever looks at them.
 PAGES = object()
 
 

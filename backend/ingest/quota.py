@@ -74,7 +74,7 @@ def explain_refusal(workspace_id: UUID, size_bytes: int) -> None:
 
 
 def day_ends_at() -> datetime:
-    """When the count of uploads begins anew."""
+    """When the count of uploads begins again."""
     tomorrow = timezone.now().astimezone(UTC).date() + timedelta(days=1)
     return datetime.combine(tomorrow, time(), tzinfo=UTC)
 

@@ -20,7 +20,7 @@ def remove_run(run: Run) -> None:
     """Delete a run with its trials, its uploads and their raw files permanently.
 
     Frozen result sets keep what they show; an agent that sends the same upload once more makes
-    the run anew. A file stays where another upload holds the same bytes.
+    the run again. A file stays where another upload holds the same bytes.
     """
     # Alone, so that no recording takes a series that is about to go.
     lock_names(run.workspace, exclusive=True)

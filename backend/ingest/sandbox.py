@@ -261,7 +261,7 @@ class Sandbox:
         return self.child
 
     def _taken_spare(self) -> subprocess.Popen[bytes] | None:
-        """The spare, which is no spare from now on; None where there is none that runs."""
+        """The spare, which is no spare from now on; None if there is none that runs."""
         spare, self.spare = self.spare, None
         if spare is None or spare.poll() is None:
             return spare

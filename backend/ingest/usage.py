@@ -35,7 +35,7 @@ class Usage:
     used: int
     limit: int
     beyond: str
-    # When the count begins anew; None for what is used until it is deleted.
+    # When the count begins again; None for what is used until it is deleted.
     resets_at: datetime | None = None
 
     @property

@@ -15,7 +15,7 @@ _COLUMNS: Mapping[str, Callable[[Row], str]] = {
 
 
 class FigureTable(NamedTuple):
-    """`heads`: of its columns. `rows`: server, workload and figures; empty where there is none."""
+    """`heads`: of its columns. `rows`: server, workload and figures; empty if there is none."""
 
     heads: list[str]
     rows: list[list[str]]

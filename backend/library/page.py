@@ -80,7 +80,7 @@ def _in_study(server: ShelvedServer, study: Study) -> str:
 def highest_figure(server: ShelvedServer, study: Study) -> str:
     """The highest throughput with its load, "7,174 requests/s at 100 connections".
 
-    One for each name that the server has in the runs; empty where there is none. Trials of one load
+    One for each name that the server has in the runs; empty if there is none. Trials of one load
     have the figure that every page gives them.
     """
     measured = [(name, figure) for name in server.run_names if (figure := _highest(name, study))]

@@ -93,7 +93,7 @@ def read_studies() -> tuple[Study, ...]:
 
 
 def find_study(name: str) -> Study:
-    """The study of this name. Raises StopIteration where there is none."""
+    """The study of this name. Raises StopIteration if there is none."""
     return next(study for study in read_studies() if study.name == name)
 
 

@@ -34,7 +34,7 @@ def refresh_noise(run_id: UUID) -> None:
 
 
 def refresh_noise_of_runs(run_ids: Collection[UUID]) -> None:
-    """Count runs anew in the noise of their hosts; call it in the transaction that changed them.
+    """Count runs again in the noise of their hosts; call it in the transaction that changed them.
 
     A run that is still open is not counted yet, and a run in the trash not any more.
     """

@@ -54,7 +54,7 @@ class TrialRecord:
 
     @property
     def histogram(self) -> bytes | None:
-        """The encoded histogram; None where there is none."""
+        """The encoded histogram; None if there is none."""
         return None if self.reading is None else self.reading.histogram
 
 
@@ -258,7 +258,7 @@ def _throughput(parsed: ParsedTrial) -> float | None:
 def throughput_origin(
     throughput_rps: float | None, completed: int | None, elapsed_s: float | None
 ) -> Origin | None:
-    """Whether a throughput is computed or the tool's own rate; None where there is none."""
+    """Whether a throughput is computed or the tool's own rate; None if there is none."""
     if throughput_rps is None:
         return None
     return "reported" if completed is None or elapsed_s is None else "computed"

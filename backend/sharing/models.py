@@ -180,7 +180,7 @@ class CitedRun(models.Model):
 class SharedRun(models.Model):
     """A run that people outside its workspace may read. A run without a row is private.
 
-    Not columns of the run: reading its upload again writes that row anew.
+    Not columns of the run: reading its upload again writes that row again.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="+")

@@ -82,7 +82,7 @@ def _floor(trials: Sequence[Sequence[float]]) -> float:
 
 
 def _candidates(series: _Series) -> list[int]:
-    """Where the best segmentation starts anew, at most once for every third position."""
+    """Where the best segmentation starts again, at most once for every third position."""
     steps = [abs(after - before) for before, after in pairwise(series.means)]
     noise = max(
         median(steps) / _MEDIAN_OF_NORMAL / sqrt(2),

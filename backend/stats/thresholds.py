@@ -26,7 +26,7 @@ CEILING_SHARE = 0.01
 
 
 def percent(share: float) -> str:
-    """`2 %`: a threshold as it stands in a sentence."""
+    """`2 %`: a threshold as it appears in a sentence."""
     return f"{share * 100:g} %"
 
 

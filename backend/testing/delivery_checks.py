@@ -97,7 +97,7 @@ def write_large_result(path: Path, size_bytes: int, seed: int) -> None:
 
 
 def _body(chance: random.Random) -> bytes:
-    """A random body. One that looks like a key is drawn anew, because keys are taken out."""
+    """A random body. One that looks like a key is drawn again, because keys are taken out."""
     while SHAPE.search(body := base64.b64encode(chance.randbytes(BODY_BYTES))):
         pass
     return body

@@ -1,6 +1,6 @@
 """A plugin of pytest: after a test that commits, only the tables that have rows are emptied.
 
-Django truncates every table and makes its content types and permissions anew, which takes longer
+Django truncates every table and makes its content types and permissions again, which takes longer
 than most tests: a truncated table gets new files, also for each index.
 """
 

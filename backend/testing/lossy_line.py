@@ -28,7 +28,7 @@ table inet line {{
 
 
 def enter_namespace() -> str:
-    """Begin this program anew in a namespace of its own; why that is not possible, else empty."""
+    """Begin this program again in a namespace of its own; why that is not possible, else empty."""
     if os.environ.get(MARK):
         _run("ip", "link", "set", "lo", "mtu", str(MTU), "gso_max_segs", "1", "up")
         return ""

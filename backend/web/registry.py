@@ -263,7 +263,7 @@ def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
 
 
 def _lead_on(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> HttpResponse:
-    """To the page of the row that replaced this one in a merge; Http404 where there is none."""
+    """To the page of the row that replaced this one in a merge; Http404 if there is none."""
     successor = visible.or_404(successor_of(workspace, kind, id_))
     return HttpResponseRedirect(link_to(f"{kind}-page", workspace.slug, successor))
 

@@ -244,7 +244,7 @@ def _compare_url(reading: Reading) -> str:
 
 
 def _last_day(result_set: ResultSet) -> str:
-    """The last day as the form sends it; empty where there is none."""
+    """The last day as the form sends it; empty if there is none."""
     if result_set.expires_at is None:
         return ""
     return (result_set.expires_at - timedelta(microseconds=1)).date().isoformat()

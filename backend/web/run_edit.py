@@ -74,7 +74,7 @@ def writable_run_or_404(request: HttpRequest, run_id: UUID) -> Run:
 def changeable_or_404(request: HttpRequest, run: Run | None) -> Run:
     """The run, if the viewer may change it; 404 for viewers, as for strangers.
 
-    What changes a large run computes its figures anew, so the answer holds a slot of the viewer.
+    What changes a large run computes its figures again, so the answer holds a slot of the viewer.
     """
     run = visible.or_404(run)
     visible.or_404(visible.may_write(request, run.workspace))

@@ -41,12 +41,12 @@ class TrialPages:
 
     @property
     def before(self) -> str:
-        """The query of the page before; empty where there is none."""
+        """The query of the page before; empty if there is none."""
         return self.query_of(self.page.number - 1) if self.page.has_previous() else ""
 
     @property
     def after(self) -> str:
-        """The query of the next page; empty where there is none."""
+        """The query of the next page; empty if there is none."""
         return self.query_of(self.page.number + 1) if self.page.has_next() else ""
 
 

@@ -161,7 +161,7 @@ def sampled(folder: Path, pairs: int) -> None:
 
 def sample_ms(pid: int) -> float:
     """CPU time of one sample: on a busy machine it says more than throughput does."""
-    # The tree is listed anew as often as it would be; each tick is the time for a sample.
+    # The tree is listed again as often as it would be; each tick is the time for a sample.
     tree = sampling.Tree(pid, clock=stepping(OFTEN_S))
     sampler = sampling.Sampler(tree, clock=stepping(1.0))
     before = time.process_time()

@@ -197,7 +197,7 @@ def capacity_headline(
 
 
 def _rate(row: CapacityRow, metric: Metric) -> float:
-    """The metric at the highest load under the limit; -1 where there is none, to come last."""
+    """The metric at the highest load under the limit; -1 if there is none, to come last."""
     points = (point for point in row.sweep.points if point.x == row.highest.x)
     values = (point.metrics[metric.id].value for point in points)
     rate = next(values, None)

@@ -177,7 +177,7 @@ def _best(
     grouping: Grouping,
     dismissals: Dismissals,
 ) -> tuple[list[SeriesGroup], list[SeriesGroup]]:
-    """The best of the filled series, labelled anew, and the planned ones that are not left out."""
+    """The best of the filled series, labelled again, and the planned ones that are not left out."""
     best = choose_best(filled, METRICS[query.metric], dismissals, baseline=query.baseline)
     left_out = {group.id for group in filled} - best
     shown = [group for group in filled if group.id in best]

@@ -173,7 +173,7 @@ def factor_text(factor: str, value: object) -> str:
 
 
 def value_text(value: object) -> str:
-    """A value as it stands in a sentence, without a unit."""
+    """A value as it appears in a sentence, without a unit."""
     if value is None:
         return "unknown"
     if isinstance(value, bool):

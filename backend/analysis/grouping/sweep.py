@@ -23,7 +23,7 @@ class Sweep:
 
 
 def throughput_at(sweep: Sweep, x: float | None) -> float | None:
-    """The throughput of the point at `x`; None where there is none."""
+    """The throughput of the point at `x`; None if there is none."""
     figures = (point.metrics["throughput"].value for point in sweep.points if point.x == x)
     return next(figures, None)
 

@@ -87,6 +87,6 @@ def _keep(fresh: Mapping[Pool, Merged]) -> None:
 
 
 def forget() -> None:
-    """Keep nothing any more; the next comparison merges anew."""
+    """Keep nothing any more; the next comparison merges again."""
     with _lock:
         _kept.clear()

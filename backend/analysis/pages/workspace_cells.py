@@ -250,7 +250,7 @@ def _widest(pairs: Iterable[tuple[K, str]]) -> K:
 
 
 def _host_values(ids: Iterable[UUID | None]) -> dict[UUID | None, str]:
-    """How each host stands in a link: by its name. One without a name is left out."""
+    """How each host is written in a link: by its name. One without a name is left out."""
     named = Host.objects.filter(pk__in={id_ for id_ in ids if id_}).exclude(name=None)
     return {pk: name or "" for pk, name in named.values_list("pk", "name")}
 

@@ -1,4 +1,4 @@
-"""The question a comparison answers, as it stands in a link.
+"""The question a comparison answers, as it appears in a link.
 
 One canonical spelling: keys and values sorted, defaults left out, so equal views have equal links.
 """
@@ -326,5 +326,5 @@ _READERS: Mapping[str, _Reader] = {
 
 
 def quoted(value: str) -> str:
-    """What was got, as it stands in a sentence."""
+    """What was got, as it appears in a sentence."""
     return f"“{value[:80]}{'…' if len(value) > 80 else ''}”"

@@ -119,7 +119,7 @@ class Field:
 
 
 def values_of(field: Field, series: LoadedSeries) -> Sequence[Value]:
-    """The values of a series as they stand in a link; None is unknown."""
+    """The values of a series as they appear in a link; None is unknown."""
     if field.path:
         return (attrgetter(field.path)(series),)
     return field.read_all(series) if field.read_all else (field.read(series),)
@@ -163,12 +163,12 @@ def spellings_of(field: Field, series: LoadedSeries) -> frozenset[str]:
 
 
 def texts_of(field: Field, series: LoadedSeries) -> tuple[str, ...]:
-    """The values of a series as they stand in a link."""
+    """The values of a series as they appear in a link."""
     return tuple(UNKNOWN if value is None else text_of(value) for value in values_of(field, series))
 
 
 def text_of(value: str | float) -> str:
-    """A value as it stands in a link and on an axis of categories."""
+    """A value as it appears in a link and on an axis of categories."""
     if isinstance(value, float):
         return number_text(value)
     return str(value)
@@ -180,7 +180,7 @@ def number_text(value: float) -> str:
 
 
 def run_time_text(run: OfRun) -> str:
-    """When a run happened, as it stands on an axis."""
+    """When a run happened, as it appears on an axis."""
     when = run.started_at or run.recorded_at
     return f"{when:%Y-%m-%d %H:%M:%S}"
 

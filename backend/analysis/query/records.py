@@ -13,7 +13,7 @@ from backend.analysis.query.timestamps import instant
 
 
 def slug_of(name: str) -> str:
-    """How a name stands in a link."""
+    """How a name is written in a link."""
     return slugify(name, allow_unicode=True) or name
 
 

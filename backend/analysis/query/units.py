@@ -1,4 +1,4 @@
-"""Figures and places on the axis as they stand in sentences."""
+"""Figures and places on the axis as they appear in sentences."""
 
 import re
 from collections.abc import Callable

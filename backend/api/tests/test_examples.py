@@ -1,6 +1,6 @@
 """The examples of the OpenAPI document are answers of the service, and fit its schemas.
 
-API_EXAMPLES=record writes them anew: scripts/test backend/api/tests/test_examples.py -n0
+API_EXAMPLES=record writes them again: scripts/test backend/api/tests/test_examples.py -n0
 """
 
 import base64

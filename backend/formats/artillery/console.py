@@ -38,7 +38,7 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def read_run(block: Sequence[Line]) -> Entry:
-    """The summary of a run; a refusal where there is none, or it is cut off."""
+    """The summary of a run; a refusal if there is none, or it is cut off."""
     starts = [at for at, line in enumerate(block) if line.text.startswith(SUMMARY)]
     if not starts:
         return _refused("has no summary: it was quiet (-q), or is cut off", last_line(block))

@@ -73,7 +73,7 @@ class Report:
             self.texts.pop()
 
     def trial(self) -> ParsedTrial:
-        """The trial of a run; raises FormatError where there is none."""
+        """The trial of a run; raises FormatError if there is none."""
         counts = self._counts()
         others = self._others()
         if not self.report.is_reached or counts is None or others is None:

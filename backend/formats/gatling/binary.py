@@ -8,7 +8,7 @@ LONGEST_VERSION = 40
 
 
 def _version(data: bytes) -> str | None:
-    """The version in the record of the run, which is the first; None where there is none.
+    """The version in the record of the run, which is the first; None if there is none.
 
     A zero byte, then the version: its length as four bytes, its Latin-1 letters, and a zero byte
     for their coder.

@@ -39,7 +39,7 @@ def is_log_line(line: Line) -> bool:
 
 
 def read_log(source: Source) -> ParsedTrial:
-    """The log as one trial; raises FormatError for a row that is damaged, or where there is none.
+    """The log as one trial; raises FormatError for a row that is damaged, or if there is none.
 
     A last row that is cut off is left out, and the trial incomplete.
     """

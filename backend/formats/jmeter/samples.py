@@ -202,7 +202,7 @@ class Samples:
         self.urls -= {"null", ""}
 
     def trial(self, *, incomplete: bool = False) -> ParsedTrial:
-        """What the samples say together; raises FormatError where there are none."""
+        """What the samples say together; raises FormatError if there are none."""
         requests = self.requests
         if not self.count:
             raise self._no_samples()

@@ -118,7 +118,7 @@ def _totals(words: Sequence[str]) -> Summary | None:
 
 
 def _word_after(label: str, words: Sequence[str], distance: int = 1) -> str:
-    """The word behind a label, or further behind; "" where there is none."""
+    """The word behind a label, or further behind; "" if there is none."""
     at = words.index(label) + distance if label in words else len(words)
     return words[at] if at < len(words) else ""
 

@@ -226,7 +226,7 @@ class Report:
         return latency, max(steps, default=0) or None
 
     def _statistics(self) -> dict[str, str]:
-        """The words of the row Latency by the names above them; empty where there is none."""
+        """The words of the row Latency by the names above them; empty if there is none."""
         row = next((line.words for line in self.block if line.words[:1] == ["Latency"]), [])
         if row[1:2] == ["Distribution"]:
             return {}

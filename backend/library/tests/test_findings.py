@@ -29,7 +29,7 @@ def detail_of(study, part, check_id, **where):
 
 
 def compared(study):
-    """The figures that the result set of a study shows, asked anew."""
+    """The figures that the result set of a study shows, asked again."""
     query = ResultSet.objects.get(link=result_set_id(study)).query
     workspace = Workspace.objects.get(slug=SLUG)
     return compare(CompareQuery.parse(query), workspace_ids=[workspace.pk])

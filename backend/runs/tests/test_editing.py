@@ -46,7 +46,7 @@ def saved(lab):
 
 
 def rows_of(run):
-    """Everything that is stored of a run but what is made anew: ids and times of making."""
+    """Everything that is stored of a run but what is made again: ids and times of making."""
     run.refresh_from_db()
     trials = Trial.objects.filter(run=run).select_related("cell__series__server")
     return (

@@ -39,7 +39,7 @@ def read(lab, *, servers=("hello",), workload="hello", host="here", text=WRK):
 
 
 def everything(lab):
-    """All rows but their times, and the ids of what is made anew."""
+    """All rows but their times, and the ids of what is made again."""
     workspace = lab.workspace.pk
     pages = [page([workspace]).rows for page in (server_page, workload_page, host_page)]
     trials = Trial.objects.select_related("cell__series__server").order_by("run", "ordinal")

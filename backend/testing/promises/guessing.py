@@ -100,7 +100,7 @@ def _ask(guessed: list[uuid.UUID], sender: Callable[[int], tuple[Any, str]]) -> 
 
 
 def _view_of(form: str) -> Callable[[Any, uuid.UUID], Any]:
-    """The view that answers such links; finding it anew for each would take longer than asking."""
+    """The view that answers such links; finding it again for each would take longer than asking."""
     found = resolve(form.format(uuid.uuid4()))
     (name,) = found.kwargs
     return lambda request, link: found.func(request, **{name: link})

@@ -90,7 +90,7 @@ def _measure(scene: Scene) -> None:
 
 
 def _note_noise(scene: Scene) -> None:
-    # Last, because edits of runs estimate it anew.
+    # Last, because edits of runs estimate it again.
     host = Host.objects.filter(workspace=scene.own.workspace).first()
     series = Series.objects.filter(workspace=scene.own.workspace).first()
     assert host is not None

@@ -98,7 +98,7 @@ def assert_strict(name, answer):
 
 
 def plain(answer):
-    """The answer without what is made anew for each: identifiers, tokens and times."""
+    """The answer without what is made again for each: identifiers, tokens and times."""
     kept = {key: value for key, value in answer.items() if key not in OWN_OF_AN_ANSWER}
     return answer.status_code, MADE_ANEW.sub("", str(kept)), MADE_ANEW.sub("", answer.text_of_body)
 

@@ -110,7 +110,7 @@ def addresses(upload):
 
 
 def answers(client, paths):
-    """Status and body of each address, without what is drawn anew for each request."""
+    """Status and body of each address, without what is drawn again for each request."""
     series_cache.forget()
     caches["answers"].clear()
     seen = {}

@@ -42,7 +42,7 @@ export class ChartKeys {
     box.addEventListener("keydown", (event) => this.#press(event));
   }
 
-  /** Other points are drawn: the walk begins anew. */
+  /** Other points are drawn: the walk begins again. */
   forget(): void {
     this.#position = null;
   }

@@ -57,7 +57,7 @@ describe("legend", () => {
     ]);
   });
 
-  it("is pressed anew in place, so that the focus stays", () => {
+  it("is pressed again in place, so that the focus stays", () => {
     showLegend(document.body, figures(), all, actions());
     const before = items();
     showLegend(document.body, figures(), choice(["b"], ["a"]), actions());

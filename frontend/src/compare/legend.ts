@@ -18,7 +18,7 @@ export interface LegendActions {
 }
 
 /**
- * Fills the legend, or presses its buttons anew where the lines are the same: they keep the focus
+ * Fills the legend, or presses its buttons again where the lines are the same: they keep the focus
  * and their places.
  */
 export function showLegend(

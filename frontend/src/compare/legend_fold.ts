@@ -66,7 +66,7 @@ function moreButton(place: HTMLElement): HTMLElement {
 
 const watched = new WeakSet<HTMLElement>();
 
-/** Folds the legend anew whenever its width changes. */
+/** Folds the legend again whenever its width changes. */
 export function watchLegend(place: HTMLElement): void {
   if (watched.has(place)) return;
   watched.add(place);

@@ -112,7 +112,7 @@ export class MainChart {
     }
   }
 
-  /** Other lines are highlighted; nothing is laid out anew. */
+  /** Other lines are highlighted; nothing is laid out again. */
   #restyle(scene: Scene): void {
     updateLegend(slot(this.#root, "legend"), scene.figures, choiceOf(scene));
     this.#drawMarks(drawnScene(scene));

@@ -50,7 +50,7 @@ export class MountedCharts {
 
   /**
    * Other lines in a chart that is there already. It keeps its canvas and its listeners: making
-   * these anew measures the page, which then is laid out twice.
+   * these again measures the page, which then is laid out twice.
    */
   refill(box: HTMLElement, configure: () => AnyConfig, label: string): void {
     const mounted = this.#charts.get(box);
@@ -69,7 +69,7 @@ export class MountedCharts {
   }
 
   /**
-   * The same data with other lines highlighted: a fraction of the time that mounting anew takes.
+   * The same data with other lines highlighted: a fraction of the time that mounting again takes.
    */
   restyle(main: readonly AnyChart[]): void {
     this.#inTurn("restyle", main, ({ chart, configure }) => {
@@ -115,7 +115,7 @@ export class MountedCharts {
     this.#inTurn("hover", main, ({ chart }) => setHovered(chart, series));
   }
 
-  /** The main charts at once; the others each in a later frame, unless the change comes anew. */
+  /** The main charts at once; the others each in a later frame, unless the change comes again. */
   #inTurn(change: Change, main: readonly AnyChart[], apply: (mounted: Mounted) => void): void {
     cancelAnimationFrame(this.#frames[change]);
     const isMain = ({ chart }: Mounted): boolean => main.includes(chart);

@@ -1,7 +1,7 @@
 // Whatever stands for a series brings its line forward: legend, ranking, table, or the line itself.
 import type { Chart as AnyChart } from "chart.js";
 
-/** Calls `hover` with the series under the pointer or the focus; null where there is none. */
+/** Calls `hover` with the series under the pointer or the focus; null if there is none. */
 export function bindSeriesHover(
   root: HTMLElement,
   mainCharts: () => readonly AnyChart[],

@@ -33,7 +33,7 @@ function bindMenus(): void {
     }
   };
   document.addEventListener("click", (event) => {
-    // The path of the event: a control in the menu may have been made anew since the press.
+    // The path of the event: a control in the menu may have been made again since the press.
     const menu = event.composedPath().find((each) => (each as Element).matches?.("details.menu"));
     close((menu as HTMLDetailsElement | undefined) ?? null);
   });

@@ -9,7 +9,7 @@ const ASKED_AFTERWARDS = 12;
 const DEMO = "[data-demo]";
 const COMPARISON = "[data-comparison]";
 
-/** The link of the comparison; empty where there is none. */
+/** The link of the comparison; empty if there is none. */
 function shownLink(page: ParentNode): string {
   return page.querySelector(COMPARISON)?.getAttribute("data-comparison") ?? "";
 }

@@ -1,4 +1,4 @@
-// Redrawing makes controls anew. The focus stays on its control, open menus stay open, and typed
+// Redrawing makes controls again. The focus stays on its control, open menus stay open, and typed
 // text stays in its field.
 
 const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']";
@@ -42,7 +42,7 @@ function putBack(root: HTMLElement, draft: HTMLInputElement): void {
 
 interface Place {
   readonly key: string;
-  /** The element that stays on the page while its content is made anew. */
+  /** The element that stays on the page while its content is made again. */
   readonly region: HTMLElement;
   readonly index: number;
 }

@@ -46,14 +46,14 @@ describe("a run that goes on", () => {
     expect(here.querySelector("[data-fresh]")?.textContent).toBe("one");
   });
 
-  it("is read anew once it has so many trials that they are in pages", () => {
+  it("is read again once it has so many trials that they are in pages", () => {
     const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
     const paged = '<div class="pager"></div>';
     expect(addNewParts(parse("<p></p>"), parse(paged))).toBe(false);
     expect(addNewParts(parse(paged), parse(paged))).toBe(true);
   });
 
-  it("is read anew where the page has no place for what is new", () => {
+  it("is read again where the page has no place for what is new", () => {
     const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
     const newer = parse('<div data-grows="evidence"><p id="x"></p></div>');
     expect(addNewParts(parse("<p>waiting</p>"), newer)).toBe(false);

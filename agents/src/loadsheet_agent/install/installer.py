@@ -2,7 +2,7 @@
 
 A folder is named by a hash of everything that decides its content: interpreter, packages, hashes
 and commands. It counts as complete once `installed.json` is there, so an interrupted installation
-is made anew. `install.log` has the whole output of every command.
+is made again. `install.log` has the whole output of every command.
 """
 
 from __future__ import annotations

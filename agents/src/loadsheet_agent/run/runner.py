@@ -260,7 +260,7 @@ class Runner:
     def _find_hang(
         self, execution: Execution, resources: dict[str, Any], server: ManagedServer
     ) -> tuple[Execution, dict[str, Any]]:
-        """Ask the server once more; where it hung, the next trial starts it anew."""
+        """Ask the server once more; where it hung, the next trial starts it again."""
         is_answering = server.is_answering()
         if not is_answering:
             label, limit = server.spec.label, f"{ANSWER_LIMIT_S:g} s"

@@ -33,7 +33,7 @@ UNKNOWN_USAGE = Usage()
 
 
 class Tree:
-    """A process's descendants; the processes are listed anew every two seconds.
+    """A process's descendants; the processes are listed again every two seconds.
 
     `itself`: count the process too. Otherwise it is the guard of a server.
     """

@@ -234,7 +234,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in the file; empty where there is none."""
+    """The JSON object in the file; empty if there is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

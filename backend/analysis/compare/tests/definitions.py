@@ -1,4 +1,4 @@
-"""The definitions of docs/statistics.md, computed anew by numpy and by brute force.
+"""The definitions of docs/statistics.md, computed again by numpy and by brute force.
 
 Nothing here is taken from `backend.stats`: what the service says is held against it.
 """

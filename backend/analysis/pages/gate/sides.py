@@ -78,7 +78,7 @@ def _run_id(field: str, text: str) -> str:
 
 
 def find_candidate(side: Side, workspace_ids: Sequence[UUID]) -> list[Run]:
-    """The newest runs of the candidate, of one workspace. Raises NotVisible where there is none."""
+    """The newest runs of the candidate, of one workspace. Raises NotVisible if there is none."""
     runs = list(_runs_of(side, workspace_ids)[:MOST_CANDIDATES])
     runs = [run for run in runs if run.workspace_id == runs[0].workspace_id]
     missing = set(side.values) - {str(run.pk) for run in runs} if side.kind == "run" else ()

@@ -51,7 +51,7 @@ class JudgedPair:
 
     @property
     def highest_shared(self) -> Value:
-        """The highest load point with a ratio of throughput; None where there is none."""
+        """The highest load point with a ratio of throughput; None if there is none."""
         shared = [x for x in self.places if (x, "throughput") in self.ratios]
         return shared[-1] if shared else None
 

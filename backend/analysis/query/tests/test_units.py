@@ -1,4 +1,4 @@
-"""Figures as they stand in sentences."""
+"""Figures as they appear in sentences."""
 
 import pytest
 
