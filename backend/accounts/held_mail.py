@@ -18,7 +18,7 @@ MOST_KEPT = 500
 
 
 class WorkspaceMail(EmailMessage):
-    """A mail that tells of a workspace: kept unsent, it goes with the workspace."""
+    """A mail about a workspace. While it is unsent, it is deleted with the workspace."""
 
     def __init__(self, workspace_id: UUID, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

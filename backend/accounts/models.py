@@ -12,7 +12,7 @@ from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
 
 class User(AbstractUser):
-    """A person who signs in. The id is a UUID so that it never tells how many there are."""
+    """A person who signs in. The id is a UUID so that it does not reveal how many there are."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
 
@@ -131,7 +131,7 @@ class HeldMessage(models.Model):
     to = models.CharField(max_length=500)
     subject = models.CharField(max_length=200)
     body = models.TextField()
-    # The workspace that it tells of: the message goes with it.
+    # The workspace that it is about: the message is deleted with it.
     workspace = models.ForeignKey(Workspace, null=True, on_delete=models.CASCADE, related_name="+")
     kept_at = models.DateTimeField(default=timezone.now, db_index=True)
 

@@ -1,7 +1,7 @@
 """What the rules of a workspace say of a run, and of its agents and hosts.
 
-A run is judged once, by every rule that selects it. A bad sighting is told to nobody before a
-second run shows it too.
+A run is judged once, by every rule that selects it. Nobody is told of a bad sighting until a second
+run shows it too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.happening import happened_at, happened_at_of
 from backend.runs.models import Run
 
-# Older runs say less of the level of today.
+# Older runs say less about today's level.
 HISTORY = 10
 
 

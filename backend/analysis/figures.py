@@ -356,7 +356,7 @@ class NotRead(Record, frozen=True, kw_only=True):
 class Figures(Record, frozen=True, kw_only=True):
     """A comparison: the same on the page, here, in an export and in a frozen result set.
 
-    Fields that are not required are in every answer of today; they may be absent in a result set
+    Fields that are not required are in every current answer; they may be absent in a result set
     that an older version froze.
     """
 

@@ -43,7 +43,7 @@ def push(folder: Path, *, below: str = "", is_mirrored: bool = False) -> Copied:
     client, there = _client(), dict(_keys(below))
     here = {str(file.relative_to(folder)): file for file in _whole_files(folder / below)}
     missing = [name for name, file in here.items() if there.get(name) != file.stat().st_size]
-    # Descriptions last: a backup without one is none.
+    # Descriptions last: without one, a folder is not a backup.
     for name in sorted(missing, key=lambda each: (each.endswith(".json"), each)):
         _try(client.upload_file, str(here[name]), settings.BACKUP_BUCKET, name)
     size_bytes = sum(here[name].stat().st_size for name in missing)

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 # For everything: resolving, connecting, and the whole answer.
 TOTAL_S = 2.0
-# A range of today has about 2,000 lines of 40 bytes.
+# A range now has about 2,000 lines of 40 bytes.
 MOST_BYTES = 4 << 20
 PREFIX = 5
 _FAULTS = (
@@ -53,7 +53,7 @@ class BreachedPasswordValidator:
 
 
 def _ask(address: str) -> str:
-    """The answer's text. Raises httpcore's errors, and ValueError where it is none of a list."""
+    """The answer's text. Raises httpcore's errors, and ValueError if it is no list."""
     # The operator chose the address: it may be a copy of the list inside.
     backend = BoundedBackend(within_s=TOTAL_S, is_private_allowed=True)
     # Padding hides from who counts bytes which range was asked for.

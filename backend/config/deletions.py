@@ -32,7 +32,7 @@ from backend.sharing.workspace_deletion import delete_workspace
 log = logging.getLogger(__name__)
 
 FOLDER = "deletions"
-# A file in a copy of that folder: what was deleted shall stay there.
+# A file in a copy of that folder: what was deleted must stay there.
 KEEP = "keep"
 STORE_TASK = "config.store_deletions"
 ACTS = (Act.WORKSPACE_DELETED, Act.RUN_DELETED)

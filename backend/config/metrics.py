@@ -100,7 +100,7 @@ def _is_allowed(request: HttpRequest) -> bool:
         sent = request.headers.get("Authorization", "")
         expected = f"Bearer {settings.METRICS_TOKEN}"
         return hmac.compare_digest(sent.encode(errors="replace"), expected.encode())
-    # Somebody else's request that a proxy on this machine passes on is none of this machine.
+    # A request that a proxy on this machine passes on for somebody else is not from this machine.
     is_passed_on = "HTTP_X_FORWARDED_FOR" in request.META or "HTTP_FORWARDED" in request.META
     asked_host = urlsplit(f"//{request.get_host()}").hostname or ""
     sender = request.META.get("REMOTE_ADDR", "")

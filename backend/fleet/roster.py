@@ -41,7 +41,8 @@ class RosterRow:
 def roster(workspace: Workspace) -> list[RosterRow]:
     """Every agent with a valid token, the last heard first.
 
-    A token that no agent has used is none: a script may use it, such as one that calls curl.
+    A token that no agent has used is not an agent: a script may use it, such as one that calls
+    curl.
     """
     now = timezone.now()
     tokens = usable_tokens(workspace).filter(kind=TokenKind.AGENT)

@@ -26,7 +26,7 @@ LONGEST_DURATION = 32
 
 
 def parse_number(word: str) -> float | None:
-    """The number that a word is, thousands separated by commas allowed; None if it is none.
+    """The number that a word is, thousands separated by commas allowed; None if it is not one.
 
     A comma is believed between groups of three digits only: elsewhere it may be a decimal one.
     """
@@ -49,7 +49,7 @@ def parse_float(word: str) -> float | None:
 
 
 def parse_count(word: str) -> int | None:
-    """The whole number that a word is; None if it is none."""
+    """The whole number that a word is; None if it is not one."""
     plain = _ungrouped(word)
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else None
 
@@ -72,7 +72,7 @@ def split_unit(word: str) -> tuple[str, str]:
 
 
 def parse_amount(word: str, units: Mapping[str, float]) -> float | None:
-    """The amount of a word such as "27.92ms", in the unit that counts 1; None if it is none."""
+    """The amount of a word such as "27.92ms", in the unit that counts 1; None if it is not one."""
     digits, unit = split_unit(word)
     factor = units.get(unit)
     return None if factor is None else scaled(parse_number(digits), factor)
@@ -99,7 +99,7 @@ def step_us(word: str) -> float | None:
 
 
 def parse_duration_us(word: str) -> float | None:
-    """The µs of a duration as Go prints it ("1m2.5s", "29.8ms", "0s"); None if it is none."""
+    """The µs of a duration as Go prints it ("1m2.5s", "29.8ms", "0s"); None if it is not one."""
     if len(word) > LONGEST_DURATION:
         return None
     rest, total = word.translate(MICRO_SIGNS), 0.0

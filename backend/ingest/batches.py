@@ -159,8 +159,8 @@ def _lock_held(claims: Sequence[Claim]) -> set[UUID]:
 
 
 def _observe(run_ids: Sequence[UUID]) -> None:
-    """A host may have been observed before the run came. Other new runs without hosts tell of no
-    host's noise."""
+    """A host may have been observed before the run came. Other new runs without hosts say nothing
+    about the noise of a host."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT DISTINCT run FROM runs_observation WHERE run = ANY(%s)", [list(run_ids)]

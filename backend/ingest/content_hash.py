@@ -69,7 +69,7 @@ def keyed(content_sha256: str) -> str:
 
 
 def all_hashes(content_sha256: str) -> list[str]:
-    """The plain hash, then the hash under each pepper, the one of today first: an upload is still
+    """The plain hash, then the hash under each pepper, the current one first: an upload is still
     recognised after the pepper was replaced.
     """
     keys = [pepper.encode() for pepper in peppers()]

@@ -16,7 +16,7 @@ def aside_of(gathered: Gathered, ranking: Ranking) -> str | None:
 
 
 def _noisy(ranking: Ranking) -> str | None:
-    """Of the rows behind the runner-up, where the leader is the one to take."""
+    """Of the rows behind the runner-up, if the leader is the server to take."""
     if not ranking.is_led_beyond_doubt:
         return None
     labels = [each.other.entrant.label for each in ranking.contests[1:] if each.is_size_open]

@@ -32,7 +32,7 @@ def recommend(gathered: Gathered, ranking: Ranking) -> str | None:
 
 
 def _decides(metric: Metric) -> bool:
-    """Whether the best server by this metric is the one to take."""
+    """Whether the best server by this metric is the server to take."""
     return metric.id in _RATES or (metric.group == "latency" and metric.id != "max")
 
 

@@ -23,7 +23,7 @@ class Grouping:
     x: str
     series: tuple[str, ...] = ()
     facet: str | None = None
-    # Parts of the identity that shall make no series.
+    # Parts of the identity that make no series.
     without: tuple[str, ...] = ()
 
     @cached_property

@@ -229,7 +229,7 @@ def _with_zeros(
 
 
 def _mean_of_requests(each: Values, trials: Sequence[LoadedTrial]) -> float | None:
-    """The mean over all requests, in µs; None where a trial does not tell how many it had."""
+    """The mean over all requests, in µs; None if a trial does not say how many it had."""
     weighted_us, total = 0.0, 0
     for mean_us, trial in zip(each, trials, strict=True):
         if mean_us is None or trial.requests_completed is None:

@@ -31,7 +31,7 @@ def is_report(value: Any) -> bool:
 
 
 def read_document(document: Document) -> Entry:
-    """The trial of a report, or why it is none."""
+    """The trial of a report, or why there is no trial."""
     expected = "the whole report that artillery run -o writes, unchanged"
     return read_json(_read, document, tool="artillery", expected=expected)
 

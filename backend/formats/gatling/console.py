@@ -180,7 +180,7 @@ def _latency(rows: Mapping[str, tuple[Line, Row]], lines: Sequence[Line]) -> Lat
 
 
 def _rank(label: str) -> str | None:
-    """ "99.9" of "response time 99.9th percentile"; None if it is none."""
+    """ "99.9" of "response time 99.9th percentile"; None if it is not one."""
     words = label.split()
     if len(words) != 4 or words[:2] != ["response", "time"] or words[3] != "percentile":
         return None

@@ -32,7 +32,7 @@ FIRST_LINES = 10
 
 
 def first_row(source: Source) -> int | None:
-    """The line number, from 1, of the first row of a log; None if this is none."""
+    """The line number, from 1, of the first row of a log; None if this is not one."""
     lines = source.text[:HEAD_BYTES].split("\n", FIRST_LINES)[:FIRST_LINES]
     return next((at for at, line in enumerate(lines, 1) if _is_row(line.split())), None)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ROOT = "testResults"
 PIECE_BYTES = 64 << 10
-# A tag longer than this is no tag of JMeter's: the parser would keep all of it.
+# A tag longer than this is not a tag of JMeter: the parser would keep all of it.
 LONGEST_TAG_BYTES = 4 << 20
 DEEPEST, MOST_URL = 200, 2000
 BATCH = 20_000

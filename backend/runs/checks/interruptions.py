@@ -54,9 +54,9 @@ INTERRUPTION_RULES = (
         id="restarted",
         severity="warning",
         title="The server was started again between trials",
-        explanation="The trials of a load point come from several starts of the server, "
-        "although it was not started for each trial: it had ended, or the run was resumed. "
-        "Each start lays out memory and connections again, and some trials met a new process.",
+        explanation="The trials of a load point come from several starts of the server, although "
+        "it was not started for each trial: it had ended, or the run was resumed. Memory and "
+        "connections are laid out differently at each start, and some trials met a new process.",
         remedy='Find out why the server ended, or set `restart = "each-trial"` in the plan, '
         "which treats all trials alike.",
         find=_find_restart,

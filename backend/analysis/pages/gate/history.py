@@ -37,7 +37,7 @@ class Level:
 
 @dataclass(frozen=True)
 class History:
-    """The series of a baseline that one series of the candidate is held against.
+    """The series of a baseline that one series of the candidate is compared with.
 
     `comparability`: of the candidate with them, or with the newest one where none fits (`sweeps` is
     then empty). `left_out`: how many series do not fit.

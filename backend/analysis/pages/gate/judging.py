@@ -52,7 +52,7 @@ class Contest:
 class TrialCounts:
     """How many trials each side has, in all of its runs.
 
-    `baseline`: None where the candidate is held against a limit.
+    `baseline`: None if the candidate is compared with a limit.
     """
 
     candidate: int

@@ -1,4 +1,4 @@
-"""The sentence about a pair: what changed from the one side to the other, or why none can say."""
+"""The sentence about a pair: what changed from one side to the other, or why that is unknown."""
 
 from collections import defaultdict
 from collections.abc import Sequence

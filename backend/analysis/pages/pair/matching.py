@@ -1,4 +1,4 @@
-"""Which series of the one side is held against which of the other."""
+"""Which series of one side is compared with which of the other."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
