@@ -27,7 +27,7 @@ from typing import Any
 class LoadsheetError(Exception):
     """The base. `hint` says what to do, where this error needs another hint than its class.
 
-    `field`: the wrong field of a form, a body or a query; empty where no field is wrong.
+    `field`: the wrong field of a form, a body or a query; empty if no field is wrong.
     """
 
     field = ""

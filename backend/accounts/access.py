@@ -66,7 +66,7 @@ def _opened_by(user: User) -> QuerySet[StaffAccess, UUID]:
 
 
 def roles_of(user: User | None) -> Roles:
-    """The workspaces of `workspaces_of`, each with the user's role in it; None where a member of
+    """The workspaces of `workspaces_of`, each with the user's role in it; None if a member of
     the staff has opened it.
     """
     if user is None:

@@ -17,7 +17,7 @@ class BadNetwork(InvalidInput):
 
 
 def sender_address(meta: Mapping[str, str]) -> Address | None:
-    """The sender's address; None where the web server gave none.
+    """The sender's address; None if the web server gave none.
 
     `X-Forwarded-For` counts only with TRUST_PROXY, and then only its last entry.
     """

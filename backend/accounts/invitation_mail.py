@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 def checked_email(given: str, sender: User) -> str:
-    """The address to send an invitation to; empty where none is given, or no mail server is there.
+    """The address to send an invitation to; empty if none is given, or no mail server is there.
 
     Counts the mail of `sender`. Raises InvalidInput for what is no address, and TooMany.
     """

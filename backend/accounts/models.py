@@ -109,7 +109,7 @@ class Invitation(StoredToken):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role.choices)
-    # Whom it was sent to; empty where the link is handed over by other means.
+    # Whom it was sent to; empty if the link is handed over by other means.
     email = models.EmailField(blank=True, default="")
     made_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)

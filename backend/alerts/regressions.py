@@ -108,7 +108,7 @@ def subject_of(identity: tuple[Hashable, ...], sweep: Sweep, metric: str) -> str
 
 
 def _sample(gathered: Gathered, sweep: Sweep, point: Point, metric: str) -> Sample | None:
-    """The trials of a metric; None where they must not be ranked, or have no logarithm."""
+    """The trials of a metric; None if they must not be ranked, or have no logarithm."""
     entrant = gathered.entrant(sweep, point)
     return None if entrant.unranked(metric) is not None else entrant.measure(metric).sample
 

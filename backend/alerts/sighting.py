@@ -8,8 +8,8 @@ from typing import Any
 class Sighting:
     """One subject of a rule.
 
-    `is_bad`: None where the figures do not tell, which neither raises nor ends an alert. `text`: a
-    sentence about a bad one. `place`: the load points of a bad one; empty where it has none.
+    `is_bad`: None if the figures do not tell, which neither raises nor ends an alert. `text`: a
+    sentence about a bad one. `place`: the load points of a bad one; empty if it has none.
     """
 
     subject: str

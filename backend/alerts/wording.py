@@ -22,7 +22,7 @@ SHORT_COMMIT = 12
 
 
 def commit_of(run: Run | None) -> str | None:
-    """The commit that a run's labels name; None where none does."""
+    """The commit that a run's labels name; None if none does."""
     if run is None:
         return None
     named = (run.labels.get(name) for name in COMMIT_LABELS)
@@ -85,7 +85,7 @@ def _trend_query(alert: Alert) -> str:
 
 
 def pair_url(alert: Alert) -> str | None:
-    """The two runs side by side that the change lies between; None where one is unknown."""
+    """The two runs side by side that the change lies between; None if one is unknown."""
     if alert.before_run_id is None or alert.first_run_id is None:
         return None
     return pair_link(alert.workspace.slug, alert.before_run_id, alert.first_run_id)

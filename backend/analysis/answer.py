@@ -14,7 +14,7 @@ class TrustReason(Record, frozen=True, kw_only=True):
     """Why the answer is not solid, and what to do."""
 
     text: Annotated[str, Meta(description="A sentence")]
-    remedy: Annotated[str, Meta(description="What to do, in sentences; empty where nothing helps")]
+    remedy: Annotated[str, Meta(description="What to do, in sentences; empty if nothing helps")]
     check: Annotated[str | None, Meta(description="The id of the check that says so")] = None
 
 

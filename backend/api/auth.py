@@ -135,7 +135,7 @@ def _shared_ids(request: Request) -> list[UUID]:
 
 
 def author_of(actor: Token | User) -> User | None:
-    """The user who answers for what `actor` does; None where the maker of a token is gone."""
+    """The user who answers for what `actor` does; None if the maker of a token is gone."""
     return actor.user if isinstance(actor, Token) else actor
 
 

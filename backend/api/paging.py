@@ -95,7 +95,7 @@ def after_asked(request: Request) -> str:
 
 
 def next_page(request: Request, cursor: str | None) -> str | None:
-    """The address of the list's page behind the cursor; None where there is no cursor."""
+    """The address of the list's page behind the cursor; None if there is no cursor."""
     route = request.resolver_match
     if cursor is None or route is None:
         return None

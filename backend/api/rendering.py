@@ -76,7 +76,7 @@ def _has_long_list(data: Any) -> bool:
 
 
 def _written(data: Any) -> bytes | None:
-    """The bytes that Django REST framework would write too; None where it may write others."""
+    """The bytes that Django REST framework would write too; None if it may write others."""
     try:
         written = orjson.dumps(data, option=_LEFT_ALONE)
     except TypeError:

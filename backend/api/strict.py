@@ -84,7 +84,7 @@ def _problems(values: Iterable[tuple[Any, AnyField, object]]) -> dict[Any, Any]:
 
 
 def _problem(field: AnyField, value: object) -> Any:
-    """What is wrong with a value; None where the framework decides."""
+    """What is wrong with a value; None if the framework decides."""
     if items := _items(field, value):
         return _problems(items) or None
     if (expected := _expected(field, value)) is not None:

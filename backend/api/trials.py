@@ -46,7 +46,7 @@ class TrialTimelineDetail(APIView):
 
 
 def _timeline(trial_id: UUID) -> dict[str, Any] | None:
-    """As TimelineSerializer describes it; None where the output has no time series."""
+    """As TimelineSerializer describes it; None if the output has no time series."""
     timeline = TrialTimeline.objects.filter(trial=trial_id).first()
     if timeline is None:
         return None

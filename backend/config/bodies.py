@@ -46,7 +46,7 @@ class LimitBodies(Middleware):
 
 
 def _unread(request: HttpRequest) -> HttpResponse | None:
-    """The answer to a body that the web server left; None where the view answers."""
+    """The answer to a body that the web server left; None if the view answers."""
     refusal = request.META.get(REFUSAL_KEY) or ""
     if refusal in UNREAD:
         return outage_answer(request, UNREAD[refusal])
@@ -57,7 +57,7 @@ def _unread(request: HttpRequest) -> HttpResponse | None:
 
 
 def _length(request: HttpRequest) -> int | None:
-    """The bytes of the body; None where the request does not say so."""
+    """The bytes of the body; None if the request does not say so."""
     given = request.META.get("CONTENT_LENGTH") or ""
     if given.isdecimal():
         return int(given)

@@ -82,7 +82,7 @@ def listing(name: str, meaning: str, *, default: str) -> list[str]:
 
 
 def web_address(name: str, meaning: str) -> str:
-    """An http:// or https:// address that ends with a slash; empty where it is not set."""
+    """An http:// or https:// address that ends with a slash; empty if it is not set."""
     value = text(name, meaning, default="")
     if value and not value.startswith(("https://", "http://")):
         raise ImproperlyConfigured(
@@ -92,7 +92,7 @@ def web_address(name: str, meaning: str) -> str:
 
 
 def mail_server(name: str, meaning: str) -> dict[str, object]:
-    """Django's EMAIL_* settings for an smtp:// or smtps:// URL; empty where it is not set."""
+    """Django's EMAIL_* settings for an smtp:// or smtps:// URL; empty if it is not set."""
     url = text(name, meaning, default="")
     if not url:
         return {}

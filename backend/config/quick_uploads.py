@@ -125,7 +125,7 @@ class QuickUploads:
         self._senders[who] = Sender(token_id, headers, time.monotonic() + REMEMBERED_S)
 
     def _upload_of(self, environ: Environ, sender: Sender) -> SmallUpload | None:
-        """The upload once it is durable; None where the request must go the long way."""
+        """The upload once it is durable; None if the request must go the long way."""
         upload = _read(environ, sender.token_id)
         if upload is None or is_short() or not upload_counts.may_upload(str(sender.token_id)):
             return None
@@ -174,7 +174,7 @@ def _is_own_host(host: str) -> bool:
 
 
 def _read(environ: Environ, token_id: UUID) -> SmallUpload | None:
-    """The upload without secrets; None where the body is more than one plain text."""
+    """The upload without secrets; None if the body is more than one plain text."""
     source = environ["wsgi.input"]
     body = source.read(int(environ["CONTENT_LENGTH"]))
     source.seek(0)

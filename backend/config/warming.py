@@ -37,7 +37,7 @@ def warm_up() -> None:
 
 
 def _recent_run() -> Run | None:
-    """None where nothing of a usual size was measured."""
+    """None if nothing of a usual size was measured."""
     liveliest = Workspace.objects.order_by("-data_version").values("pk")[:1]
     runs = Run.objects.filter(workspace__in=liveliest, counted_trials__range=(1, MOST_TRIALS))
     return runs.only("workspace_id").order_by("-recorded_at").first()

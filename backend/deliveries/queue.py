@@ -54,7 +54,7 @@ def enqueue(workspace: Workspace, topic: Topic, message: Message) -> int:
 
 
 def enqueue_for(channel: Channel, message: Message) -> Delivery | None:
-    """Add the message for one channel; None where its queue is full."""
+    """Add the message for one channel; None if its queue is full."""
     return next(iter(_add([channel], message)), None)
 
 

@@ -15,7 +15,7 @@ from backend.deliveries.signing import signature_headers
 
 
 def send(delivery: Delivery) -> int | None:
-    """The status of the receiver's answer; None where the channel has none. Raises NotSent."""
+    """The status of the receiver's answer; None if the channel has none. Raises NotSent."""
     if delivery.channel.kind == ChannelKind.MAIL:
         _send_mail(delivery)
         return None

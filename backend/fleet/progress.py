@@ -44,7 +44,7 @@ class RunProgress:
 
 
 def run_progress(run_id: UUID, *, workspace_ids: Iterable[UUID]) -> RunProgress | None:
-    """The progress of a run of these workspaces; None where neither run nor heartbeat exists, and
+    """The progress of a run of these workspaces; None if neither run nor heartbeat exists, and
     for a run in the trash."""
     own: dict[str, Any] = {"workspace__in": list(workspace_ids)}
     run = Run.with_trash.filter(pk=run_id, **own).first()

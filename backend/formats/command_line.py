@@ -12,7 +12,7 @@ _CLOSE_OPTION = re.compile(r"--?disable-keepalive|--?keepalive=(?:false|0)")
 
 
 def asked_keepalive(tool: str, command: Sequence[str]) -> bool | None:
-    """Whether the words of a command ask to keep connections; None where they do not tell."""
+    """Whether the words of a command ask to keep connections; None if they do not tell."""
     if tool not in TOOLS or not TOOLS[tool].keeps_connections or not command:
         return None
     return not any(
@@ -29,7 +29,7 @@ _AMOUNT_OPTION = re.compile(r"--?([ncz])(?:=(.*))?")
 
 
 def asked_requests(tool: str, command: Sequence[str]) -> int | None:
-    """How many requests the words of a command ask for; None where a time ends the trial, or where
+    """How many requests the words of a command ask for; None if a time ends the trial, or where
     they do not tell."""
     if tool not in _LOGGING_TOOLS or not command or command[0].rpartition("/")[2] != tool:
         return None

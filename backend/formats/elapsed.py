@@ -11,7 +11,7 @@ def implied_elapsed_s(
     rate_rps: float | None,
     rate_step: float,
 ) -> float | None:
-    """The seconds in which `count` requests make `rate_rps`; None where the printed time is finer.
+    """The seconds in which `count` requests make `rate_rps`; None if the printed time is finer.
 
     Tools compute their rate from the exact time, of which they print two or three digits. `step_s`
     and `rate_step` are the smallest steps that the output can show. None as well where rate and

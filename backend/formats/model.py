@@ -84,7 +84,7 @@ class TimeSlice:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Whole-request latency as the tool reports it, in microseconds; None where it does not."""
+    """Whole-request latency as the tool reports it, in microseconds; None if it does not."""
 
     mean_us: Number | None = None
     stdev_us: Number | None = None
@@ -147,7 +147,7 @@ class ParsedTrial:
     samples: int | None = None
     # Of samples, bucket counts or a full spectrum; a handful of percentiles makes none.
     histogram: Histogram | None = field(default=None, compare=False, repr=False)
-    # In order of time; empty where the artefacts have no time series.
+    # In order of time; empty if the artefacts have no time series.
     timeline: tuple[TimeSlice, ...] = field(default=(), repr=False)
     # The tool had reported, then the output was cut off.
     incomplete: bool = False
@@ -158,7 +158,7 @@ class ParsedTrial:
     lines: tuple[int, int] | None = None
     # Whether the artefacts say that it is a warm-up.
     is_warmup: bool = False
-    # What the artefacts name as measured, in the members of an envelope; empty where they do not.
+    # What the artefacts name as measured, in the members of an envelope; empty if they do not.
     server: Mapping[str, Any] = field(default_factory=dict)
     workload: Mapping[str, Any] = field(default_factory=dict)
     # source, published and place, where the figures are copied from a publication.
@@ -172,7 +172,7 @@ class ParsedTrial:
 
     @property
     def error_counts(self) -> dict[str, int | None]:
-        """The failed attempts of every class; None where the tool does not say it."""
+        """The failed attempts of every class; None if the tool does not say it."""
         return {name: self.errors.get(name) for name in ERROR_CLASSES}
 
     @property

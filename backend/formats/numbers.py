@@ -55,7 +55,7 @@ def parse_count(word: str) -> int | None:
 
 
 def _ungrouped(word: str) -> str:
-    """A number without the commas between its thousands; empty where a comma is something else."""
+    """A number without the commas between its thousands; empty if a comma is something else."""
     if "," not in word:
         return word
     integer, point, decimals = word.partition(".")
@@ -87,7 +87,7 @@ def scaled(value: float | None, factor: float) -> float | None:
 def step_us(word: str) -> float | None:
     """The smallest step a printed time can show, in µs: 10 for "27.92ms", at least 1.
 
-    None where the word is no time.
+    None if the word is no time.
     """
     digits, unit = split_unit(word)
     factor = TIME_UNITS_US.get(unit)
@@ -120,13 +120,13 @@ def parse_duration_s(word: str) -> float | None:
 
 
 def all_known(figures: Iterable[Figure | None]) -> list[Figure] | None:
-    """The figures; None where one of them is unknown."""
+    """The figures; None if one of them is unknown."""
     known = list(figures)
     return None if None in known else cast(list[Figure], known)
 
 
 def all_by_name(figures: Mapping[str, Figure | None]) -> dict[str, Figure] | None:
-    """The figures by name; None where one of them is unknown."""
+    """The figures by name; None if one of them is unknown."""
     return None if None in figures.values() else cast(dict[str, Figure], dict(figures))
 
 

@@ -151,7 +151,7 @@ def _prefix_of(head: bytes) -> Prefix | None:
 
 
 def _names(prefix: Prefix, artefact: RawArtefact) -> list[str]:
-    """Whose lines these are, in the order of their first lines; empty where no name stands there.
+    """Whose lines these are, in the order of their first lines; empty if no name stands there.
 
     One more than MOST_NAMES at most.
     """

@@ -12,14 +12,14 @@ _PRODUCT = re.compile(
 
 
 class Product(NamedTuple):
-    """What a server calls itself; `version`: None where it does not say it."""
+    """What a server calls itself; `version`: None if it does not say it."""
 
     name: str
     version: str | None
 
 
 def read_product(header: str | None) -> Product | None:
-    """The first product of the header; None where it names none.
+    """The first product of the header; None if it names none.
 
     A proxy answers with its own name, and an operator may write anything.
     """

@@ -27,7 +27,7 @@ class Spectrum:
     values: tuple[float, ...]
     fractions: tuple[float, ...]
     counts: tuple[int, ...]
-    # None where nothing was recorded: "-nan" is printed then.
+    # None if nothing was recorded: "-nan" is printed then.
     mean: float | None
     stdev: float | None
     largest: float

@@ -62,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object or array in the text; `value` is None where it is broken or cut off."""
+    """A JSON object or array in the text; `value` is None if it is broken or cut off."""
 
     # Of its first character, from 1.
     line: int
@@ -148,7 +148,7 @@ class Source:
 
 
 def _size_of(stream: Any) -> int | None:
-    """The bytes of a stream; None where that cannot be told without reading it."""
+    """The bytes of a stream; None if that cannot be told without reading it."""
     if not stream.seekable():
         return None
     size: int = stream.seek(0, SEEK_END)

@@ -111,7 +111,7 @@ class Gathering:
         }
 
     def elapsed_s(self, digits: int) -> float | None:
-        """From the first start to the last end, rounded; None where no start is known."""
+        """From the first start to the last end, rounded; None if no start is known."""
         first, last = self.first_start_s, self.last_end_s
         return None if first is None or last is None else round(last - first, digits)
 

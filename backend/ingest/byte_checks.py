@@ -35,7 +35,7 @@ def count_removed() -> Check:
 
 
 def _size_problem(sha256: str, size_bytes: int, stored_bytes: int | None) -> str:
-    """Empty where the bytes are there, all of them."""
+    """Empty if the bytes are there, all of them."""
     if stored_bytes is None:
         # Come or gone since the storage was listed: looked at once more.
         named = Artefact.objects.filter(sha256=sha256, upload__raw_removed_at=None)
@@ -47,7 +47,7 @@ def _size_problem(sha256: str, size_bytes: int, stored_bytes: int | None) -> str
 
 
 def _hash_problem(sha256: str) -> str:
-    """Empty where the stored bytes have this SHA-256, or were deleted meanwhile."""
+    """Empty if the stored bytes have this SHA-256, or were deleted meanwhile."""
     try:
         with storage().open(sha256) as source:
             actual = hash_of(iter(lambda: source.read(CHUNK_BYTES), b""))

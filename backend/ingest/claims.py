@@ -53,7 +53,7 @@ _COMPANY = f"""
 def claim_due(most: int = TOGETHER) -> list[list[Claim]]:
     """Take the upload whose turn it is, and where it is small up to `most` small ones in all.
 
-    The claims of each workspace, first those of the workspace whose turn it is. Empty where nothing
+    The claims of each workspace, first those of the workspace whose turn it is. Empty if nothing
     is due.
     """
     give_back_owed()

@@ -43,7 +43,7 @@ class DryRefusal:
 class DryFile:
     """What one file holds, as far as it can be told now.
 
-    `sha256`: of the bytes as they would be kept; empty where they were not read.
+    `sha256`: of the bytes as they would be kept; empty if they were not read.
     """
 
     name: str

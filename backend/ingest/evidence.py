@@ -37,7 +37,7 @@ def hash_of_output(artefacts: Iterable[Artefact], place: int = 0) -> bytes | Non
     """SHA-256 that two trials share only if they were read from the same bytes.
 
     Over the hashes of the files, whatever their names and order; empty files say nothing. `place`:
-    of the result in a file of several results. None where there are no bytes.
+    of the result in a file of several results. None if there are no bytes.
     """
     hashes = sorted(artefact.sha256 for artefact in artefacts if artefact.size_bytes)
     return hashlib.sha256(f"{place} {' '.join(hashes)}".encode()).digest() if hashes else None

@@ -12,7 +12,7 @@ from backend.ingest.rewriting import REDACTOR, holds_secret, rewritten
 
 
 def clean_json(sent: Any) -> str | None:
-    """JSON without secrets, as text, which the parent decodes in pieces; None where it has none."""
+    """JSON without secrets, as text, which the parent decodes in pieces; None if it has none."""
     cleaned = REDACTOR.value(sent)
     return None if cleaned == sent else orjson.dumps(cleaned).decode()
 

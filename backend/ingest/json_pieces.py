@@ -108,7 +108,7 @@ def _decode_list(raw: bytes | memoryview, levels: int, most_members: float) -> l
 
 
 def _decode_together(items: Iterable[msgspec.Raw]) -> list[Any] | None:
-    """The values of the items; None where they are too large for one call."""
+    """The values of the items; None if they are too large for one call."""
     joined = b",".join(items)
     if len(joined) > PIECE_BYTES:
         return None

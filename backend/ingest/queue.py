@@ -65,7 +65,7 @@ class ClaimLost(WorkFailed):
 
 
 def claim_one(upload_id: UUID) -> Claim | None:
-    """Take this upload out of turn; None where it is not due."""
+    """Take this upload out of turn; None if it is not due."""
     give_back_owed()
     is_waited = Q(retry_at=None) | Q(retry_at__lte=Now()) | Q(retry_at__gt=_ahead(LONGEST_PAUSE_S))
     with transaction.atomic():

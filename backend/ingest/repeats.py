@@ -10,7 +10,7 @@ from backend.ingest.models import Artefact
 
 @dataclass(frozen=True, slots=True)
 class EarlierUpload:
-    """Where the same bytes came before. `run_id`: None where they were not read."""
+    """Where the same bytes came before. `run_id`: None if they were not read."""
 
     upload_id: UUID
     run_id: UUID | None

@@ -33,7 +33,7 @@ def parcel_of(study: Study, run: StudyRun) -> Parcel:
 
 
 def today_parcel(study: Study) -> Parcel | None:
-    """The upload of today's run of a study; None where it has none."""
+    """The upload of today's run of a study; None if it has none."""
     today = find_today(study)
     if today is None:
         return None

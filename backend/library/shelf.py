@@ -87,7 +87,7 @@ class ShelvedServer(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def features(self) -> Mapping[str, str]:
-        """Its row of the feature table of 2009 by label; empty where it has none."""
+        """Its row of the feature table of 2009 by label; empty if it has none."""
         return _features().get(self.name, {})
 
     @property
@@ -97,7 +97,7 @@ class ShelvedServer(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def known_licence(self) -> str | None:
-        """Its licence; None where neither a study nor its package says it."""
+        """Its licence; None if neither a study nor its package says it."""
         return self.licence or self.features.get(FEATURE_LABELS["license"])
 
 

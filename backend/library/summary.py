@@ -71,7 +71,7 @@ def _versions(figures: Iterable[Figure | None]) -> str:
 
 
 def noise_text(study: Study) -> str:
-    """Why no order can be taken from today's run of the study; empty where its machine was idle."""
+    """Why no order can be taken from today's run of the study; empty if its machine was idle."""
     today = read_today(study)
     return _noise_text(today) if today else ""
 

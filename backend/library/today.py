@@ -55,9 +55,9 @@ class Measured:
 class Figure:
     """Trials of one server and version under one load: their rates.
 
-    `failed`: the highest share of failed attempts in one of them; None where it is unknown.
+    `failed`: the highest share of failed attempts in one of them; None if it is unknown.
     `cpu_us`: microseconds of processor time that the server used for each completed request, of
-    each trial; empty where one of them lacks it.
+    each trial; empty if one of them lacks it.
     """
 
     load: str
@@ -89,7 +89,7 @@ class Figure:
 
     @property
     def doubt(self) -> str:
-        """Why it is not ranked; empty where it is."""
+        """Why it is not ranked; empty if it is."""
         count, failed = len(self.rates), self.failed or 0.0
         if count < LEAST_TRIALS:
             return f"{count} trial{'' if count == 1 else 's'}"
@@ -139,7 +139,7 @@ class Today:
     """The figures of a study's run of today, and of the machine it ran on.
 
     `load`: runnable processes before the run. `rows`: every server, by name. `others`: the share of
-    the processors that other programs used, the median of the trials; None where the run lacks it.
+    the processors that other programs used, the median of the trials; None if the run lacks it.
     `lasted_s`: the shortest and the longest trial. `is_warm`: whether there were warm-ups.
     `same_host`: whether the load tool ran on the machine of the servers; None: unknown.
     """
@@ -155,7 +155,7 @@ class Today:
 
 
 def find_today(study: Study) -> Measured | None:
-    """The run of today of a study; None where it has none."""
+    """The run of today of a study; None if it has none."""
     path = study.folder / FILE
     return read_measured(path.read_bytes()) if path.exists() else None
 
@@ -351,7 +351,7 @@ def _figure(load: str, version: str, alike: Sequence[Counted]) -> Figure:
 
 
 def _failed_share(trial: ParsedTrial) -> float | None:
-    """Failed attempts ÷ attempts; None where the output does not tell what succeeded, or leaves out
+    """Failed attempts ÷ attempts; None if the output does not tell what succeeded, or leaves out
     what got no answer."""
     if trial.lists_answers_only:
         return None

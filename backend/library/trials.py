@@ -31,7 +31,7 @@ def parsed_trials(artefacts: Sequence[RawArtefact]) -> Iterable[ParsedTrial]:
 
 
 def load_text(trial: ParsedTrial) -> str:
-    """Its load with a blank before it, such as " at 100 connections"; empty where it is unknown."""
+    """Its load with a blank before it, such as " at 100 connections"; empty if it is unknown."""
     if trial.connections is not None:
         return connections_text(trial.connections)
     rate_rps = trial.requested_rate_rps

@@ -51,7 +51,7 @@ def run_variation(means: Iterable[RunMean]) -> RunVariation | None:
     The method of moments of a one-way layout with unequal numbers (Searle, Casella & McCulloch,
     "Variance Components", 1992, section 3.6), pooled over the levels; a negative estimate is 0.
     One run shifts all its levels together, so levels give no further degrees of freedom: these
-    are the independent differences between runs. None where no level tells.
+    are the independent differences between runs. None if no level tells.
     """
     by_level: dict[Hashable, list[RunMean]] = defaultdict(list)
     for mean in means:

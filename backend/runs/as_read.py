@@ -20,7 +20,7 @@ from backend.runs.registry import (
 def trial_as_read(read: Mapping[str, Any], series: Series) -> dict[str, Any] | None:
     """The identity fields of the "server" and "workload" of `read` that the series does not have.
 
-    None where it has both.
+    None if it has both.
     """
     current = _parts_of(series)
     fields = {
@@ -47,7 +47,7 @@ def _parts_of(series: Series) -> dict[str, Any]:
 def run_as_read(read: Mapping[str, Any], run: Run) -> dict[str, Any] | None:
     """The members of `read` (as `corrections.correct_run` takes them) that the run does not have.
 
-    None where it has all of them.
+    None if it has all of them.
     """
     current = _current(run)
     as_identity = {**read, **{str(role): _host_fields(read[role]) for role in HOST_FIELDS_OF_RUN}}

@@ -7,13 +7,13 @@ from backend.runs.models import Run
 
 
 def facts_of(run: Run, role: str) -> Mapping[str, Any]:
-    """What is recorded of the host with this role in a run; empty where nothing is."""
+    """What is recorded of the host with this role in a run; empty if nothing is."""
     facts = run.facts.get(role) if isinstance(run.facts, dict) else None
     return facts if isinstance(facts, dict) else {}
 
 
 def client_offset_s(run: Run) -> float | None:
-    """What to add to the client's clock to get the service's time; None where it is unknown."""
+    """What to add to the client's clock to get the service's time; None if it is unknown."""
     clock = facts_of(run, "client").get("clock")
     offset_s = clock.get("offset_s") if isinstance(clock, dict) else None
     return float(offset_s) if isinstance(offset_s, int | float) else None

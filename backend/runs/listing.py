@@ -27,7 +27,7 @@ class RunRow:
     """One run in a list. `trials` counts all of them, warm-ups included.
 
     `throughput_rps`: of its best load point, as its page gives it, among those of the server,
-    workload and tool that were asked for; None where no trial has one.
+    workload and tool that were asked for; None if no trial has one.
     """
 
     id: UUID

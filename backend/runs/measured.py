@@ -31,7 +31,7 @@ class TrialRecord:
     server: Mapping[str, Any]
     workload: Mapping[str, Any]
     load: Mapping[str, Any]
-    # None where nothing was read.
+    # None if nothing was read.
     reading: ReadTrial | None
     repeat: int | None = None
     warmup: bool = False
@@ -203,7 +203,7 @@ def _answers_after(resources: Mapping[str, Any]) -> bool | None:
 
 
 def _shares(value: Any) -> tuple[float, ...]:
-    """A share for each core; empty where one of them is unknown."""
+    """A share for each core; empty if one of them is unknown."""
     shares = [_number(share) for share in value] if isinstance(value, list) else []
     numbers = tuple(share for share in shares if share is not None)
     return numbers if len(numbers) == len(shares) else ()

@@ -155,7 +155,7 @@ def merges_into(workspace: Workspace, kind: FormerName.Kind, name: str) -> Seque
 
 
 def successor_of(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> UUID | None:
-    """The row that replaced the row with this id in a merge; None where there was none."""
+    """The row that replaced the row with this id in a merge; None if there was none."""
     active = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
     merged = active.filter(rows__contains=[{"id": str(id_)}]).first()
     entries = [] if merged is None else merged.rows

@@ -297,7 +297,7 @@ def _client_offset_s(run: Run) -> float | None:
 def resource_use(samples: Sequence[Sample], first_s: float, last_s: float) -> dict[str, Any]:
     """Resource use of the server between two times, with the keys of `Trial.resources`.
 
-    `samples` are in order of time. Empty where no sample lies between the two.
+    `samples` are in order of time. Empty if no sample lies between the two.
     """
     inside = _between(samples, first_s, last_s)
     if not inside:

@@ -123,7 +123,7 @@ def server_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def register_host(workspace: Workspace, fields: Mapping[str, Any] | None) -> Host | None:
-    """The host with these facts; None where no fact is known."""
+    """The host with these facts; None if no fact is known."""
     return _register(Host, workspace, [host_identity(fields)])[0] if fields else None
 
 

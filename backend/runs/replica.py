@@ -41,7 +41,7 @@ def compute_near(versions: Versions, compute: Callable[[], bytes]) -> bytes:
 
 
 def _on_replica(versions: Versions, compute: Callable[[], bytes]) -> bytes | None:
-    """None where the replica is behind or fails."""
+    """None if the replica is behind or fails."""
     global _failed_at  # noqa: PLW0603  one for the process
     try:
         with reading_replica(), repeatable_read():

@@ -117,7 +117,7 @@ def _formerly(word: str, searched: Searched, model: type[Named], kind: FormerNam
 
 
 def _id_range(start: str) -> tuple[UUID, UUID] | None:
-    """The first and the last id that begin so; None where no id does."""
+    """The first and the last id that begin so; None if no id does."""
     lowest, highest = (start + rest[len(start) :] for rest in (LOWEST_ID, HIGHEST_ID))
     try:
         ids = UUID(lowest), UUID(highest)

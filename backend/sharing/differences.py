@@ -40,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The figures of a point. `runs`: of each trial, None where an older version froze it."""
+    """The figures of a point. `runs`: of each trial, None if an older version froze it."""
 
     place: Place
     metrics: Mapping[str, Measure | None]
@@ -57,7 +57,7 @@ class Difference:
     unit: str
     before: float | None
     after: float | None
-    # After ÷ before over the trials; None where one of the two is unknown.
+    # After ÷ before over the trials; None if one of the two is unknown.
     ratio: Ratio | None
 
 
@@ -96,7 +96,7 @@ def differences_since(result_set: ResultSet) -> Differences:
 def _current_figures(
     frozen: CompareQuery, existing: set[uuid.UUID], result_set: ResultSet
 ) -> Figures | None:
-    """The figures of the `existing` runs; None where nothing of the frozen query exists."""
+    """The figures of the `existing` runs; None if nothing of the frozen query exists."""
     query: CompareQuery | None = replace(
         frozen.with_filters(run=existing.intersection(frozen.run_ids)),
         workspace=result_set.workspace.slug,

@@ -20,7 +20,7 @@ MOST = MAX_RUNS
 
 
 def newer_runs(result_set: ResultSet) -> int | None:
-    """Matching runs recorded since, at most MOST; None where the query is not understood now.
+    """Matching runs recorded since, at most MOST; None if the query is not understood now.
 
     A frozen query names its runs. It is asked without them, for the same servers and workloads.
     """

@@ -32,7 +32,7 @@ def views_in(workspace_ids: Iterable[UUID]) -> QuerySet[SavedView]:
 
 
 def default_view(workspace: Workspace) -> SavedView | None:
-    """The view that Compare opens; None where the workspace chose none."""
+    """The view that Compare opens; None if the workspace chose none."""
     return views_in([workspace.pk]).filter(is_default=True).first()
 
 

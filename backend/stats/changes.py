@@ -129,7 +129,7 @@ def _kept(series: _Series, starts: list[int]) -> list[Change]:
 
 
 def _tested(series: _Series, starts: Sequence[int]) -> list[tuple[float, Change | None]]:
-    """Each change's distance in standard errors, and the change; None where it fails the test."""
+    """Each change's distance in standard errors, and the change; None if it fails the test."""
     bounds = [0, *starts, len(series.means)]
     segments = [range(low, high) for low, high in pairwise(bounds)]
     noise = _measure_noise(series, segments)
@@ -216,7 +216,7 @@ def _compare_trials(
 ) -> tuple[float, float] | None:
     """The interval of the change by its trials, as logarithms.
 
-    None where it includes no change, or where the change does not matter.
+    None if it includes no change, or where the change does not matter.
     """
     base, other = (
         Sample(tuple(Observation(log(value), run=None) for value in values), keeps_all=True)

@@ -77,7 +77,7 @@ class Comparison(Struct, frozen=True, gc=False):
     """`other` − `base` on the log scale, with the interval of the whole family.
 
     `between`: the variation between runs that was added, because the sides do not share their runs
-    and one has fewer than three; None where nothing was added. `has_two_modes`: the trials of a
+    and one has fewer than three; None if nothing was added. `has_two_modes`: the trials of a
     side fall into two groups; its centre is between them. `trials`: how many each side has, where
     trials and not runs show the noise.
     """
@@ -204,7 +204,7 @@ class Page:
         return centre_of(self.series[index])
 
     def _contrast(self, base: int, other: int) -> Contrast | None:
-        """The difference of two series; None where a side has too few trials for its noise."""
+        """The difference of two series; None if a side has too few trials for its noise."""
         first, second = self.series[base], self.series[other]
         noises = self.noise.between(base, other)
         if noises is None or first.n < LEAST_TRIALS or second.n < LEAST_TRIALS:

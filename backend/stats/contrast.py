@@ -62,7 +62,7 @@ class Contrast(Struct, frozen=True, gc=False):
         return abs(self.value) > half_width
 
     def by_own_noise_of_first(self) -> Contrast | None:
-        """The contrast with the noise of the first series alone; None where it has that noise."""
+        """The contrast with the noise of the first series alone; None if it has that noise."""
         noise, *rest = self.parts
         if noise.alone is None:
             return None

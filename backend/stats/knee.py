@@ -85,7 +85,7 @@ def find_knee(loads: Sequence[Load], *, relevant: float = RELEVANT_SHARE) -> Kne
 
 
 def _gains_unless_exceeded(page: Page, at: int, count: int, rule: Rule) -> list[Comparison] | None:
-    """The gains of all higher loads; None where one of them certainly brings more throughput."""
+    """The gains of all higher loads; None if one of them certainly brings more throughput."""
     gains = []
     for gain in page.each_against(at, range(at + 1, count), rule):
         # The others decide nothing more, and most loads below the knee are exceeded by the next.

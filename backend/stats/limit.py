@@ -9,7 +9,7 @@ from msgspec import Struct
 
 # A comparison makes hundreds, and a frozen dataclass takes ten times as long to make.
 class Bounded(Struct, frozen=True, gc=False):
-    """A figure at a load with its interval; None where it is not known."""
+    """A figure at a load with its interval; None if it is not known."""
 
     x: float
     value: float | None

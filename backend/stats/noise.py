@@ -54,10 +54,10 @@ class Noise(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class PageNoise:
-    """The noise of each series of a page, by its index; None where it is not known.
+    """The noise of each series of a page, by its index; None if it is not known.
 
     `shared` is what remains without the blocks; it counts between series of the same `group`
-    (None: no block is shared). `apart` is empty where all series are of one group.
+    (None: no block is shared). `apart` is empty if all series are of one group.
     """
 
     apart: tuple[Noise | None, ...]
@@ -106,7 +106,7 @@ def _block_groups(series: Sequence[Units]) -> list[dict[int, Deviations]]:
 
 
 def _residuals(first: Units, deviations: Sequence[Deviations]) -> list[Variance] | None:
-    """Each member's variance without the blocks, and its degrees; None where none are shared.
+    """Each member's variance without the blocks, and its degrees; None if none are shared.
 
     `first`: one of the members, which are alike but for their deviations. The degrees of all
     members together are (members − 1) × degrees of one.

@@ -111,7 +111,7 @@ class Units(Struct, frozen=True, gc=False):
 
     @property
     def deviations(self) -> Mapping[Hashable, float] | None:
-        """The distance of each unit by its key; None where a round is unknown or named twice, so
+        """The distance of each unit by its key; None if a round is unknown or named twice, so
         that no unit can be paired."""
         keys: list[Hashable] = list(self.trials)
         if not self.of_runs:

@@ -54,7 +54,7 @@ class Advice:
 def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -> Advice | None:
     """How many more trials on each side, or runs, decide a comparison.
 
-    Decided: the interval clears the threshold, or lies within it. None where the noise is unknown.
+    Decided: the interval clears the threshold, or lies within it. None if the noise is unknown.
     """
     precision = comparison.precision
     if precision is None:

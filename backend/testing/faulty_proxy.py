@@ -128,7 +128,7 @@ class FaultyProxy:
         time.sleep(wait_s)
 
     def _before_cut(self, count: int) -> int | None:
-        """How many of these bytes still pass; None where all do."""
+        """How many of these bytes still pass; None if all do."""
         with self._lock:
             before, self.sent_bytes = self.sent_bytes, self.sent_bytes + count
             if not self._cuts or self._cuts[0] >= self.sent_bytes:

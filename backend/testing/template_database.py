@@ -20,7 +20,7 @@ LOCK = 1
 
 
 def template_name() -> str | None:
-    """The database that the processes of this run copy; None where one is alone, or pooled."""
+    """The database that the processes of this run copy; None if one is alone, or pooled."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
     # A pooler would keep a session in the template, which nobody could copy then.
     return f"tables_{run}" if run and not IS_POOLED else None

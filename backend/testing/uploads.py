@@ -69,6 +69,6 @@ def make_upload(
 
 
 def claim_next() -> Claim | None:
-    """The claim of the upload whose turn it is, alone; None where nothing is due."""
+    """The claim of the upload whose turn it is, alone; None if nothing is due."""
     groups = claim_due(most=1)
     return groups[0][0] if groups else None

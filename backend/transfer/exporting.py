@@ -101,7 +101,7 @@ def write_due() -> int:
 
 
 def claim() -> Export | None:
-    """Take the export that waits longest; None where none waits, or one is being written."""
+    """Take the export that waits longest; None if none waits, or one is being written."""
     is_held = Q(state=ExportState.WRITING, lease_until__gt=Now())
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -31,7 +31,7 @@ class AgentFile:
 
 
 def offered(name: str) -> AgentFile | None:
-    """The agent file with this name; None where it was not built."""
+    """The agent file with this name; None if it was not built."""
     path = Path(settings.AGENT_FILES) / name
     try:
         state = path.stat()
@@ -41,7 +41,7 @@ def offered(name: str) -> AgentFile | None:
 
 
 def offered_wheel() -> AgentFile | None:
-    """The newest wheel, for pipx; None where no wheel was built."""
+    """The newest wheel, for pipx; None if no wheel was built."""
     wheels = sorted(Path(settings.AGENT_FILES).glob(WHEELS))
     return offered(wheels[-1].name) if wheels else None
 

@@ -8,7 +8,7 @@ from backend.web.management.commands.make_demo import NAME
 
 
 def find_demo_in_progress() -> RunProgress | None:
-    """The run that the demo measures now; None where none is measured, or is no longer heard of.
+    """The run that the demo measures now; None if none is measured, or is no longer heard of.
 
     On other services a workspace of that name is anybody's.
     """

@@ -29,7 +29,7 @@ class Failures:
 
 
 def failures_of(trials: Sequence[Mapping[str, Any]]) -> Failures | None:
-    """The failed trials among `trials`, as `describe_run` lists them; None where none failed."""
+    """The failed trials among `trials`, as `describe_run` lists them; None if none failed."""
     by_reason: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for trial in trials:
         if trial["error"]:

@@ -86,7 +86,7 @@ def _workspace() -> Workspace | None:
 
 
 def result_set_paths(request: HttpRequest) -> dict[str, str]:
-    """The path of each result set that the viewer may open, by its name; empty where the library is
+    """The path of each result set that the viewer may open, by its name; empty if the library is
     not loaded."""
     workspace = Workspace.objects.filter(slug=SLUG).first()
     if workspace is None:

@@ -47,7 +47,7 @@ def sent_files(request: HttpRequest) -> list[IncomingFile]:
 
 
 def empty_files_text(request: HttpRequest) -> str:
-    """Which of the sent files are empty, as a sentence; empty where none is."""
+    """Which of the sent files are empty, as a sentence; empty if none is."""
     names = [clean_name(file.name or "") for file in request.FILES.getlist("file") if not file.size]
     if not names:
         return ""
@@ -79,7 +79,7 @@ def preview_context(
 
 
 def _trial_count(files: Sequence[DryFile]) -> str:
-    """`36 trials and 12 warm-ups`; empty where no trial was read."""
+    """`36 trials and 12 warm-ups`; empty if no trial was read."""
     trials = [trial for file in files for trial in file.trials]
     warmups = sum(trial.is_warmup for trial in trials)
     return trial_count_text(len(trials), warmups) if trials else ""

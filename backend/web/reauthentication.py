@@ -62,7 +62,7 @@ def _confirm(view: Any, request: HttpRequest) -> HttpResponse:
 
 
 def _waiting(request: HttpRequest) -> dict[str, Any]:
-    """The request that is carried out after the confirmation; empty where none waits.
+    """The request that is carried out after the confirmation; empty if none waits.
 
     Shown, because whoever shares the session may have sent it.
     """

@@ -214,7 +214,7 @@ def _study_answers(request: HttpRequest, result_set: ResultSet) -> dict[str, Any
 
 
 def _best_as_answer(reading: Reading) -> dict[str, Any]:
-    """What the page says where nothing is ranked; empty where a live set has no figures now."""
+    """What the page says where nothing is ranked; empty if a live set has no figures now."""
     try:
         return reading.best_as_answer
     except (NotVisible, QueryError):
@@ -222,7 +222,7 @@ def _best_as_answer(reading: Reading) -> dict[str, Any]:
 
 
 def _banner_title(reading: Reading) -> str:
-    """The title; empty where it repeats the finding, which is the heading below it."""
+    """The title; empty if it repeats the finding, which is the heading below it."""
     title = reading.result_set.title or "Untitled"
     # Earlier versions called a frozen set without a title after its finding.
     is_finding = reading.result_set.is_frozen and reading.figures.finding.startswith(
@@ -272,7 +272,7 @@ _MARKDOWN_SAFE = str.maketrans("[]()<>!`\\", "         ")
 
 
 def _card(reading: Reading) -> dict[str, str]:
-    """The texts that a site shows beside a pasted link; empty where there is no answer."""
+    """The texts that a site shows beside a pasted link; empty if there is no answer."""
     try:
         figures, finding = reading.figures, reading.shown["finding"]
     except (NotVisible, QueryError):

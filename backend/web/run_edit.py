@@ -244,7 +244,7 @@ def _corrected(run: Run) -> dict[str, str]:
 
 
 def _recorded(run: Run) -> dict[str, str]:
-    """The text of each field; empty where several trials have several values."""
+    """The text of each field; empty if several trials have several values."""
     return {
         **{
             field: (values[0] or "") if len(values) == 1 else ""

@@ -82,7 +82,7 @@ def _with_evidence(run_id: UUID, view: Mapping[str, Any], listing: TrialListing)
 
 
 def _versions_link(workspace: Workspace, run_id: UUID) -> str:
-    """The comparison of the run's server over its versions; empty where the run has several
+    """The comparison of the run's server over its versions; empty if the run has several
     servers or workloads, or no other version was measured.
     """
     names = ("server__name", "workload__name")

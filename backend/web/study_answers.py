@@ -18,7 +18,7 @@ from backend.web import visible
 
 
 class Answer(NamedTuple):
-    """A sentence, and the workload and the address of its ranking; empty where it is about none."""
+    """A sentence, and the workload and the address of its ranking; empty if it is about none."""
 
     text: str
     workload: str = ""

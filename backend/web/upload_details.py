@@ -34,7 +34,7 @@ class DetailRefused(InvalidInput):
 
 
 def read_details(form: Mapping[str, str]) -> dict[str, Any] | None:
-    """The details as an envelope; None where all fields are empty. Raises DetailRefused."""
+    """The details as an envelope; None if all fields are empty. Raises DetailRefused."""
     envelope: dict[str, Any] = {}
     for name, (part, key) in _PLACES.items():
         if text := _text(form, name):

@@ -128,7 +128,7 @@ class Service:
         self.database.commit()
 
     def ask(self, path: str, make_query: Question, number: int) -> float | None:
-        """Milliseconds of server time; None where the answer is no 200."""
+        """Milliseconds of server time; None if the answer is no 200."""
         answer = self.client.get(f"/api/v1/{path}", params=make_query(self.store, number))
         if not answer.is_success:
             print(f"  {answer.url}: {answer.status_code} {answer.text[:200]}", flush=True)

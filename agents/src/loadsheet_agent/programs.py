@@ -12,7 +12,7 @@ from typing import Any
 def ask(
     argv: Sequence[str], *, limit_s: float = 20.0, **options: Any
 ) -> subprocess.CompletedProcess[str] | None:
-    """What the program printed; None where it cannot be started or does not end in time."""
+    """What the program printed; None if it cannot be started or does not end in time."""
     with suppress(OSError, subprocess.TimeoutExpired):
         return subprocess.run(
             argv,

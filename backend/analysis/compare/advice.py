@@ -24,7 +24,7 @@ PART_THE_MODES = (
 
 
 def as_sentence(text: str) -> str:
-    """With a capital and a full stop; empty where there is no text."""
+    """With a capital and a full stop; empty if there is no text."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
@@ -77,7 +77,7 @@ def _noise(precision: Precision) -> float:
 
 
 def _limit_text(precision: Precision) -> str | None:
-    """Why more trials would hardly help; None where it is the noise of the trials."""
+    """Why more trials would hardly help; None if it is the noise of the trials."""
     if precision.floor + precision.rounding <= _noise(precision):
         return None
     if precision.rounding > precision.floor:

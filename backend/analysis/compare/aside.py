@@ -6,7 +6,7 @@ from backend.analysis.grouping.sweep import join_series
 
 
 def aside_of(gathered: Gathered, ranking: Ranking) -> str | None:
-    """`Not compared: nginx 1.27. Throughput is unknown.` None where nothing is left aside.
+    """`Not compared: nginx 1.27. Throughput is unknown.` None if nothing is left aside.
 
     In order: series that are certainly behind, but noise hides by how much; series whose figure may
     not be compared; series of which no output could be read.

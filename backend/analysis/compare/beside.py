@@ -33,7 +33,7 @@ def metrics_beside(metric: str) -> tuple[str, ...]:
 
 
 def find_beside(ranking: Ranking, yardstick_of: Callable[[str], Yardstick]) -> Beside | None:
-    """The first further metric by which the series of the headline differ; None where they differ
+    """The first further metric by which the series of the headline differ; None if they differ
     by the metric of the page, or by no further metric."""
     contest = ranking.contest
     if contest is None or contest.ratio.verdict not in ("unchanged", "inconclusive"):
@@ -48,7 +48,7 @@ def find_beside(ranking: Ranking, yardstick_of: Callable[[str], Yardstick]) -> B
 def _leader_ratio(
     ranking: Ranking, contest: Contest, metric: str, yardstick: Yardstick
 ) -> Ratio | None:
-    """The leader ÷ the other; None where one of them has no figure that may be compared."""
+    """The leader ÷ the other; None if one of them has no figure that may be compared."""
     entrants = [row.entrant for row in ranking.ranked]
     samples = {
         entrant.series: sample

@@ -83,13 +83,13 @@ def _bounded(point: Point) -> Bounded:
 
 
 def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
-    """The point of the highest measured load with p99 of at most `limit`; None where none is."""
-    highest = highest_under(map(_bounded, sweep.points), limit)
-    return None if highest.x is None else sweep.at(highest.x)
+    """The point of the highest measured load with p99 of at most `limit`; None if none is."""
+    highest = highest_under([_bounded(point) for point in sweep.points], limit)
+    return next((point for point in sweep.points if point.x == highest.x), None)
 
 
 def why_over(point: Point, limit: float) -> str | None:
-    """`p99 71 ms > 50 ms`: why a point does not count as under the limit; None where it does."""
+    """`p99 71 ms > 50 ms`: why a point does not count as under the limit; None if it does."""
     value = point.metrics[LIMITED].value
     if point.failing or point.overload or value is None:
         return _over(point)

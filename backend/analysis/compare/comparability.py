@@ -115,7 +115,7 @@ def judge_comparability(
 def _reasons(
     differences: Differences, refused: Sequence[Factor], caveats: Sequence[Factor]
 ) -> list[Reason]:
-    """What the differences say against the comparison, the gravest first."""
+    """What the differences say against the comparison, the most serious first."""
     return [
         *mixed_reasons(differences),
         *(refusal(factor, differences) for factor in refused),

@@ -25,7 +25,7 @@ _SEVERAL_ALONE = Reason(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`ratios`: those that the answer is about; empty where it is about no ratio.
+    """`ratios`: those that the answer is about; empty if it is about no ratio.
 
     `doubts`: why the answer may not hold, and what would decide it.
     """
@@ -96,7 +96,7 @@ def _asks_for_trials(ratio: Ratio) -> bool:
 
 
 def _joint_remedy(ratios: Sequence[Ratio]) -> str | None:
-    """The advice of the most trials; None where all ratios have the same, or none."""
+    """The advice of the most trials; None if all ratios have the same, or none."""
     if len({ratio.advice for ratio in ratios}) < 2:
         return None
     return as_sentence(max(ratios, key=lambda ratio: ratio.more).advice or "")
@@ -138,7 +138,7 @@ def _contest_doubt(contest: Contest) -> Reason | None:
 
 
 def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Reason | None:
-    """Why the ratio of two series is open, and what would decide it; None where it is decided."""
+    """Why the ratio of two series is open, and what would decide it; None if it is decided."""
     between = f"difference between {a} and {b}"
     if ratio.verdict == "size_uncertain":
         text, remedy = "may be too small to matter", "Measure more trials to learn its size."
@@ -182,7 +182,7 @@ def _limit_doubt(row: Row) -> Reason | None:
 
 
 def _why_undecided(panel: Panel) -> Reason | None:
-    """Why no two series of a panel are compared; None where two are."""
+    """Why no two series of a panel are compared; None if two are."""
     if len(panel.judgement.sweeps) < 2 or not panel.comparability.allows_ranking:
         return None
     if panel.ranking is None:
@@ -193,7 +193,7 @@ def _why_undecided(panel: Panel) -> Reason | None:
 
 
 def _why_no_contest(ranking: Ranking) -> Reason | None:
-    """None where a limit decides, or no request of any series failed."""
+    """None if a limit decides, or no request of any series failed."""
     rows, first = ranking.rows, ranking.rows[0].entrant.label
     if len(rows) == 1:
         remedy = "Measure the other series there too, or choose another load."

@@ -194,7 +194,7 @@ def _baseline_name(
     sweeps: Sequence[Sweep],
     workspace_ids: Sequence[uuid.UUID],
 ) -> str | None:
-    """The name of the asked baseline; None where none is asked for, or no run has it."""
+    """The name of the asked baseline; None if none is asked for, or no run has it."""
     if query.baseline is None:
         return None
     for sweep in sweeps:

@@ -61,7 +61,7 @@ _ALONE = {
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """`sentence`: the answer, without a full stop. `margin`: by how much, or why; None where the
+    """`sentence`: the answer, without a full stop. `margin`: by how much, or why; None if the
     sentence says it. `is_open`: whether the sentence says what hides the answer."""
 
     sentence: str
@@ -134,13 +134,13 @@ def _explain_no_places(ranking: Ranking, place: str) -> str:
 
 
 def unknown_limits_text(ranking: Ranking) -> str | None:
-    """`p99 of nginx 1.27 is unknown`: what hides whether the limit is kept; None where nothing."""
+    """`p99 of nginx 1.27 is unknown`: what hides whether the limit is kept; None if nothing."""
     labels = [entrant.label for entrant in ranking.unknown_limits]
     return f"p99 of {join_series(labels, ', ')} is unknown" if labels else None
 
 
 def explain_only(ranking: Ranking, axis: str) -> str | None:
-    """That one series keeps the limit; None where several do, or there is no limit."""
+    """That one series keeps the limit; None if several do, or there is no limit."""
     if len(ranking.ranked) != 1 or not any(row.over_limit for row in ranking.rows):
         return None
     entrant = ranking.ranked[0].entrant
@@ -250,7 +250,7 @@ def _alone(row: Row, ranking: Ranking, place: str) -> str:
 
 
 def measure_text(measure: Measure, unit: str) -> str | None:
-    """`4.2 ms`, or `< 1 ms` below the smallest step of the load tool; None where it is unknown."""
+    """`4.2 ms`, or `< 1 ms` below the smallest step of the load tool; None if it is unknown."""
     if measure.value is None:
         return None
     step = measure.step or 0.0

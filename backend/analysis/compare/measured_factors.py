@@ -49,7 +49,7 @@ def _size_factor(cells: Iterable[LoadedCell]) -> Factor:
 def keepalive_of(cell: LoadedCell) -> object:
     """Whether connections were kept: as declared, else as outputs or commands say.
 
-    None where neither says it; a text where the trials differ.
+    None if neither says it; a text where the trials differ.
     """
     return _declared_or_printed("keepalive", cell)
 
@@ -95,7 +95,7 @@ _PRINTED = (
 
 
 def response_size(cell: LoadedCell) -> float | None:
-    """The declared payload, else the received bytes per response; None where neither is known."""
+    """The declared payload, else the received bytes per response; None if neither is known."""
     if cell.workload.payload_bytes is not None:
         return float(cell.workload.payload_bytes)
     return measured_response_size(cell)

@@ -36,7 +36,7 @@ _HIDDEN: dict[TrustLevel, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """`ranking`: None where several panels have one each. `decision`: the verdicts that the
+    """`ranking`: None if several panels have one each. `decision`: the verdicts that the
     headline rests on. `recommendation`: which server to take, or who leads in each panel, or why
     nothing can be recommended. `aside`: which series headline and recommendation leave aside."""
 

@@ -39,7 +39,7 @@ _GRAVITY: tuple[figures.Status, ...] = ("comparable", "caveats", "not_comparable
 class Judgement:
     """Whether some series may be compared, and the checks that fired on them.
 
-    `name`: of the panel or workload that they are of; None where there is one panel.
+    `name`: of the panel or workload that they are of; None if there is one panel.
     """
 
     name: str | None
@@ -52,7 +52,7 @@ class Judgement:
 class Panel:
     """Series that are compared with each other at one place on the axis.
 
-    `ranking`: None where they may not be compared or nothing was measured at `place`. `beside`:
+    `ranking`: None if they may not be compared or nothing was measured at `place`. `beside`:
     what tells the first two apart where the metric of the page does not.
     """
 
@@ -76,7 +76,7 @@ class Panel:
         return f"{a} and {b} are level{better}" if is_level else f"{a}{LEADS}"
 
     def _better_text(self, leader: str, other: str) -> str:
-        """`, but nginx 1.27 has the lower p99`; empty where no other metric tells."""
+        """`, but nginx 1.27 has the lower p99`; empty if no other metric tells."""
         if self.beside is None:
             return ""
         is_leader = self.beside.ratio.verdict == "improved"

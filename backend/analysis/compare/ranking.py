@@ -154,7 +154,7 @@ class Ranking:
     rows: tuple[Row, ...]
     # Whether the reader chose the baseline.
     is_baseline_asked: bool = False
-    # Of the leader to each ranked row behind it; None where the ratio is unknown. To the baseline,
+    # Of the leader to each ranked row behind it; None if the ratio is unknown. To the baseline,
     # or of it, the ratio is that of the row; else within all pairs.
     leads: tuple[Lead | None, ...] = ()
     # Whether the leader is ahead of the runner-up and of an asked baseline beyond noise and
@@ -370,7 +370,7 @@ def _as_in_row(lead: Lead, ratio: Ratio | None) -> Lead:
 def _row_ratio(
     first: Entrant, entrant: Entrant, ratios: Mapping[str, Ratio], base: Entrant | None
 ) -> Ratio | None:
-    """`first` ÷ `entrant` as the rows show it; None where neither is the baseline."""
+    """`first` ÷ `entrant` as the rows show it; None if neither is the baseline."""
     if base is None or base.series not in ratios:
         return None
     if entrant.series == base.series:

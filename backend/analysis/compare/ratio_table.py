@@ -114,7 +114,7 @@ class RatioTable:
 
 
 def _common_scope(ratios: Iterable[Ratio]) -> str:
-    """Which runs all the ratios cover, after a comma; empty where they differ."""
+    """Which runs all the ratios cover, after a comma; empty if they differ."""
     scopes = {ratio.scope for ratio in ratios}
     return f", {scopes.pop()}" if len(scopes) == 1 and None not in scopes else ""
 
@@ -143,7 +143,7 @@ def make_ratio_table(
     baseline: str | None = None,
     at: Load | None = None,
 ) -> RatioTable | None:
-    """The table of `entries`, or None where there is one workload or one row.
+    """The table of `entries`, or None if there is one workload or one row.
 
     `baseline`: a row; else the one with the most workloads, the first of equals by name.
     `at`: the load of a column where it was measured there; else the largest of those that most

@@ -18,7 +18,7 @@ _RATES = (RATE, "goodput")
 def recommend(gathered: Gathered, ranking: Ranking) -> str | None:
     """`Take haproxy 3.0.4 for up to 256 connections: 93,500 req/s at p99 41 ms`
 
-    None where no server is clearly ahead, or where something else than servers is compared.
+    None if no server is clearly ahead, or where something else than servers is compared.
     """
     if not gathered.grouping.x_is_load or not _decides(gathered.metric):
         return None
@@ -39,7 +39,7 @@ def _decides(metric: Metric) -> bool:
 def _winner(ranking: Ranking) -> Row | None:
     """The first row, where it is beyond noise and threshold ahead of every other that is ranked.
 
-    Where the limit leaves one row of several, that row. None where a p99 is unknown: that series
+    Where the limit leaves one row of several, that row. None if a p99 is unknown: that series
     may keep the limit too.
     """
     if ranking.unknown_limits:

@@ -12,7 +12,7 @@ from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS, percent
 
 def explain_replication(points: Iterable[Point], noises: Sequence[HostNoise]) -> str | None:
     """What the intervals cover where a point has fewer than three runs, and what the hosts cannot
-    tell; None where there is nothing to say."""
+    tell; None if there is nothing to say."""
     floors = [noise for noise in noises if noise.floor_share is not None]
     noisiest = max(floors, key=lambda noise: noise.floor_share or 0.0, default=None)
     sentences = [_runs_text(points), None if noisiest is None else floor_sentence(noisiest)]

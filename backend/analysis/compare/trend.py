@@ -140,7 +140,7 @@ def trend_headline(
 
 
 def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> str | None:
-    """Why no series has a trend; None where one has two positions."""
+    """Why no series has a trend; None if one has two positions."""
     most = max(tracks, key=lambda track: track.known)
     if most.known > 1:
         return None
@@ -186,7 +186,7 @@ def trend_doubts(
 def _largest_step(tracks: Sequence[Track], *, metric: Metric, relevant: float) -> str:
     """`nginx 1.3 to 1.4: throughput 0.86×, 12,000 requests/s before, 10,300 requests/s since. `
 
-    Between neighbours, by the geometric means of their trials; empty where all differ by less
+    Between neighbours, by the geometric means of their trials; empty if all differ by less
     than `relevant`. The newest position alone cannot be a lasting change, but it is drawn.
     """
     steps = [

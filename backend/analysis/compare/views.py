@@ -65,7 +65,7 @@ class Views:
     changes: tuple[figures.Change, ...]
 
     def capacity_record(self) -> figures.Capacity | None:
-        """None where no limit was asked for."""
+        """None if no limit was asked for."""
         if self.limit_us is None:
             return None
         rows = [row.to_record() for row in self.capacity]
@@ -110,7 +110,7 @@ def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> figures.C
 
 
 def _common_place(panels: Iterable[Panel]) -> Value:
-    """The place that all panels are ranked at; None where they differ."""
+    """The place that all panels are ranked at; None if they differ."""
     places = {plain(panel.place) for panel in panels if panel.place is not None}
     return places.pop() if len(places) == 1 else None
 
@@ -151,7 +151,7 @@ def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[figures.Change
 
 
 def _ratios(gathered: Gathered, panels: Sequence[Panel]) -> RatioView | None:
-    """Servers × workloads, each within its workload; None where there is one workload."""
+    """Servers × workloads, each within its workload; None if there is one workload."""
     if not _has_ratios(gathered):
         return None
     workloads = judge_workloads(gathered)
@@ -200,8 +200,12 @@ def _row_labels(gathered: Gathered) -> dict[str, str]:
     return {series_by_cell[cell.id]: row.label for row in rows for cell in row.cells()}
 
 
-def view_headline(gathered: Gathered, views: Views) -> str | None:
-    """The sentence of the asked view; None where the sentence of the ranking is shown."""
+def _headline(
+    gathered: Gathered,
+    loads: tuple[Sequence[SaturationRow], Sequence[CapacityRow]],
+    trend: tuple[Sequence[figures.Change], Sequence[Track]],
+) -> str | None:
+    """The sentence of the asked view; None if the sentence of the ranking is shown."""
     query, axis, metric = gathered.query, gathered.grouping.x, gathered.metric
     if views.tracks:
         return trend_headline(

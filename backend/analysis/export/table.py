@@ -267,7 +267,7 @@ def _identity(series: Series) -> list[Value]:
 
 
 def _parts(record: Record | None, fields: Sequence[str]) -> list[Value]:
-    """The values of these fields; None where there is no record, or an older one without it."""
+    """The values of these fields; None if there is no record, or an older one without it."""
     values = [None if record is None else getattr(record, field) for field in fields]
     return [None if value is UNSET else value for value in values]
 

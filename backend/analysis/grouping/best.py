@@ -86,7 +86,7 @@ def _ranks_by_place(
 def _value(
     group: SeriesGroup, place: Value, metric: Metric, dismissals: Dismissals
 ) -> float | None:
-    """The figure of a series at a place; None where a check withholds it from a ranking."""
+    """The figure of a series at a place; None if a check withholds it from a ranking."""
     point = point_of(place, group.points[place], {}, (metric.id, ALWAYS))
     if metric.group in withheld_metrics(undismissed_checks(point, dismissals)):
         return None

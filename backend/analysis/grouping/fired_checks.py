@@ -150,7 +150,7 @@ class _Collection:
         return self.by_id[id_]
 
     def undismissed(self, id_: str, runs: set[uuid.UUID]) -> Fired | None:
-        """The check to count; None where it is dismissed in every run, which is listed then."""
+        """The check to count; None if it is dismissed in every run, which is listed then."""
         fired = self.fired(id_)
         if not all((run, id_) in self.dismissals for run in runs):
             return fired

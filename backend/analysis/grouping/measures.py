@@ -24,7 +24,7 @@ class Measure(Struct, frozen=True, gc=False):
     """A figure with its interval, the figure of each trial, and where it comes from.
 
     `value`: the centre of the trials; the order, the interval and every ratio come from it.
-    `sample`: the trials as logarithms; None where the figure cannot be compared.
+    `sample`: the trials as logarithms; None if the figure cannot be compared.
     """
 
     value: float | None

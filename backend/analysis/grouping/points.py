@@ -22,7 +22,7 @@ class Point(Struct, frozen=True, gc=False):
     trials: tuple[LoadedTrial, ...]
     overload: bool | None
     metrics: Mapping[str, Measure]
-    # Shares of the attempts, by class; None where a load tool does not tell.
+    # Shares of the attempts, by class; None if a load tool does not tell.
     errors: Mapping[str, float | None]
     # Checks that fired on the cells; and all checks, those that fired on trials included.
     cell_checks: tuple[str, ...]

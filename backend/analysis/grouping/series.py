@@ -90,7 +90,7 @@ def group_by_name(cells: Iterable[LoadedCell], grouping: Grouping) -> list[Serie
 
 
 def find_series_name(cells: Iterable[LoadedCell], grouping: Grouping, series: str) -> str | None:
-    """The name of the series with the id `series` among these cells; None where it has none."""
+    """The name of the series with the id `series` among these cells; None if it has none."""
     named = (cell for cell in cells if _id(cell, grouping) == series)
     first = next(named, None)
     return None if first is None else series_name(first, grouping)

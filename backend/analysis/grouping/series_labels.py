@@ -41,7 +41,7 @@ def series_name(cell: LoadedCell, grouping: Grouping) -> str:
 
 
 def _text(field: Field, cell: LoadedCell) -> str:
-    """A value of a field as it names a series; empty where it is unknown."""
+    """A value of a field as it names a series; empty if it is unknown."""
     if field.text is not None:
         return field.text(cell)
     value = value_of(field, cell)

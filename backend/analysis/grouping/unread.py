@@ -24,7 +24,7 @@ MAX_RUNS = 20
 class UnreadSeries:
     """Trials of one series that are in no figure.
 
-    `x`: their place on the axis, None where they have none. `trials`: how many they are.
+    `x`: their place on the axis, None if they have none. `trials`: how many they are.
     """
 
     series: str

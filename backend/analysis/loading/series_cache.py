@@ -43,7 +43,7 @@ class FormerNames:
                 self._current.setdefault((kind, spelling), set()).add(current)
 
     def first(self, kind: str, name: str | None) -> str | None:
-        """What the thing of this name was called first; None where it was never renamed."""
+        """What the thing of this name was called first; None if it was never renamed."""
         return None if name is None else self._first.get((kind, name))
 
     def current(self, kind: str, spelling: str) -> Set[str]:

@@ -69,7 +69,7 @@ class MeasuredSession:
 
 
 def describe_session(workspace_id: UUID, name: str) -> MeasuredSession | None:
-    """None where no run of such a session has come."""
+    """None if no run of such a session has come."""
     rows = Run.objects.filter(workspace=workspace_id, session__name=name)
     runs = tuple(rows.select_related("client_host").order_by("started_at", "pk"))
     if not runs:

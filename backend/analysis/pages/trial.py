@@ -18,7 +18,7 @@ class Figure:
     """One figure. `kind` says how it is written (rate, time, seconds, ratio, count, bytes, text).
 
     `paths` name what the parser read that it stands on; `formula` how it was computed from that,
-    empty where it is what was printed. An unknown value is None.
+    empty if it is what was printed. An unknown value is None.
     """
 
     id: str

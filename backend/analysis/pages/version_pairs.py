@@ -56,7 +56,7 @@ def find_version_pair(measured: WorkspaceCells) -> VersionPair | None:
     """The newest version of a server against an earlier one, of one configuration and place.
 
     Two versions that follow each other come first, then the place with the most versions, then the
-    place that most servers share. None where no server was measured so.
+    place that most servers share. None if no server was measured so.
     """
     versions = _known_versions(measured.every)
     places = _places_of_newest(measured.every, versions)
@@ -110,7 +110,7 @@ def _places_of_newest(
 def _query(
     here: WorkspaceCells, place: _Place, cells: Sequence[CellSummary], versions: tuple[str, str]
 ) -> Query | None:
-    """The comparison of both versions; None where no filter leaves out other configurations."""
+    """The comparison of both versions; None if no filter leaves out other configurations."""
     chosen = _variant_filter(place.variant, cells)
     if chosen is None:
         return None

@@ -150,7 +150,7 @@ def sets_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, set[V]]:
 
 
 def load_workspace_cells(workspace_id: UUID) -> WorkspaceCells | None:
-    """Every load point of the workspace; None where nothing was measured."""
+    """Every load point of the workspace; None if nothing was measured."""
     rows = _newest_first(_rows(workspace_id))
     if not rows:
         return None

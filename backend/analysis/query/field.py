@@ -38,15 +38,15 @@ class Field:
     """One thing that results differ in. Only the first three attributes are always needed.
 
     `id`: its key in a link. `label`: its heading. `noun`, `plural`: its names in a sentence.
-    `help`: what its filter keeps, for the description of the API; empty where it is no filter.
+    `help`: what its filter keeps, for the description of the API; empty if it is no filter.
     """
 
     id: str
     label: str
     noun: str
-    help: str = ""
-    level: Level = "series"
-    # The value of a series, None where it is unknown: by its attribute, or read; for a field with
+    help: str
+    level: Level
+    # The value of a series, None if it is unknown: by its attribute, or read; for a field with
     # several values, all.
     path: str = ""
     read: Callable[[LoadedSeries], Value] = lambda _: None
@@ -186,7 +186,7 @@ def run_time_text(run: OfRun) -> str:
 
 
 def run_labels_text(run: OfRun) -> str | None:
-    """All labels of a run together; None where it has none.
+    """All labels of a run together; None if it has none.
 
     One with a comma or a quote is quoted, so that no two sets of labels read the same.
     """

@@ -143,7 +143,7 @@ class LoadedTrial(Loaded, frozen=True):
     throughput_rps: float | None
     error_rate: float | None
     requests_completed: int | None
-    # Failed attempts and attempts; None where the load tool does not tell, or made none.
+    # Failed attempts and attempts; None if the load tool does not tell, or made none.
     attempts: tuple[int, int] | None
     percentiles_us: Mapping[str, float | None]
     origin: str | None
@@ -162,7 +162,7 @@ class LoadedTrial(Loaded, frozen=True):
     throughput_origin: str | None = None
     # Further columns, where the asked metric needs them.
     more: Mapping[str, Any] = {}
-    # Names the bytes that were read; None where that is not recorded.
+    # Names the bytes that were read; None if that is not recorded.
     output: bytes | None = None
     # Received bytes per completed request.
     response_bytes: float | None = None
@@ -181,7 +181,7 @@ class LoadedCell(Loaded, frozen=True):
     series: LoadedSeries
     connections: int | None
     rate_rps: float | None
-    # Of the merged histogram of every trial; empty where a trial has none.
+    # Of the merged histogram of every trial; empty if a trial has none.
     percentiles_us: Mapping[str, float | None]
     checks: tuple[str, ...]
     trials: tuple[LoadedTrial, ...] = ()

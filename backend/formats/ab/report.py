@@ -236,7 +236,7 @@ class Report:
         return latency, not began or "100" in points
 
     def _total_row(self) -> list[float] | None:
-        """The times of the row Total, all that its columns name; None where some are missing."""
+        """The times of the row Total, all that its columns name; None if some are missing."""
         has_deviation = any(DEVIATION in line.text for line in self.block)
         for line in self.block:
             words = line.words

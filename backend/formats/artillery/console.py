@@ -141,7 +141,7 @@ def _pair(line: Line) -> tuple[str, str]:
 
 
 def _total_time(block: Sequence[Line]) -> float | None:
-    """The seconds of "Total time: 1 minute, 3 seconds"; None where the text ends in it."""
+    """The seconds of "Total time: 1 minute, 3 seconds"; None if the text ends in it."""
     line = next((line for line in block if TOTAL_TIME in line.text), None)
     if line is None or line is block[-1]:
         return None

@@ -43,7 +43,7 @@ def read_table(block: Sequence[Line]) -> ParsedTrial:
 
 @dataclass(frozen=True, slots=True)
 class _Responses:
-    """Responses that are 2xx and that are not; None where the text does not say."""
+    """Responses that are 2xx and that are not; None if the text does not say."""
 
     ok: int | None = None
     bad: int | None = None

@@ -104,7 +104,7 @@ def _is_over(lines: Sequence[Line]) -> bool:
 
 
 def _completed(total: int, ko: int, errors: Mapping[str, int] | None) -> int | None:
-    """Requests with a response; None where the failures do not tell."""
+    """Requests with a response; None if the failures do not tell."""
     if not ko:
         return total
     # Requests that could not be made are errors, too, and no request.

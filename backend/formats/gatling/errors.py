@@ -53,7 +53,7 @@ def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
 
 
 def unanswered(failures: Mapping[str, int]) -> int | None:
-    """How many had no response; None where a text does not tell."""
+    """How many had no response; None if a text does not tell."""
     lost = {message: count for message, count in failures.items() if not is_check(message)}
     if any(error_class(message) == "other" for message in lost):
         return None

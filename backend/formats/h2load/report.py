@@ -186,7 +186,7 @@ class Report:
         return labelled[1] or None if labelled else None
 
     def _cells(self, titles: Sequence[str]) -> Mapping[str, str]:
-        """The cells of the row of times with one of the titles; empty where it is cut off."""
+        """The cells of the row of times with one of the titles; empty if it is cut off."""
         for line in self.block:
             title, colon, rest = line.text.partition(":")
             cells = rest.split()
@@ -221,7 +221,7 @@ def completed_of(counts: Mapping[str, int]) -> int:
 
 def outcomes_of(counts: Mapping[str, int], codes: Mapping[str, int]) -> dict[str, Any]:
     """The fields of a trial that the counts of requests and of their status codes give."""
-    # None where a version does not tell timeouts.
+    # None if a version does not tell timeouts.
     timeouts = counts.get("timeout")
     other = counts["errored"] - (timeouts or 0)
     status = counts["failed"] - counts["errored"]

@@ -16,7 +16,7 @@ SAYING_IN = frozenset(("value", "values", "latency", "latencies", "times"))
 
 
 def stated_unit_us(lines: Iterable[Line]) -> float | None:
-    """The unit in µs that comments state; None where none does, or two contradict each other.
+    """The unit in µs that comments state; None if none does, or two contradict each other.
 
     "# unit: us", "#[Values in microseconds]" and a head "Value [us]" state one.
     """

@@ -95,7 +95,7 @@ def _report(before: Sequence[Line], block: Sequence[Line]) -> Entry:
 def _outcomes(
     block: Sequence[Line], count: int, failures: Mapping[str, int] | None
 ) -> dict[str, Any]:
-    """Successes, statuses and error classes; None where the statuses are not all printed."""
+    """Successes, statuses and error classes; None if the statuses are not all printed."""
     classes = {} if failures is None else counted_classes(failures)
     statuses = dict(_statuses(block))
     if not statuses or sum(statuses.values()) != count:

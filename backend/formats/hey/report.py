@@ -182,7 +182,7 @@ class Report:
         return {**counted_classes(self.failures), "status": bad}
 
     def _failures(self) -> dict[str, int] | None:
-        """The failed attempts by text; None where the text may have lost some."""
+        """The failed attempts by text; None if the text may have lost some."""
         failures = self._printed_failures()
         attempts, rounding = self._attempts()
         counted = self.answered + sum(failures.values())

@@ -124,7 +124,7 @@ def _server(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _test_of(file: str, connections: int) -> str:
-    """The test that the name of a file says; empty where it is not named as in the archive."""
+    """The test that the name of a file says; empty if it is not named as in the archive."""
     name = PurePosixPath(file).stem
     test = name.removesuffix(f"-{connections}")
     return test if test != name else ""

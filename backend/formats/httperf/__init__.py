@@ -61,7 +61,7 @@ def _sure_lines(source: Source) -> list[Line]:
 
 
 def _runs(lines: Sequence[Line]) -> list[tuple[list[Line], Command]]:
-    """The lines of each run and its command, which is empty where the text has none.
+    """The lines of each run and its command, which is empty if the text has none.
 
     A run begins where something stands that comes earlier in a run than what stood before.
     """

@@ -190,7 +190,7 @@ class Report:
     def _times(
         self, label: str, names: Sequence[str], *, needed: Sequence[str]
     ) -> dict[str, float] | None:
-        """Times in µs by name; None where one that is needed is missing."""
+        """Times in µs by name; None if one that is needed is missing."""
         figures = {name: self._figure(label, name) for name in names}
         printed = {name: round(ms * 1000, 6) for name, ms in figures.items() if ms is not None}
         return printed if printed.keys() >= set(needed) else None

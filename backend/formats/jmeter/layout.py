@@ -118,7 +118,7 @@ def _are_codes(cells: Column) -> bool:
 
 
 def _text_columns(columns: Sequence[Column]) -> list[str] | None:
-    """The names of the columns between code and success; None where they are too many."""
+    """The names of the columns between code and success; None if they are too many."""
     kinds = ["dataType"] if columns and set(columns[-1]) <= DATA_TYPES else []
     rest = columns[: len(columns) - len(kinds)]
     threads = ["threadName"] if rest and all(_is_thread(cell) for cell in rest[-1]) else []

@@ -12,7 +12,7 @@ OPEN_EXECUTORS = ("executor=constant-arrival-rate", "executor=ramping-arrival-ra
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for; None where the banner does not say it, or not one figure."""
+    """What was asked for; None if the banner does not say it, or not one figure."""
 
     loop: str | None = None
     connections: int | None = None

@@ -88,7 +88,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 
 
 def _together(tables: dict[str, Table], trials: Sequence[Entry]) -> ParsedTrial | None:
-    """The JSON's or the CSV files' trial; None where they say nothing of requests."""
+    """The JSON's or the CSV files' trial; None if they say nothing of requests."""
     trial = _base(tables, trials)
     if trial is None:
         return None

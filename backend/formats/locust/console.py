@@ -119,7 +119,7 @@ class _Run:
         return not self.is_old
 
     def _percentiles(self, requests: int) -> dict[str, float]:
-        """The row of totals by the columns of its header; empty where it is cut off."""
+        """The row of totals by the columns of its header; empty if it is cut off."""
         header: list[str] = []
         for line in self.block[self.at + 1 :]:
             words = line.text.replace("# reqs", "#reqs").split()
@@ -133,7 +133,7 @@ class _Run:
         return {}
 
     def _failures(self, failed: int) -> dict[str, int] | None:
-        """The failures by name; None where the report of them is not whole."""
+        """The failures by name; None if the report of them is not whole."""
         names: dict[str, int] = {}
         for line in self._error_lines():
             count, _, name = line.text.partition(" ")
@@ -153,7 +153,7 @@ class _Run:
         return rows[rules[0] + 1 : rules[1]] if len(rules) > 1 else ()
 
     def _users(self) -> int | None:
-        """The users ramped to; None where they changed."""
+        """The users ramped to; None if they changed."""
         users = {
             parse_count(line.text.partition(ramp)[2].partition(" ")[0])
             for line in self.block

@@ -76,7 +76,7 @@ def _latency(members: Sequence[Mapping[str, Any]], timed: int) -> Latency:
 
 
 def _elapsed_s(members: Sequence[Mapping[str, Any]]) -> float | None:
-    """From the first start to the last request; None where there was none."""
+    """From the first start to the last request; None if there was none."""
     ends = [
         json_number(m["last_request_timestamp"]) for m in members if m["last_request_timestamp"]
     ]

@@ -32,7 +32,7 @@ def class_of(message: str) -> str:
 def errors_of(
     messages: Mapping[str, int] | None, codes: Mapping[str, int] | None
 ) -> dict[str, int | None]:
-    """The counts by class; None where the messages, or the status codes, are not known."""
+    """The counts by class; None if the messages, or the status codes, are not known."""
     status = None if codes is None else failed(codes)
     if messages is None:
         return {"status": status}

@@ -122,7 +122,7 @@ def _replaces(source: Source, snapshot: Document, following: Document | None) ->
 
 
 def _latency_of(document: Document) -> tuple[int, float, float] | None:
-    """Count, least and most latency; None where they are not there."""
+    """Count, least and most latency; None if they are not there."""
     try:
         figures = _figures(document.value)
         least, most = (latency_us(figures.latency[name]) for name in ("Min", "Max"))

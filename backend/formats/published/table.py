@@ -137,7 +137,7 @@ def _row(columns: Sequence[str], line: Line) -> Row:
             "A row of the published table has another number of fields than the header.",
             line=line.number,
             found=f"{len(fields)} fields",
-            expected=f"{len(columns)} fields, empty where a figure is unknown",
+            expected=f"{len(columns)} fields, empty if a figure is unknown",
         )
     pairs = zip(columns, fields, strict=True)
     return Row(line.number, {name: field.strip() for name, field in pairs if field.strip()})

@@ -119,7 +119,7 @@ class _Messages:
 
 
 def _message_end(data: bytes, at: int) -> tuple[int, int] | None:
-    """Where the message at a position begins and ends; None where it is not all there."""
+    """Where the message at a position begins and ends; None if it is not all there."""
     try:
         length, begin = _uint(data, at)
     except IndexError:

@@ -145,7 +145,7 @@ def _buckets(printed: Mapping[str, Any] | None) -> dict[str, Any]:
 def _report(
     requests: int, codes: Mapping[str, int], texts: Sequence[str] | None, **figures: Any
 ) -> ParsedTrial:
-    """A trial of the counts; `texts` are the set of errors, None where it may be cut off."""
+    """A trial of the counts; `texts` are the set of errors, None if it may be cut off."""
     if sum(codes.values()) != requests:
         raise ValueError(f"the status codes stand for {sum(codes.values())} of {requests} requests")
     answered = {code: count for code, count in codes.items() if code != UNANSWERED}
@@ -240,7 +240,7 @@ def _cut_off(block: Sequence[Line]) -> FormatError:
 
 
 def _texts(block: Sequence[Line]) -> list[str] | None:
-    """The set of error texts; None where it is not reached, or may be cut off."""
+    """The set of error texts; None if it is not reached, or may be cut off."""
     position = next((at for at, line in enumerate(block) if line.text == "Error Set:"), None)
     if position is None:
         return None

@@ -167,7 +167,7 @@ class Report:
         )
 
     def _rate(self) -> str | None:
-        """The printed rate; None where the text ends in it, for then digits may be missing."""
+        """The printed rate; None if the text ends in it, for then digits may be missing."""
         last = last_line(self.block)
         return None if last.text.startswith("Requests/sec:") else self._after("Requests/sec:")
 

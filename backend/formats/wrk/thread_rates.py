@@ -29,7 +29,7 @@ def with_rates_compared(trial: ParsedTrial, block: Sequence[Line]) -> ParsedTria
 
 
 def _threads_rate(trial: ParsedTrial, block: Sequence[Line]) -> float | None:
-    """The mean rate of all threads; None where it is unknown, unsteady or coarse."""
+    """The mean rate of all threads; None if it is unknown, unsteady or coarse."""
     rows = (line.words for line in block if line.words[:1] == ["Req/Sec"])
     row: list[str] = next(rows, [])
     _, mean, deviation, largest, *_ = [*row, *[""] * 4]

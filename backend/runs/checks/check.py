@@ -51,7 +51,7 @@ class TrialRule(Check):
 class CellInput:
     """The counted trials of a load point in the order they were executed, and their throughputs.
 
-    `least_trials`: as many as the workspace asks for. `warmed_up`: None where it is unknown.
+    `least_trials`: as many as the workspace asks for. `warmed_up`: None if it is unknown.
     """
 
     trials: Sequence[CheckInput]

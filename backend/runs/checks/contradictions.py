@@ -18,7 +18,7 @@ LATE_SHARE, LATE_S = 0.2, 1.0
 
 
 def claims_of_url(url: str | None) -> dict[str, Any]:
-    """What a URL says: its path and whether it is TLS. Empty where it is none."""
+    """What a URL says: its path and whether it is TLS. Empty if it is none."""
     parts = _split(url)
     if parts is None or parts.scheme not in ("http", "https"):
         return {}

@@ -32,7 +32,7 @@ class Firing:
 
     @property
     def worst_found(self) -> float | None:
-        """The lowest share of one tool's mistakes that is found; None where none was planted."""
+        """The lowest share of one tool's mistakes that is found; None if none was planted."""
         return min((count / total for count, total in self.found.values()), default=None)
 
 

@@ -31,7 +31,7 @@ def _find_pause(cell: CellInput) -> str | None:
 
 
 def _gaps_s(trials: Sequence[CheckInput]) -> list[float]:
-    """From the end of each trial to the start of the next one; empty where a time is unknown."""
+    """From the end of each trial to the start of the next one; empty if a time is unknown."""
     gaps = []
     for before, after in pairwise(trials):
         ended = before.finished_at or before.started_at

@@ -137,7 +137,7 @@ def _find_clock_tick(trial: CheckInput) -> str | None:
 
 
 def _multiples(trial: CheckInput, figures: set[float], tick: int) -> set[int]:
-    """The multiples of the tick that the figures are; empty where that may be a coincidence.
+    """The multiples of the tick that the figures are; empty if that may be a coincidence.
 
     A tool rounds or cuts off a figure to its step, so that 15.625 ms stand as 15 or 16 ms.
     """

@@ -104,7 +104,7 @@ def _find_full_cores(trial: CheckInput) -> str | None:
 def others_share(trial: CheckInput) -> float | None:
     """The share of the client host's processor time that went to programs beside the trial.
 
-    Below 0 where the times of the cores are coarser than it. None where a part is unknown.
+    Below 0 where the times of the cores are coarser than it. None if a part is unknown.
     """
     cores, watched_s = trial.client_core_shares, trial.watched_s
     if not cores or not watched_s:
@@ -129,7 +129,7 @@ def _find_others(trial: CheckInput) -> str | None:
 
 
 def _own_cpu_s(trial: CheckInput) -> float | None:
-    """CPU time of the load tool, services, and a server on its host; None where one is unknown."""
+    """CPU time of the load tool, services, and a server on its host; None if one is unknown."""
     parts = [trial.client_cpu_s, trial.services_cpu_s]
     if trial.same_host:
         parts.append(trial.server_cpu_s)

@@ -165,7 +165,7 @@ class Campaign:
         )
 
     def _wait_until_read(self) -> float | None:
-        """Seconds from the last fault until nothing waits; None where that does not come."""
+        """Seconds from the last fault until nothing waits; None if that does not come."""
         self._tend_until(lambda: self.tables.number(WAITING) == 0)
         has_ended = self.tables.number(WAITING) == 0
         return time.monotonic() - self._last_fault_at if has_ended else None
@@ -240,7 +240,7 @@ def _counts(counts: Counter[str]) -> str:
 
 
 def broken_promises(report: Report) -> list[str]:
-    """The promises that do not hold; empty where all do."""
+    """The promises that do not hold; empty if all do."""
     broken = list(report.outcome.broken_promises)
     if report.refused:
         broken.append(f"{len(report.refused)} good uploads were refused")

@@ -49,7 +49,7 @@ class Clocks:
 
 
 def make_clocks(folder: Path) -> Clocks | None:
-    """Clocks in a new folder; None where the machine cannot build them."""
+    """Clocks in a new folder; None if the machine cannot build them."""
     compiler = shutil.which("cc")
     if os.uname().sysname != "Linux" or compiler is None:
         return None

@@ -36,7 +36,7 @@ class Outcome:
     again: int = 0
     most_attempts: int = 0
     passing_faults: int = 0
-    # Seconds from the last fault, with what was sent after it; None where some were not read in
+    # Seconds from the last fault, with what was sent after it; None if some were not read in
     # time.
     last_read_s: float | None = None
     problems: list[str] = field(default_factory=list)

@@ -94,7 +94,7 @@ class Ledger:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take_number(self) -> int | None:
-        """The number of the next upload to send; None where all are taken."""
+        """The number of the next upload to send; None if all are taken."""
         with self._lock:
             if self._next >= self.uploads or self.is_stopping:
                 return None

@@ -111,7 +111,7 @@ class Service:
         return outcome
 
     def wait_until(self, is_so: Callable[[], bool], limit_s: float) -> float | None:
-        """Seconds that it took; None where it was not so in time."""
+        """Seconds that it took; None if it was not so in time."""
         began = time.monotonic()
         while (took_s := time.monotonic() - began) < limit_s:
             if is_so():

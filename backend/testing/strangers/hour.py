@@ -208,7 +208,7 @@ class Witness:
 def time_reading(
     client: httpx.Client, file: tuple[str, bytes]
 ) -> tuple[float | None, float | None]:
-    """Seconds from sending until it is accepted and until it is read; None where that does not
+    """Seconds from sending until it is accepted and until it is read; None if that does not
     come. A sender that is told to wait does so."""
     began = time.monotonic()
     while time.monotonic() - began < GIVE_UP_S:

@@ -52,7 +52,7 @@ def heads(*texts: str, numbers: str = "", hidden: str = "") -> SafeString:
     """The heads of columns by which a table is not sorted.
 
     `numbers`: those of columns of figures, separated by commas. `hidden`: of a last column with
-    buttons, for screen readers; empty where there is no such column.
+    buttons, for screen readers; empty if there is no such column.
     """
     figures = numbers.split(", ")
     columns = [(_attribute("class", "number" if text in figures else ""), text) for text in texts]

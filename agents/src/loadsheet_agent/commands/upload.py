@@ -59,7 +59,7 @@ def _describe_upload(arguments: Namespace) -> dict[str, Any]:
 
 
 def _describe_trial(arguments: Namespace) -> dict[str, Any]:
-    """Server, workload and load as the flags describe them; empty where they describe no trial."""
+    """Server, workload and load as the flags describe them; empty if they describe no trial."""
     server = {
         "name": arguments.server,
         "version": arguments.server_version,

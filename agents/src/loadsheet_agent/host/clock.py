@@ -18,7 +18,7 @@ def utc_now() -> str:
 class TimeAnswer:
     """One answer of the service, in seconds since 1970: sent and received by this machine's clock.
 
-    `service_s` is the service's time to the microsecond; None where only the Date header gives it.
+    `service_s` is the service's time to the microsecond; None if only the Date header gives it.
     """
 
     sent_s: float

@@ -76,6 +76,24 @@ def _empty_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.json")) if path.read_bytes().strip() == b"[]"]
 
 
+def _machine(path: Path) -> dict[str, Any]:
+    """The server host as an envelope has it; empty if the archive does not describe it."""
+    machine = _machine_document(path)
+    network, cores = machine.get("tcp"), _text(machine.get("cores")) or ""
+    host = {
+        "cpu_model": _text(machine.get("cpu")),
+        "cores": int(cores) if cores.isdecimal() else None,
+        "os": _text(machine.get("os")),
+        "kernel": _text(machine.get("kernel")),
+        "facts": {
+            **_facts(machine, FACTS),
+            **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
+        },
+    }
+    stated = {name: value for name, value in host.items() if value}
+    return {"name": "HttpArena", **stated} if stated else {}
+
+
 def _machine_document(path: Path) -> dict[str, Any]:
     """The file of the machine; empty without one. Raises UsageError for another kind of file."""
     try:

@@ -207,7 +207,7 @@ def _results_of(tests: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Mappi
 
 
 def _name_of(number: str, names: Sequence[str]) -> str | None:
-    """The framework at this place, None where the place has no name; later rounds have the name
+    """The framework at this place, None if the place has no name; later rounds have the name
     itself.
     """
     if not (number.isascii() and number.isdigit()):

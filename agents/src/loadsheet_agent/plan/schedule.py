@@ -218,7 +218,7 @@ class _Search:
         self.note_rate(self.server, self.workload, rate, False)
 
     def _find_rate(self) -> Generator[Step, Glance, float | None]:
-        """The highest rate that was met; None where no rate was met."""
+        """The highest rate that was met; None if no rate was met."""
         low: float | None = None
         high: float | None = None
         rate: float | None = float(round(self.limits.start_rate))

@@ -30,7 +30,7 @@ class AllowedTarget:
     port: int | None
 
     def has(self, address: Address, port: int | None) -> bool:
-        """`port`: None where it is not known yet."""
+        """`port`: None if it is not known yet."""
         is_inside = address.version == self.network.version and address in self.network
         return is_inside and (port is None or self.port in (None, port))
 
@@ -42,7 +42,7 @@ class AllowedTargets:
     targets: tuple[AllowedTarget, ...] | None = None
 
     def refusal(self, url: str) -> str | None:
-        """Why no trial of the server may begin; None where it may."""
+        """Why no trial of the server may begin; None if it may."""
         if self.targets is None:
             return None
         host, port = _place_of(url)

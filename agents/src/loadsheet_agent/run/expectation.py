@@ -12,7 +12,7 @@ SHOWN = 60
 
 
 def find_mismatch(workload: WorkloadSpec, answer: Answer) -> str | None:
-    """How the answer differs, to follow the server's name; None where it is as expected."""
+    """How the answer differs, to follow the server's name; None if it is as expected."""
     return next(_mismatches(workload, answer), None)
 
 

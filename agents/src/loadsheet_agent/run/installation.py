@@ -131,7 +131,7 @@ def _install(
     key: object,
     words: dict[object, Mapping[str, str]],
 ) -> str | None:
-    """Why the program is not available; None where it is installed, with its words added."""
+    """Why the program is not available; None if it is installed, with its words added."""
     try:
         words[key] = installer.install(spec, spec.label)
     except NotInstalledError as error:

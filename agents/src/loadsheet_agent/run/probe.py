@@ -46,12 +46,12 @@ class Probe:
     verify_tls: bool
 
     def status(self, path: str) -> int | None:
-        """The status of the answer; None where no answer came."""
+        """The status of the answer; None if no answer came."""
         answer = self._request("GET", path, {}, None)
         return None if answer is None else answer.status_code
 
     def answer(self, workload: WorkloadSpec) -> Answer | None:
-        """The answer to a request of the workload; None where no answer came."""
+        """The answer to a request of the workload; None if no answer came."""
         headers = {"Accept-Encoding": "identity", **workload.headers}
         if not workload.keepalive:
             headers["Connection"] = "close"

@@ -214,7 +214,7 @@ class Program:
         return self._run(self.fill_all(argv), limit_s) is None
 
     def _run(self, argv: tuple[str, ...], limit_s: float) -> str | None:
-        """Why the command failed, to follow its name; None where it ended with 0."""
+        """Why the command failed, to follow its name; None if it ended with 0."""
         with self._places.log.open("ab") as log:
             try:
                 done = subprocess.run(

@@ -179,7 +179,7 @@ def clock_text(seconds: float) -> str:
 
 
 def glance_text(glance: Glance) -> str:
-    """The load tool's own figures; empty where it gives none."""
+    """The load tool's own figures; empty if it gives none."""
     rate, p99_s, errors = glance.throughput_rps, glance.p99_s, glance.error_rate
     figures = [
         "" if rate is None else f"{rate:,.0f}/s",

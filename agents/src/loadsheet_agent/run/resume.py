@@ -17,7 +17,7 @@ HOST_IDENTITY = ("name", "cpu_model", "cores", "memory_bytes", "os", "kernel")
 def resume_run(spool: Spool, wanted_id: str, new: RunRecord) -> tuple[Entry, RunRecord]:
     """The spool's entry, locked, and its record; `new` is a record the plan would begin with.
 
-    `wanted_id` may be empty where only one run waits. Raises UsageError for a run that cannot go
+    `wanted_id` may be empty if only one run waits. Raises UsageError for a run that cannot go
     on: another plan, another machine, several runs, or one in use.
     """
     entry = _interrupted_entry(spool, wanted_id, new.plan_sha256)

@@ -337,5 +337,5 @@ def _check_answer(
 
 
 def _keepalive(workload: WorkloadSpec, answer: Answer | None) -> bool | None:
-    """The plan's; None where it asks for keep-alive and the server closes all the same."""
+    """The plan's; None if it asks for keep-alive and the server closes all the same."""
     return None if workload.keepalive and answer and answer.closes else workload.keepalive

@@ -136,14 +136,14 @@ class Sampler:
 
 
 def cpu_seconds(trees: Sequence[Tree]) -> float | None:
-    """CPU time of all trees since they started; None where one of them is unknown."""
+    """CPU time of all trees since they started; None if one of them is unknown."""
     seconds = [tree.usage(fresh=True).cpu_s for tree in trees]
     measured = [each for each in seconds if each is not None]
     return sum(measured) if len(measured) == len(seconds) else None
 
 
 def time_wait_sockets() -> int | None:
-    """TCP sockets in TIME_WAIT on this machine; None where the kernel gives no count."""
+    """TCP sockets in TIME_WAIT on this machine; None if the kernel gives no count."""
     try:
         lines = SOCKETS.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -177,7 +177,7 @@ def busy_shares(before: list[Any], after: list[Any]) -> tuple[list[float] | None
 
 
 def irq_share(before: list[Any], after: list[Any]) -> float | None:
-    """The share of all cores' time that interrupts took; None where the system does not say."""
+    """The share of all cores' time that interrupts took; None if the system does not say."""
     if not before or len(before) != len(after) or not hasattr(after[0], "softirq"):
         return None
     spent = list(map(_spent_by_kind, before, after))

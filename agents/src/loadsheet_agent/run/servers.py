@@ -52,7 +52,7 @@ class ManagedServer:
         self._answers: dict[str, Answer | None] = {}
         self._failed_starts = 0
         self._starts = starts
-        # Which start of a server in this run its process comes from; None where the plan did not
+        # Which start of a server in this run its process comes from; None if the plan did not
         # start it.
         self.start: int | None = None
 
@@ -114,7 +114,7 @@ class ManagedServer:
     def answer(self, workload: WorkloadSpec) -> Answer | None:
         """Its answer to the workload, asked for once.
 
-        None where a request may change data, and the plan expects nothing of its answer. Raises
+        None if a request may change data, and the plan expects nothing of its answer. Raises
         ServerStartError where the server's certificate cannot be verified.
         """
         if workload.method not in ("GET", "HEAD") and not workload.is_answer_expected:

@@ -63,7 +63,7 @@ class Session:
         self.sleep(max(start_s - self.offset_s - self.clock(), 0.0))
 
     def _ask(self, ordinal: int | None) -> dict[str, Any] | None:
-        """None where the service was not reached or fails; raises UsageError for its refusal."""
+        """None if the service was not reached or fails; raises UsageError for its refusal."""
         try:
             response = self._client.post(
                 SESSIONS_PATH, json=self._join_request(ordinal), timeout=ASK_TIMEOUT_S

@@ -92,7 +92,7 @@ def _with_tool(tool: FoundTool | None) -> str:
 def expected_seconds(plan: Plan, steps: tuple[Step, ...]) -> float | None:
     """How long the run takes, by earlier runs on this machine, else by the durations of its trials.
 
-    None where they have a number of requests and nothing like them was measured here. The
+    None if they have a number of requests and nothing like them was measured here. The
     installation of servers is not part of it.
     """
     return read_timings(plan).total_s(steps)

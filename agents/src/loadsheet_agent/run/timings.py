@@ -88,7 +88,7 @@ class Timings:
     def load_s(self, step: Step) -> float | None:
         """Seconds of a load with all around it.
 
-        None where it has a number of requests and none like it was measured.
+        None if it has a number of requests and none like it was measured.
         """
         if step.requests is None:
             beyond = self._mean(_load_kinds(step))
@@ -116,7 +116,7 @@ class Timings:
         return seconds
 
     def total_s(self, steps: Sequence[Step]) -> float | None:
-        """Seconds of a whole run; None where the load of one of its steps is unknown."""
+        """Seconds of a whole run; None if the load of one of its steps is unknown."""
         loads = [self.load_s(step) for step in steps]
         seconds = [load for load in loads if load is not None]
         if len(seconds) < len(loads):

@@ -61,7 +61,7 @@ class ToolUser:
 
 
 def find_tool_user(name: str | None) -> ToolUser | None:
-    """The user by its name, or by a number that no user needs to have; None where none is given.
+    """The user by its name, or by a number that no user needs to have; None if none is given.
 
     Raises UsageError where load tools cannot run as this user, or something runs as it already:
     after each trial, every process of the user is ended.

@@ -32,7 +32,7 @@ class TokenState(Enum):
 
 @dataclass(frozen=True)
 class Me:
-    """The owner of the token; None where the service did not say."""
+    """The owner of the token; None if the service did not say."""
 
     token: TokenState
     name: str | None = None
@@ -97,7 +97,7 @@ def _ask_time(client: httpx.Client) -> TimeAnswer:
 
 
 def _service_s(response: httpx.Response) -> float | None:
-    """The time of /me, in seconds since 1970; None where the answer is of another kind."""
+    """The time of /me, in seconds since 1970; None if the answer is of another kind."""
     try:
         instant = datetime.fromisoformat(str(json_object(response)["time"]).replace("Z", "+00:00"))
         return None if instant.tzinfo is None else instant.astimezone(timezone.utc).timestamp()

@@ -26,7 +26,7 @@ def open_client(target: Target) -> httpx.Client:
 
 
 def json_object(response: httpx.Response) -> dict[str, Any]:
-    """The answer's JSON object; empty where it is anything else, such as a sign-in page."""
+    """The answer's JSON object; empty if it is anything else, such as a sign-in page."""
     try:
         body = response.json()
     except (ValueError, RecursionError):  # RecursionError: thousands of lists in one another

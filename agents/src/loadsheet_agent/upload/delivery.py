@@ -42,7 +42,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Answer:
-    """The service's answer; `status` is None where none came, and `text` says why."""
+    """The service's answer; `status` is None if none came, and `text` says why."""
 
     status: int | None
     body: dict[str, Any] = field(default_factory=dict)

@@ -45,7 +45,7 @@ class Side:
 
     @property
     def interval(self):
-        """The bounds on the log scale; None where the noise is not known."""
+        """The bounds on the log scale; None if the noise is not known."""
         if self.n < 3 or not self.freedom:
             return None
         half = quantile_of_t(self.freedom) * math.sqrt(self.variance * self.weight) + self.rounding
@@ -109,7 +109,7 @@ class Comparisons:
         self.together = moderate(sides, residuals)
 
     def difference(self, base, other):
-        """None where a side has fewer than 3 trials, or none to show its noise."""
+        """None if a side has fewer than 3 trials, or none to show its noise."""
         pair = (self.sides[base], self.sides[other])
         if min(side.n for side in pair) < 3 or not all(side.freedom for side in pair):
             return None

@@ -167,7 +167,7 @@ def _judge(parts: Sequence[_Part], relevant: float) -> tuple[list[Judged], list[
 
 
 def _comparability(part: _Part) -> Comparability | None:
-    """Of all series that have a baseline; None where none has."""
+    """Of all series that have a baseline; None if none has."""
     judgements = [
         Judgement(sweep.group.label, (sweep,), (), history.comparability)
         for sweep in part.gathered.sweeps

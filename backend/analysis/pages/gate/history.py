@@ -55,7 +55,7 @@ class History:
         return [(sweep, point) for sweep, point in at if point is not None]
 
     def level(self, x: Value, metric: Metric) -> Level | None:
-        """The trials at a load that count now; None where none may be compared."""
+        """The trials at a load that count now; None if none may be compared."""
         key = (x, metric.id)
         if key not in self._levels:
             self._levels[key] = self._find_level(x, metric)
@@ -101,7 +101,7 @@ def _last_change(runs: Sequence[Sequence[Observation]], metric: Metric) -> int:
 def load_history(
     candidate: Gathered, sweep: Sweep, filters: Mapping[str, Sequence[object]], workspace_id: UUID
 ) -> History | None:
-    """The baseline of a series of the candidate; None where its runs have no series like it.
+    """The baseline of a series of the candidate; None if its runs have no series like it.
 
     `filters`: the runs of the baseline, and what of them is asked for.
     """

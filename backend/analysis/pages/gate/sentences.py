@@ -37,7 +37,7 @@ def verdict_text(verdict: GateVerdict, rows: Sequence[Judged]) -> str:
 
 
 def place_text(x: Value, axis: str) -> str:
-    """`at 64 connections`; empty where the load is unknown."""
+    """`at 64 connections`; empty if the load is unknown."""
     return "" if x is None else at_place(text_of(x), axis)
 
 
@@ -171,7 +171,7 @@ def _counted(count: int) -> str:
 
 
 def settle_text(rows: Sequence[Judged], axis: str, *, is_history: bool) -> str | None:
-    """What settles every row that is too noisy; None where none is, or no number is known."""
+    """What settles every row that is too noisy; None if none is, or no number is known."""
     texts = (_settle_few(rows, axis, is_history=is_history), _settle_noisy(rows))
     return " ".join(filter(None, texts)) or None
 

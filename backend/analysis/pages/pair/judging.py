@@ -148,7 +148,7 @@ def _samples(
 
 
 def comparable_sample(gathered: Gathered, sweep: Sweep, point: Point, metric: str) -> Sample | None:
-    """The trials of a metric; None where they must not be ranked, or have no logarithm."""
+    """The trials of a metric; None if they must not be ranked, or have no logarithm."""
     entrant = gathered.entrant(sweep, point)
     measure: Measure = entrant.measure(metric)
     return None if entrant.unranked(metric) is not None else measure.sample

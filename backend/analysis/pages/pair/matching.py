@@ -48,7 +48,7 @@ def _keys(*, have_one_server: bool) -> Iterator[Key]:
 
 
 def _read_all(parts: Sequence[Key], sweep: Sweep) -> Hashable:
-    """None where a part is unknown: it is shared with nothing."""
+    """None if a part is unknown: it is shared with nothing."""
     values = tuple(read(sweep) for read in parts)
     return None if None in values else values
 
