@@ -114,7 +114,7 @@ export interface components {
         /**
          * @description A comparison: the same on the page, here, in an export and in a frozen result set.
          *
-         *     Fields that are not required are in every answer of today; they may be absent in a result set
+         *     Fields that are not required are in every current answer; they may be absent in a result set
          *     that an older version froze.
          */
         readonly Figures: {
@@ -484,7 +484,7 @@ export interface components {
         readonly TrustReason: {
             /** @description A sentence */
             readonly text: string;
-            /** @description What to do, in sentences; empty where nothing helps */
+            /** @description What to do, in sentences; empty if nothing helps */
             readonly remedy: string;
             /** @description The id of the check that says so */
             readonly check?: string | null;
