@@ -208,7 +208,7 @@ def test_sent_again_after_a_lost_answer_it_needs_no_parts(sender):
     again = sender.post()
     assert (first.status_code, again.status_code) == (202, 200)
     assert first.json()["id"] == again.json()["id"]
-    assert "received already" in problem(sender.put(0), 409)["detail"]
+    assert "already received" in problem(sender.put(0), 409)["detail"]
     other = Sender(make_tenant("other"), data=TEXT + b"more", upload_id=sender.id)
     problem(other.post(), 409)
 

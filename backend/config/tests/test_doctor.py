@@ -60,7 +60,7 @@ def test_a_service_whose_processes_are_silent_is_broken():
 
     assert status == 1
     for part in PARTS:
-        assert f"broken   {part}: Never heard" in text
+        assert f"broken   {part}: No heartbeat yet" in text
 
 
 def test_without_a_database_the_other_parts_are_looked_at_all_the_same(sound):
@@ -131,7 +131,7 @@ def test_a_storage_that_cannot_be_used_is_told(sound, settings, tmp_path):
 @needs_session
 def test_old_and_missing_backups_are_told(sound, settings, tmp_path):
     settings.BACKUP_DIR = str(tmp_path / "backups")
-    assert findings()["backups"].sentence == "There is none."
+    assert findings()["backups"].sentence == "There is no backup."
     call_command("backup", "--no-artefacts", stdout=io.StringIO())
     assert findings()["backups"].state is State.OK
     settings.BACKUP_DIR = str(tmp_path / "backups")

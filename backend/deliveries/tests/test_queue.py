@@ -151,7 +151,7 @@ def test_a_mail_goes_to_a_confirmed_address_only_where_a_mail_server_is_set(
     send_test(mailbox)
     send_due()
     assert mail.outbox == []
-    assert "no confirmed address" in Delivery.objects.get().attempts[0]["reason"]
+    assert "not a confirmed address" in Delivery.objects.get().attempts[0]["reason"]
     typed.verified = True
     typed.save()
     send_test(mailbox)
