@@ -126,7 +126,7 @@ class TestInvitations:
 
         assert invitations.accept(clear, guest) == workspace
         assert role_of(guest, workspace) == Role.MEMBER
-        with pytest.raises(invitations.InvitationRefused, match="used before"):
+        with pytest.raises(invitations.InvitationRefused, match="already used"):
             invitations.accept(clear, other)
 
     def test_a_member_keeps_the_role_and_the_invitation(self, workspace, people):
@@ -167,7 +167,7 @@ class TestInvitations:
 
     @pytest.mark.parametrize("clear", ["", "nonsense", "ls_invite_" + "0" * 36])
     def test_what_is_not_ours_is_refused(self, clear):
-        with pytest.raises(invitations.InvitationRefused, match="not known"):
+        with pytest.raises(invitations.InvitationRefused, match="does not know"):
             invitations.find(clear)
 
 

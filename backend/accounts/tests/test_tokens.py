@@ -216,7 +216,7 @@ class TestPeppers:
 
     def test_an_unused_token_ends_when_its_pepper_is_removed(self, made_before, settings):
         settings.FORMER_TOKEN_PEPPERS = []
-        with pytest.raises(tokens.TokenRefused, match="not known"):
+        with pytest.raises(tokens.TokenRefused, match="does not know"):
             find(made_before.token)
 
     def test_the_command_moves_second_factors_and_counts_tokens(self, made_before, settings):

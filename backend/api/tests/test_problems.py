@@ -60,7 +60,7 @@ def test_a_mistyped_token_is_told_by_its_checksum():
 @pytest.mark.django_db
 def test_a_token_nobody_made():
     body = "ls_agent_" + "A" * 30
-    assert "not known" in refused(f"Bearer {body}{checksum(body)}")
+    assert "does not know" in refused(f"Bearer {body}{checksum(body)}")
 
 
 def test_an_expired_token_says_when(scene):

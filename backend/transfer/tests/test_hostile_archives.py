@@ -159,8 +159,8 @@ def test_a_file_that_is_there_twice_is_refused(archive, before):
         ({"format": "other"}, "expected 'loadsheet-workspace'"),
         ({"version": 99}, "this Loadsheet reads version 1"),
         ({"tables": {}}, "are missing, or are no tables"),
-        ({"workspace": None}, "manifest.json is not one of Loadsheet"),
-        ({"workspace": {"slug": "x", "name": ""}}, "manifest.json is not one of Loadsheet"),
+        ({"workspace": None}, "manifest.json is not from Loadsheet"),
+        ({"workspace": {"slug": "x", "name": ""}}, "manifest.json is not from Loadsheet"),
     ],
 )
 def test_another_manifest_is_refused(archive, before, manifest, reason):

@@ -49,7 +49,7 @@ def test_error_rates_unless_nothing_failed(lab):
     assert trust(lab, "metric=error_rate")["level"] == "solid"
     make_run(lab, CellSpec("c", error_rate=0.004))
     texts = [reason["text"] for reason in trust(lab, "metric=error_rate")["reasons"]]
-    assert "Error rates are compared without regard to noise." in texts
+    assert "Error rates are compared without allowing for noise." in texts
 
 
 def test_panels_of_one_series_each(lab):

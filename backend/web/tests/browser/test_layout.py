@@ -304,7 +304,7 @@ def test_without_scripts_every_part_stands_on_the_page(open_page, lab, live_serv
 
 def test_nothing_found_is_said_once(visit):
     page = visit("/w/lab/compare?since=2090-01-01")
-    expect(page.locator("h1")).to_contain_text("nothing measured matches")
+    expect(page.locator("h1")).to_contain_text("no measurement matches")
     expect(page.get_by_text("Share", exact=True)).to_be_hidden()
     for slot in ("trust", "checks", "runs"):
         expect(page.locator(f"[data-slot={slot}]")).to_be_hidden()
