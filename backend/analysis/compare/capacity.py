@@ -83,9 +83,9 @@ def _bounded(point: Point) -> Bounded:
 
 
 def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
-    """The point of the highest measured load with p99 of at most `limit`; None if none is."""
-    highest = highest_under([_bounded(point) for point in sweep.points], limit)
-    return next((point for point in sweep.points if point.x == highest.x), None)
+    """The point of the highest measured load with p99 of at most `limit`; None where none is."""
+    highest = highest_under(map(_bounded, sweep.points), limit)
+    return None if highest.x is None else sweep.at(highest.x)
 
 
 def why_over(point: Point, limit: float) -> str | None:

@@ -200,12 +200,8 @@ def _row_labels(gathered: Gathered) -> dict[str, str]:
     return {series_by_cell[cell.id]: row.label for row in rows for cell in row.cells()}
 
 
-def _headline(
-    gathered: Gathered,
-    loads: tuple[Sequence[SaturationRow], Sequence[CapacityRow]],
-    trend: tuple[Sequence[figures.Change], Sequence[Track]],
-) -> str | None:
-    """The sentence of the asked view; None if the sentence of the ranking is shown."""
+def view_headline(gathered: Gathered, views: Views) -> str | None:
+    """The sentence of the asked view; None where the sentence of the ranking is shown."""
     query, axis, metric = gathered.query, gathered.grouping.x, gathered.metric
     if views.tracks:
         return trend_headline(

@@ -20,19 +20,11 @@ from backend.runs.transactions import repeatable_read
 MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RunAnswer:
-    """`sentence`: without a full stop. `margin`: by how much, or why; empty if that is said."""
-
-    sentence: str
-    margin: str = ""
-
-
 @repeatable_read()
 def answer_run(
     run_id: uuid.UUID, summary: Sequence[Mapping[str, Any]], *, workspace_ids: Sequence[uuid.UUID]
-) -> RunAnswer | None:
-    """What the run says of throughput; None if no trial of it has a figure.
+) -> Headline | None:
+    """What the run says of throughput; None where no trial of it has a figure.
 
     `summary`: the rows of `summarise_run`. Several servers: the answer of their comparison. One
     server: its highest figure.

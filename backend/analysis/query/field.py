@@ -44,9 +44,9 @@ class Field:
     id: str
     label: str
     noun: str
-    help: str
-    level: Level
-    # The value of a series, None if it is unknown: by its attribute, or read; for a field with
+    help: str = ""
+    level: Level = "series"
+    # The value of a series, None where it is unknown: by its attribute, or read; for a field with
     # several values, all.
     path: str = ""
     read: Callable[[LoadedSeries], Value] = lambda _: None

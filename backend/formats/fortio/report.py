@@ -179,11 +179,6 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def _seconds(word: str) -> float | None:
-    """The number of "7.0402e-05"; None if it is not one, or below 0."""
-    if not word or len(word) > 30 or word.strip("0123456789.e+-"):
-        return None
-    try:
-        value = float(word)
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e15 else None
+    """The number of "7.0402e-05"; None if it is none, or below 0."""
+    value = parse_float(word)
+    return value if value is not None and value >= 0 else None

@@ -59,34 +59,3 @@ def _empty_files(artefacts: Sequence[RawArtefact]) -> Iterator[str]:
                 is_empty = read_up_to(stream, 100).strip() == EMPTY
             if is_empty:
                 yield f"{artefact.name} has no results."
-
-
-def host_of(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """The server host in the members of an envelope; empty if the file says nothing of it."""
-    network, cores = machine.get("tcp"), _text(machine.get("cores")) or ""
-    is_count = cores.isascii() and cores.isdigit() and len(cores) < 10
-    facts = {
-        **_facts(machine, FACTS),
-        **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
-    }
-    host = {
-        "cpu_model": _text(machine.get("cpu")),
-        "cores": int(cores) if is_count else None,
-        "os": _text(machine.get("os")),
-        "kernel": _text(machine.get("kernel")),
-        "facts": facts,
-    }
-    stated = {name: value for name, value in host.items() if value}
-    return {"name": ARCHIVE, **stated} if stated else {}
-
-
-def _facts(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
-    texts = {name: _text(fields.get(key)) for name, key in names.items()}
-    return {name: text for name, text in texts.items() if text}
-
-
-def _text(value: object) -> str | None:
-    """A text or a number as text; None for everything else and for an empty text."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
-    return printable(str(value).strip()[:LONGEST_TEXT]) or None

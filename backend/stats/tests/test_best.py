@@ -18,8 +18,8 @@ def page_of(rng, centres, noises, trials):
 
 
 def best_of(page, better="higher"):
-    """The index of the series that is surely ahead of all others; None if none is."""
-    pairs = page.all_pairs(better=better)
+    """The index of the series that is surely ahead of all others; None where none is."""
+    pairs = page.all_pairs(Rule(better))
     order = sorted(range(pairs.count), key=lambda index: page.series[index].centre)
     first, *others = order[::-1] if better == "higher" else order
     is_best = all(

@@ -216,14 +216,10 @@ def _virtualisation() -> str | None:
     return None
 
 
-def _limit(name: str) -> tuple[int | None, int | None]:
-    """Soft and hard limit; None if there is none or it is unknown."""
-    try:
-        soft, hard = resource.getrlimit(getattr(resource, name))
-    except (AttributeError, OSError, ValueError):
-        return None, None
-    unlimited = resource.RLIM_INFINITY
-    return (None if soft == unlimited else soft), (None if hard == unlimited else hard)
+def _limits(number: int) -> list[int | None]:
+    """Soft and hard limit; None where there is none."""
+    limits = resource.getrlimit(number)
+    return [None if limit == resource.RLIM_INFINITY else limit for limit in limits]
 
 
 def _load_average() -> float | None:

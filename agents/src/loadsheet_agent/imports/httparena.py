@@ -18,14 +18,6 @@ from loadsheet_agent.imports.archive_texts import HTTPARENA_NOTES, MACHINE, host
 from loadsheet_agent.imports.imported_run import ImportedRun
 
 ARCHIVE = "httparena"
-# What stands on the page of each run.
-NOTES = (
-    "Summaries of HttpArena. They give throughput, mean latency, p99 and statuses of each "
-    "framework under each test and load. They do not give the load tool, the versions of the "
-    "frameworks, nor attempts without a response; the outputs of the load tools are not kept. Each "
-    "load has one figure, so the noise is unknown and nothing is ranked."
-)
-MACHINE = "current.json"
 # What every result has; the other files of the folder do not.
 KEYS = frozenset(("framework", "rps", "p99_latency"))
 
@@ -74,24 +66,6 @@ def _run(
 
 def _empty_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.json")) if path.read_bytes().strip() == b"[]"]
-
-
-def _machine(path: Path) -> dict[str, Any]:
-    """The server host as an envelope has it; empty if the archive does not describe it."""
-    machine = _machine_document(path)
-    network, cores = machine.get("tcp"), _text(machine.get("cores")) or ""
-    host = {
-        "cpu_model": _text(machine.get("cpu")),
-        "cores": int(cores) if cores.isdecimal() else None,
-        "os": _text(machine.get("os")),
-        "kernel": _text(machine.get("kernel")),
-        "facts": {
-            **_facts(machine, FACTS),
-            **_facts(network if isinstance(network, dict) else {}, NETWORK_FACTS),
-        },
-    }
-    stated = {name: value for name, value in host.items() if value}
-    return {"name": "HttpArena", **stated} if stated else {}
 
 
 def _machine_document(path: Path) -> dict[str, Any]:

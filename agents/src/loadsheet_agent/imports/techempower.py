@@ -23,13 +23,6 @@ from loadsheet_agent.imports.archive_texts import TECHEMPOWER_NOTES
 from loadsheet_agent.imports.imported_run import ImportedRun
 
 ARCHIVE = "techempower"
-# What stands on the page of each run.
-NOTES = (
-    "Results of TechEmpower's framework benchmarks, read from the outputs of wrk and weighttp. "
-    "They give throughput, errors and latency of each framework under each test and load. They do "
-    "not give the versions and settings of the frameworks, nor the machines. Each load was "
-    "measured once, so the noise is unknown and nothing is ranked."
-)
 # At most so many are in one envelope; more are further runs.
 TRIALS_PER_RUN = 4_000
 # Of a name in a sentence.

@@ -22,20 +22,6 @@ ERROR_LIMIT = 2000  # what the service takes
 
 
 @dataclass(frozen=True)
-class ServerFacts:
-    """The server as it was during the trial; None where unknown."""
-
-    version: str | None
-    # Of `plan.server_texts`, by name.
-    texts: Mapping[str, str | None]
-    tls: bool
-    payload_bytes: int | None
-    # Which start of a server in this run; None if the plan did not start it.
-    start: int | None
-    keepalive: bool | None
-
-
-@dataclass(frozen=True)
 class Trial:
     """One step as it was carried out; None where something of the server is unknown."""
 

@@ -107,9 +107,10 @@ def choose(wanted: str, points: Sequence[LoadPoint], paths: Mapping[str, str]) -
 
 
 def find(name: str, paths: Mapping[str, str]) -> FoundTool | None:
-    """The tool as it is installed here; None if it is not."""
-    path = _find(TOOLS[name], paths)
-    return None if path is None else _with_version(TOOLS[name], path)
+    """The tool as it is installed here; None where it is not."""
+    tool = TOOLS[name]
+    path = _find(tool, paths)
+    return None if path is None else FoundTool(tool, path, _version(tool, path))
 
 
 def find_all(paths: Mapping[str, str]) -> list[FoundTool]:
