@@ -128,9 +128,7 @@ class Outcome(Record, frozen=True, kw_only=True):
     differing: Annotated[Sequence[str], Meta(description="Ids of the properties that differ")]
     reasons: Annotated[Sequence[str], Meta(description="Sentences, the most serious first")]
     intent: Annotated[str | None, Meta(description="The only property that differs")] = None
-    confounded: Annotated[
-        Sequence[str], Meta(description="The properties that differ together")
-    ] = ()
+    confounded: Annotated[Sequence[str], Meta(description="Properties that differ together")] = ()
     overridden: Annotated[bool | UnsetType, Meta(description="Ranked although not comparable")] = (
         UNSET
     )
@@ -211,8 +209,7 @@ class FiredCheck(Record, frozen=True, kw_only=True):
     cells: Sequence[str] = ()
     trials: Sequence[str] = ()
     runs: Annotated[
-        Sequence[str] | UnsetType,
-        Meta(description="For an error: the ids of its runs, at most 100"),
+        Sequence[str] | UnsetType, Meta(description="For an error: its runs' ids, at most 100")
     ] = UNSET
     dismissed: Annotated[Sequence[Dismissed], Meta(description="A member dismissed it")] = ()
 
@@ -276,9 +273,7 @@ class CapacityRow(Record, frozen=True, kw_only=True):
     series: str
     x: Annotated[Number | None, Meta(description="The highest measured load under the limit")]
     throughput: Number | None
-    low: Annotated[
-        Number | None, Meta(description="The highest load that is certainly under the limit")
-    ]
+    low: Annotated[Number | None, Meta(description="The highest load certainly under the limit")]
     high: Annotated[Number | None, Meta(description="The highest load that may be under the limit")]
     why: str | None
 

@@ -30,7 +30,7 @@ class NewInvitationSerializer(StrictSerializer):
         default="",
         allow_blank=True,
         max_length=MAX_EMAIL,
-        help_text="The e-mail address to send the link to, if the service sends mail; optional",
+        help_text="The email address to send the link to, if the service sends mail; optional",
     )
     workspace = workspace_field()
 

@@ -137,7 +137,7 @@ LEFT_OUT = {
 ALSO_LEFT_OUT = (
     "the audit log: it names people and addresses",
     "uploads that were not read yet",
-    "passwords and e-mail addresses: only the user name says who did something",
+    "passwords and email addresses: only the user name says who did something",
 )
 
 

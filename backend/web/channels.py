@@ -28,7 +28,7 @@ from backend.web import visible
 
 MOST_DELIVERIES = 100
 KINDS = {
-    ChannelKind.MAIL: ("E-mail", "To the address of a member."),
+    ChannelKind.MAIL: ("Email", "To the address of a member."),
     ChannelKind.WEBHOOK: ("Webhook", "Signed JSON, to your own program."),
     ChannelKind.SLACK: (
         "Slack",

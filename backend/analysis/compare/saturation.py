@@ -167,15 +167,16 @@ def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
     ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
     found = [row for row in ordered if row.knee.x is not None]
     without = [row for row in ordered if row.knee.x is None]
-    texts = [join_series([_knee_text(row, axis) for row in found])] if found else []
-    if len(without) == 1:
-        return "; ".join([*texts, _knee_text(without[0], axis)])
-    text = "; ".join([*texts, *_open_texts(without)])
-    return text if found else text[:1].upper() + text[1:]
+    texts = [join_series([_knee_text(row, axis) for row in found]), *_open_texts(without, axis)]
+    text = "; ".join(filter(None, texts))
+    # The sentence of a single series begins with its name.
+    return text if found or len(without) == 1 else text[:1].upper() + text[1:]
 
 
-def _open_texts(rows: Sequence[SaturationRow]) -> list[str]:
-    """What keeps several series from having a saturation point."""
+def _open_texts(rows: Sequence[SaturationRow], axis: str) -> list[str]:
+    """What keeps series from having a saturation point."""
+    if len(rows) == 1:
+        return [_knee_text(rows[0], axis)]
     labels = [row.sweep.group.label for row in rows if row.knee.outcome == "rising"]
     few = sum(row.knee.outcome == "few" for row in rows)
     noisy = len(rows) - len(labels) - few

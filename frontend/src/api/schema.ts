@@ -37,7 +37,7 @@ export interface components {
             /** @description The highest measured load under the limit */
             readonly x: number | null;
             readonly throughput: number | null;
-            /** @description The highest load that is certainly under the limit */
+            /** @description The highest load certainly under the limit */
             readonly low: number | null;
             /** @description The highest load that may be under the limit */
             readonly high: number | null;
@@ -163,7 +163,7 @@ export interface components {
             readonly count: number;
             readonly cells?: readonly string[];
             readonly trials?: readonly string[];
-            /** @description For an error: the ids of its runs, at most 100 */
+            /** @description For an error: its runs' ids, at most 100 */
             readonly runs?: readonly string[];
             /** @description A member dismissed it */
             readonly dismissed?: readonly components["schemas"]["Dismissed"][];
@@ -250,7 +250,7 @@ export interface components {
             readonly reasons: readonly string[];
             /** @description The only property that differs */
             readonly intent?: string | null;
-            /** @description The properties that differ together */
+            /** @description Properties that differ together */
             readonly confounded?: readonly string[];
             /** @description Ranked although not comparable */
             readonly overridden?: boolean;
