@@ -93,7 +93,7 @@ class TestMaking:
         [
             (TokenRequest("", ["runs:read"]), "name has 0 characters"),
             (TokenRequest("x" * 121, ["runs:read"]), "name has 121"),
-            (TokenRequest("x", []), "no scope"),
+            (TokenRequest("x", []), "No scope was given"),
             (TokenRequest("x", ["runs:read"], days=0), "after 0 days"),
             (TokenRequest("x", ["runs:read"], networks=["10.0.0.1/8"]), "without host bits"),
             (TokenRequest("x", ["runs:read"], networks=["nonsense"]), "“nonsense”"),
