@@ -165,13 +165,13 @@ ANSWERS: dict[type[Exception], Answer] = {
     ObservationConflict: Answer(409, "Id used before", _NEW_ID),
     PartConflict: Answer(409, "Sent before", _NEW_ID),
     PartTooSmall: Answer(400, "Too small", "Send fewer and larger parts."),
-    PartDamaged: Answer(408, "Part damaged", "Send the part again."),
+    PartDamaged: Answer(408, "Not whole", "Send the part again."),
     PartsMissing: Answer(424, "Parts are missing", "Send these parts, then this request again."),
     PartsDiffer: Answer(
         422, "Parts differ from the whole", "The parts were deleted. Send them again."
     ),
     WorkspaceFull: Answer(507, "Workspace full", _DELETE, 600),
-    UploadsUsedUp: Answer(429, "Daily uploads used up", _TOMORROW),
+    UploadsUsedUp: Answer(429, "Uploads of the day used up", _TOMORROW),
     RoomChanged: _away("Busy", 5),
     CannotClean: Answer(
         422, "Cannot be cleaned", "Send it unpacked, and as several files if it is large."
@@ -202,7 +202,7 @@ ANSWERS: dict[type[Exception], Answer] = {
         page_hint=_LINK_HINT,
     ),
     StillMeasured: Answer(
-        409, "Still being measured", "Wait until the run is complete, then ask again.", 10
+        409, "Still measured", "Wait until the run is complete, then ask again.", 10
     ),
     NoSuchSeries: Answer(400, "No such series", "Correct or leave out series."),
     # What a form changes
@@ -255,7 +255,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     BadChannel: Answer(400, "The channel was not saved", "Correct this field and send it again."),
     ChannelRefused: Answer(409, "The channel was not saved", "Nothing was changed."),
     TooManyTokens: Answer(409, "No feed token was made", "Nothing was changed."),
-    JoinRefused: Answer(409, "Not joined", "Start a session with another name."),
+    JoinRefused: Answer(409, "No place", "Start a session with another name."),
     # What cannot be used now
     Busy: _away("Busy", RETRY_AFTER_S),
     NamesBusy: _away("Busy", WAIT_AGAIN_S),

@@ -172,7 +172,7 @@ def test_a_summary_may_name_frameworks_and_hold_anything(
 @pytest.mark.parametrize("text", ["[]", "[" * 100_000], ids=["list", "deep"])
 def test_a_summary_of_another_kind_is_refused(results: Path, text: str):
     (results / "results.json").write_text(text)
-    with pytest.raises(UsageError, match=r"is no results\.json of TechEmpower"):
+    with pytest.raises(UsageError, match=r"is not a results\.json of TechEmpower"):
         read_results(results)
 
 
@@ -188,7 +188,7 @@ def test_an_import_uploads_a_run_with_its_differences(service: FakeService, resu
     assert {trial["server"]["name"] for trial in trials} == {"netty", "rails"}
     assert [trial["warmup"] for trial in trials[:4]] == [True, True, False, False]
     assert upload.envelope["run"]["labels"] == {"archive": "techempower", "results": "round-1"}
-    assert "They do not tell the versions and settings" in upload.envelope["run"]["notes"]
+    assert "They do not give the versions and settings" in upload.envelope["run"]["notes"]
     (event,) = upload.envelope["run"]["events"]
     assert "2999 requests" in event["text"]
     (answer,) = json.loads(done.stdout)["runs"]

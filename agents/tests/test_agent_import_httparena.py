@@ -122,7 +122,7 @@ def test_an_import_uploads_the_files_as_they_are(service: FakeService, data: Pat
     assert sorted(upload.files) == ["baseline-512.json", "json-4096.json"]
     assert "trials" not in upload.envelope
     assert upload.envelope["run"]["labels"] == {"archive": "httparena", "results": "data"}
-    assert "They do not tell which load tool" in upload.envelope["run"]["notes"]
+    assert "They do not give the load tool" in upload.envelope["run"]["notes"]
     assert upload.envelope["hosts"]["server"]["cores"] == 64
     (answer,) = json.loads(done.stdout)["runs"]
     assert answer["differences"] == ["json-16384.json has no results."]

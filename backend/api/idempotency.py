@@ -76,7 +76,7 @@ class RefuseUnusedKey(BasePermission):
         if request.method == "POST" and is_unused and HEADER in request.headers:
             raise Problem(
                 400,
-                "Idempotency key not accepted",
+                "Idempotency key not taken",
                 f"{HEADER}: POST {request.path} does not accept this header, so sending the "
                 "request again could create something twice. Nothing was changed.",
                 hint=getattr(view, "hint_instead_of_key", HINT),

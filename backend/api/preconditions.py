@@ -66,7 +66,7 @@ class RefuseUnusedCondition(BasePermission):
         if is_unused and request.method not in SAFE_METHODS and is_conditional(request):
             raise Problem(
                 400,
-                "Condition not accepted",
+                "Condition not taken",
                 f"{HEADER}: {request.method} {request.path} does not accept this header, so it "
                 "could overwrite a change of somebody else. Nothing was changed.",
                 hint=f"Leave out {HEADER}, and read again what you change.",

@@ -193,7 +193,7 @@ def _refuse_unconfirmed(workspace: Workspace, days: int | None) -> None:
         return
     raise Problem(
         409,
-        "Raw output would be removed",
+        "Raw output would go",
         f"{due.files} files of {due.uploads} uploads ({due.size_bytes:,} bytes) came more than "
         f"{days} days ago; they would be removed for good. Nothing was changed.",
         hint="To remove them, send the request again with is_confirmed: true.",

@@ -140,5 +140,5 @@ def test_an_unknown_run_and_a_free_port_are_refused(service: FakeService, listen
     assert f"has no run {RUN}" in done.stderr
     done = run_agent("observe", "--run", RUN, "--port", 1, *service.flags)
     assert done.returncode == Exit.USAGE
-    assert "listen on port 1" in done.stderr
+    assert "listens on port 1" in done.stderr
     assert run_agent("observe", "--run", RUN).returncode == Exit.USAGE

@@ -75,7 +75,7 @@ def test_another_workspaces_upload_is_not_found(post, client):
 
 
 @pytest.mark.parametrize(
-    ("token", "word"), [("ls_agent_nonsense", "form or checksum"), ("", "token")]
+    ("token", "word"), [("ls_agent_nonsense", "format or checksum"), ("", "token")]
 )
 def test_a_wrong_token_is_told_what_is_wrong(post, token, word):
     answer = post(make_file(), headers={"authorization": f"Bearer {token}"})

@@ -84,7 +84,7 @@ def test_a_file_whose_child_is_killed_twice_is_searched_by_the_third(ask, count_
 
 
 def test_the_third_kill_says_memory_what_was_used_and_the_limit(ask, count_deaths):
-    words = r"where memory runs out; it had used .*\d MiB .* is 1,024 MiB\. This happened 3 times"
+    words = r"when memory runs out; it had used .*\d MiB .* is 1,024 MiB\. This happened 3 times"
     with pytest.raises(TooLargeToClean, match=words):
         ask("KILL")
     assert count_deaths() == 3

@@ -195,7 +195,7 @@ def open_invitations(tenant, _, monkeypatch):
     monkeypatch.setattr(invitations, "MOST_OPEN", PLACES)
     owner = By(tenant)
     body = {"workspace": "lab", "role": "member"}
-    figures = f"{PLACES} invitations to this workspace are open"
+    figures = f"This workspace has {PLACES} open invitations"
     return lambda _: owner.post("/api/v1/invitations", body), 409, figures, Invitation.objects.count
 
 

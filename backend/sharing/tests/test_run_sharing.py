@@ -47,7 +47,7 @@ def link_of(run):
 @pytest.mark.parametrize(
     ("of_workspace", "own", "effective", "why"),
     [
-        (PRIVATE, PRIVATE, PRIVATE, ["Members", "run and workspace are private"]),
+        (PRIVATE, PRIVATE, PRIVATE, ["Only members", "the run and its workspace are private"]),
         (PRIVATE, UNLISTED, UNLISTED, ["its link", "it is unlisted"]),
         (PRIVATE, PUBLIC, PUBLIC, ["Everyone may read it", "it is public"]),
         (UNLISTED, PRIVATE, UNLISTED, ["the link of the workspace", "workspace is unlisted"]),
