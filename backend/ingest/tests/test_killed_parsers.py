@@ -81,7 +81,7 @@ def test_the_third_kill_fails_the_upload_and_its_page_says_why(
         wait_out(upload)
     assert processed(upload).state == State.FAILED
     expected = re.compile(
-        r"While it read this upload, the parser was killed \(SIGKILL\), as happens where memory "
+        r"While it read this upload, the parser was killed \(SIGKILL\), as happens when memory "
         r"runs out; it had used (at most )?[\d,]+ MiB of memory, the limit is 2,048 MiB\. "
         r"This was attempt 3, the last\. The raw files are kept\. "
         r"Send its results as several smaller uploads, or ask the operator for more memory: of "
@@ -150,7 +150,7 @@ def test_an_upload_whose_parser_dies_of_memory_each_time_fails_with_what_to_do(t
         wait_out(upload)
     assert (processed(upload).state, upload.attempts, upload.faults) == (State.FAILED, 3, 0)
     reason = re.fullmatch(
-        r"While it read this upload, the parser was killed \(SIGKILL\), as happens where memory "
+        r"While it read this upload, the parser was killed \(SIGKILL\), as happens when memory "
         r"runs out; it had used (?:at most )?([\d,]+) MiB of memory, the limit is 2,048 MiB\. This "
         r"was attempt 3, the last\. The raw files are kept\. " + re.escape(MORE_MEMORY),
         upload.reason,
