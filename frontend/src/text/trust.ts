@@ -30,7 +30,7 @@ export function trustOf({ answer, outcome }: Figures): Trust {
 /** "Use with care": the level, and whether the reader asked for a ranking all the same. */
 export function levelText(figures: Figures): string {
   const { text } = LEVELS[trustOf(figures).level];
-  return figures.outcome.overridden === true ? `${text}, ranked anyway` : text;
+  return figures.outcome.overridden === true ? `${text}, but ranked anyway` : text;
 }
 
 /** Reasons where there is no room for a list. */
