@@ -96,7 +96,8 @@ _RESULT_SET = "The result set was not saved"
 class Answer:
     """How an error is answered.
 
-    `sentence` replaces the message of an error that is for the log only. `page_title` and
+    `title`: the stable code of the API is made from it, so it is never reworded. `sentence`
+    replaces the message of an error that is for the log only. `page_title` and
     `page_hint`: what a person reads, who cannot act on the words for programs.
     """
 
