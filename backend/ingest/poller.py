@@ -23,7 +23,7 @@ class Poller:
         self._work = work
         self._fault = fault
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="poller", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def run_in_workers(self, patience_s: float | None = None) -> None:
         """Start with each process of a Celery worker, and stop with it."""
@@ -31,12 +31,15 @@ class Poller:
         worker_process_shutdown.connect(lambda **_: self.stop(patience_s), weak=False)
 
     def start(self) -> None:
+        # Not made before: a worker forks, and its child would take the thread for an ended one.
+        self._thread = threading.Thread(target=self._run, name="poller", daemon=True)
         self._thread.start()
 
     def stop(self, patience_s: float | None = None) -> None:
         """Returns when the work at hand has ended, or after `patience_s`."""
         self._stopping.set()
-        self._thread.join(patience_s)
+        if self._thread is not None:
+            self._thread.join(patience_s)
 
     def _run(self) -> None:
         while not self._stopping.wait(settings.POLL_INTERVAL_S * random.uniform(0.5, 1.5)):  # noqa: S311
