@@ -56,7 +56,9 @@ class AnswerRefusals(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        return form_only(response) if isinstance(response, HttpResponseNotAllowed) else response
+        is_opened = request.method in ("GET", "HEAD")
+        is_refused = isinstance(response, HttpResponseNotAllowed)
+        return form_only(response) if is_opened and is_refused else response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """None hands the error to Django, which logs it."""
