@@ -108,13 +108,13 @@ def _read_json(report: Mapping[str, Any]) -> ParsedTrial:
     points = {
         key.removesuffix("th"): _us(value) for key, value in latencies.items() if key.endswith("th")
     }
-    rate = report.get("throughput", report.get("rate"))
+    rate, wait = report.get("throughput", report.get("rate")), report.get("wait")
     requests = json_count(report["requests"])
     return _report(
         requests,
         {code: json_count(count) for code, count in report["status_codes"].items()},
         [str(text) for text in report.get("errors") or ()],
-        elapsed_s=(json_count(report["duration"]) + json_count(report.get("wait") or 0)) / 1e9,
+        elapsed_s=(json_count(report["duration"]) + json_count(0 if wait is None else wait)) / 1e9,
         reported_rps=optional_number(rate),
         bytes_received=json_count(report["bytes_in"]["total"]),
         latency=Latency(
