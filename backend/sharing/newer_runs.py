@@ -40,8 +40,9 @@ def count_newer_runs(result_sets: Sequence[ResultSet]) -> dict[uuid.UUID, int | 
     """By primary key, what `newer_runs` says of each: runs are read once, and equal queries asked
     once."""
     newest_first = sorted(result_sets, key=lambda each: each.created_at, reverse=True)
+    # The oldest set of each workspace: it comes last.
     since = {each.workspace_id: each.created_at for each in newest_first}
-    newest = {workspace_id: _Newest(workspace_id, since[workspace_id]) for workspace_id in since}
+    newest = {workspace: _Newest(workspace, oldest) for workspace, oldest in since.items()}
     return {each.pk: _count(each, newest[each.workspace_id]) for each in result_sets}
 
 
