@@ -57,7 +57,7 @@ def test_what_is_refused_is_said(member):
     opened = member.get(f"{page}/rename")
     assert (opened.status_code, opened["Allow"]) == (405, "POST")
     assert "This address has no page" in opened.content.decode()
-    posted = member.post("/guide")
+    posted = member.post("/docs/")
     assert (posted.status_code, posted["Allow"], posted.content) == (405, "GET, HEAD", b"")
     assert "Back to the form" not in answer.content.decode()
 
