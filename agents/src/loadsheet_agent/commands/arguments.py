@@ -62,15 +62,16 @@ UPLOAD_EXAMPLES = """examples:
   loadsheet upload wrk.txt --server nginx --server-version 1.27 --connections 64
   loadsheet upload old.txt --server "gunicorn sync" --at 2016-09-14 --label study=rest-2016
 """
-CHECK_EXAMPLES = """examples: loadsheet check --run 0b7c… --baseline main 'p99 < +5%' 'throughput >
--3%' loadsheet check --candidate label=commit:4f2a91c --baseline main 'p99 < +5%' 'error_rate < 1%'
-loadsheet check --candidate version=1.3 --baseline version=1.2 'throughput > -3%' loadsheet check …
---markdown summary.md --junit check.xml --json > check.json loadsheet check … --allow too-noisy
---allow not-comparable fail only for a regression
+CHECK_EXAMPLES = """examples:
+  loadsheet check --run 0b7c… --baseline main 'p99 < +5%' 'throughput > -3%'
+  loadsheet check --candidate label=commit:4f2a91c --baseline main 'p99 < +5%' 'error_rate < 1%'
+  loadsheet check --candidate version=1.3 --baseline version=1.2 'throughput > -3%'
+  loadsheet check … --markdown summary.md --junit check.xml --json > check.json
+  loadsheet check … --allow too-noisy --allow not-comparable      fail only for a regression
 
-a candidate or baseline: run=ID, version=TEXT, label=KEY:VALUE, or the name of a branch
-(label=branch:NAME). For a label, the baseline is the newest 30 runs before the candidate, since
-their last change.
+a candidate or baseline:
+  run=ID, version=TEXT, label=KEY:VALUE, or the name of a branch (label=branch:NAME).
+  For a label, the baseline is the newest 30 runs before the candidate, since their last change.
 
 a requirement:
   p99 < +5%         at most 5 % more than the baseline
