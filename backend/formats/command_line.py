@@ -29,7 +29,7 @@ _AMOUNT_OPTION = re.compile(r"--?([ncz])(?:=(.*))?")
 
 
 def asked_requests(tool: str, command: Sequence[str]) -> int | None:
-    """How many requests the words of a command ask for; None if a time ends the trial, or where
+    """How many requests the words of a command ask for; None if a time ends the trial, or if
     they do not tell."""
     if tool not in _LOGGING_TOOLS or not command or command[0].rpartition("/")[2] != tool:
         return None

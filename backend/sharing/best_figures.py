@@ -48,7 +48,7 @@ class _Figure:
 def find_best(figures: Figures) -> BestFigures | None:
     """The best figure of each workload; then how many trials it stands on, and why no rank.
 
-    None if the series can be ranked, and where no figure of the asked metric is known.
+    None if the series can be ranked, or if no figure of the asked metric is known.
     """
     metric = next((each for each in figures.metrics if each.id == figures.metric), None)
     if metric is None or figures.outcome.status != "not_comparable":

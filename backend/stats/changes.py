@@ -216,7 +216,7 @@ def _compare_trials(
 ) -> tuple[float, float] | None:
     """The interval of the change by its trials, as logarithms.
 
-    None if it includes no change, or where the change does not matter.
+    None if it includes no change, or if the change does not matter.
     """
     base, other = (
         Sample(tuple(Observation(log(value), run=None) for value in values), keeps_all=True)

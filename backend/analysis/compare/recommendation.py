@@ -18,7 +18,7 @@ _RATES = (RATE, "goodput")
 def recommend(gathered: Gathered, ranking: Ranking) -> str | None:
     """`Take haproxy 3.0.4 for up to 256 connections: 93,500 req/s at p99 41 ms`
 
-    None if no server is clearly ahead, or where something else than servers is compared.
+    None if no server is clearly ahead, or if something other than servers is compared.
     """
     if not gathered.grouping.x_is_load or not _decides(gathered.metric):
         return None

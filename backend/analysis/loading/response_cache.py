@@ -69,7 +69,7 @@ def _get(key: str) -> bytes | None:
 
 
 def _unpacked(packed: bytes | None) -> bytes | None:
-    """None if nothing is kept, or where what is kept was damaged."""
+    """None if nothing is kept, or if what is kept was damaged."""
     if packed is None:
         return None
     try:

@@ -32,9 +32,10 @@ ADDED = ("servers", "workloads", "services", "use")
 
 @dataclass
 class Composition:
-    """Of one plan: `sources` and `digests` are of the files besides the plan, by their names.
+    """Makes one plan of its file and the files that it uses.
 
-    `directory` is the plan's.
+    `directory` is the plan's. `sources` has the texts of the plan files by name, `digests` the
+    SHA-256 of the files that the servers' programs are made of.
     """
 
     place: Place
