@@ -266,7 +266,12 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert "--json" in shown
-    assert "examples:" in shown or command in ("doctor", "status")
+    if command in ("doctor", "status"):
+        return
+    block = shown.partition("\nexamples:\n")[2].partition("\n\n")[0]
+    # Each can be copied as a line of its own.
+    assert block
+    assert all(re.match(r"  .*\bloadsheet\b", line) for line in block.splitlines())
 
 
 def test_the_help_names_every_command_and_every_code(capsys: pytest.CaptureFixture[str]):
