@@ -218,9 +218,9 @@ MIDDLEWARE = [
     "backend.web.middleware.NameActor",
     "backend.config.bodies.LimitBodies",
     "backend.web.middleware.LimitFailedSignIns",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "backend.web.middleware.AnswerRefusals",
     "allauth.account.middleware.AccountMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "backend.config.urls"
 WSGI_APPLICATION = "backend.config.wsgi.application"
