@@ -59,6 +59,8 @@ def test_what_is_refused_is_said(member):
     assert "This address has no page" in opened.content.decode()
     posted = member.post("/docs/")
     assert (posted.status_code, posted["Allow"], posted.content) == (405, "GET, HEAD", b"")
+    # The page is made without the request, so it does not know that the reader is signed in.
+    assert "Sign in" not in opened.content.decode()
     assert "Back to the form" not in answer.content.decode()
 
 
