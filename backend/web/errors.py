@@ -92,12 +92,14 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    viewer = getattr(request, "user", None)
+    sign_in = "" if viewer is not None and viewer.is_authenticated else "sign in, "
     return message(
         request,
         404,
         title="Page not found, or not shared with you",
         sentence="This address has no page that you may see.",
-        hint="Check the address, sign in, or ask the person who sent you the link to share it.",
+        hint=f"Check the address, {sign_in}or ask the person who sent you the link to share it.",
     )
 
 

@@ -223,6 +223,12 @@ def test_a_missing_page_says_what_to_do(path):
     assert b"sign in, or ask" in response.content
 
 
+def test_a_viewer_who_is_signed_in_is_not_asked_to_sign_in(scene):
+    client = Client()
+    client.force_login(scene.viewer)
+    assert "Check the address, or ask the person" in client.get("/nope").content.decode()
+
+
 def test_a_form_without_its_token_is_refused_with_a_sentence(scene):
     client = Client(enforce_csrf_checks=True)
     client.force_login(scene.own.user)
