@@ -14,7 +14,7 @@ from backend.analysis.pages.run_trials import (
     read_trials_of_run,
 )
 from backend.analysis.query.timestamps import instant
-from backend.runs.checks import Finding
+from backend.runs.checks import SEVERITIES, Finding
 from backend.runs.host_facts import facts_of
 from backend.runs.measured import throughput_origin
 from backend.runs.models import Host, Run, Trial
@@ -147,9 +147,7 @@ def _describe_trial(
         "error_rate": trial.error_rate,
         "errors": trial.errors,
         "requests": trial.requests_completed,
-        "checks": trial.checks
-        if repeated is None
-        else [*trial.checks, describe_finding(repeated.as_dict())],
+        "checks": _worst_first(trial.checks, repeated),
         "resources": trial.resources,
         "load": trial.load,
         "server_tail": trial.server_tail,
@@ -158,6 +156,14 @@ def _describe_trial(
         "incomplete": trial.incomplete,
         "error": trial.error,
     }
+
+
+def _worst_first(
+    checks: Sequence[dict[str, Any]], repeated: Finding | None
+) -> list[dict[str, Any]]:
+    """The stored checks, and what is said of others with this output: errors before warnings."""
+    found = [] if repeated is None else [describe_finding(repeated.as_dict())]
+    return sorted([*checks, *found], key=lambda check: SEVERITIES.index(check["severity"]))
 
 
 def _describe_load_point(cell: ShownCell) -> dict[str, Any]:
