@@ -56,9 +56,9 @@ class AnswerRefusals(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        is_opened = request.method in ("GET", "HEAD")
-        is_refused = isinstance(response, HttpResponseNotAllowed)
-        return form_only(response) if is_opened and is_refused else response
+        if isinstance(response, HttpResponseNotAllowed) and request.method in ("GET", "HEAD"):
+            return form_only(response)
+        return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """None hands the error to Django, which logs it."""
