@@ -95,7 +95,7 @@ def advice_cell(
         decided = [verdict for verdict in verdicts if verdict in DECIDED]
         wrong = [verdict for verdict in decided if verdict != right]
         shares += [percent(len(decided), repeats), percent(len(wrong), repeats)]
-    return [f"{np.median(advised):.0f}" if advised else "", *shares]
+    return [f"{np.median(advised):.0f}" if advised else "none", *shares]
 
 
 def _follow_advice(base: Floats, other: Floats, count: int) -> tuple[list[int], list[str]]:
