@@ -15,7 +15,7 @@ from backend.errors import InvalidInput
 from backend.sharing.text import plain
 
 LONGEST_TITLE, LONGEST_VALUE = 40, 48
-BY_REQUEST = "not comparable, ranked anyway"
+RANKED_ANYWAY = "not comparable, ranked anyway"
 PADDING_PX = 7
 # The site's status colours: white text on them has a contrast of at least 4.5 to 1.
 COLOURS = {"comparable": "#0b6b66", "caveats": "#8a5300", "not_comparable": "#a61b3c"}
@@ -122,7 +122,7 @@ def _value(part: Part, row: RankRow | None) -> str:
     if part.panel and not label.startswith(part.panel):
         label = f"{part.panel}: {label}"
     text = f"{plain(label, LONGEST_VALUE - len(figure) - 1)} {figure}"
-    return f"{BY_REQUEST}: {text}" if is_overridden(figures) else text
+    return f"{RANKED_ANYWAY}: {text}" if is_overridden(figures) else text
 
 
 def _figure(figures: Figures, ranking: Ranking, row: RankRow) -> str:

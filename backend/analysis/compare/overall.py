@@ -16,7 +16,7 @@ from backend.analysis.compare.headline import Headline, explain_only
 from backend.analysis.compare.no_basis import find_no_basis, warned
 from backend.analysis.compare.only_series import describe_only_series, is_only_series
 from backend.analysis.compare.panels import (
-    RANKED_BY_REQUEST,
+    RANKED_ANYWAY,
     Panel,
     combine,
     join_headlines,
@@ -140,7 +140,7 @@ def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:
     if text is None and gathered.grouping.facet is None:
         text = f"{label} relative to {table.baseline}. {table.means_text()}"
     if text is not None and ratios.comparability.overridden:
-        return f"{RANKED_BY_REQUEST}: {text}"
+        return f"{RANKED_ANYWAY}: {text}"
     return text
 
 

@@ -31,7 +31,7 @@ from backend.analysis.query.natural_order import ordered
 
 MAX_PANELS_TOLD = 3
 LEADS = " leads"
-RANKED_BY_REQUEST = "Not comparable, but ranked anyway"
+RANKED_ANYWAY = "Not comparable, but ranked anyway"
 _GRAVITY: tuple[figures.Status, ...] = ("comparable", "caveats", "not_comparable")
 
 
@@ -239,7 +239,7 @@ def _headline(
         is_advised=gathered.grouping.facet is None,
     )
     if comparability.overridden:
-        headline = headline.prefixed(RANKED_BY_REQUEST)
+        headline = headline.prefixed(RANKED_ANYWAY)
     if gathered.query.baseline is not None and ranking.baseline is None:
         name = gathered.baseline_name or "that was asked for"
         headline = headline.followed(f"The baseline {name} is not shown here")
