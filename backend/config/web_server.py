@@ -27,7 +27,7 @@ from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
-from waitress.task import ThreadedTaskDispatcher, WSGITask
+from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
 from backend.accounts.throttle import address_of
 from backend.config.body_gate import (
@@ -64,7 +64,27 @@ ANSWER_MEMORY_BYTES = 1 << 20
 ANSWER_BYTES = 256 << 20
 
 
-class Task(WSGITask):  # type: ignore[misc]
+class HeaderOnly:
+    """A task that sends no body in answer to HEAD (RFC 9110, section 9.3.2).
+
+    Waitress sends what the application returns. A proxy that keeps the connection would read those
+    bytes as the answer to the next request, which may be somebody else's.
+    """
+
+    request: RequestParser
+
+    @property
+    def has_body(self) -> bool:
+        # A request that was cut off before its first line has no command.
+        method = getattr(self.request, "command", "")
+        return method != "HEAD" and bool(super().has_body)  # type: ignore[misc]
+
+
+class Refusal(HeaderOnly, ErrorTask):  # type: ignore[misc]
+    """The answer to a request that cannot be parsed."""
+
+
+class Task(HeaderOnly, WSGITask):  # type: ignore[misc]
     """One request, as the application sees it."""
 
     def get_environment(self) -> dict[str, Any]:
@@ -78,6 +98,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     parser_class = RequestParser
     task_class = Task
+    error_task_class = Refusal
     server: Server
     request: RequestParser | None
     close_when_flushed: bool
@@ -153,6 +174,21 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.request.close()
 
 
+def without_bodies_of_head(application: Any) -> Callable[..., Any]:
+    """The application, which answers HEAD with its header alone. Waitress sends a file past the
+    task, so the file must not reach Waitress."""
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        content = application(environ, start_response)
+        if environ["REQUEST_METHOD"] != "HEAD":
+            return content
+        if hasattr(content, "close"):
+            content.close()
+        return []
+
+    return answer
+
+
 class NewestFirst:
     """A condition of a lock that wakes the threads that began to wait last.
 
@@ -224,7 +260,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     def stop(self, *_: object) -> None:
         """For a signal."""
         self.is_stopping = True
-        self.pull_trigger()
+        # A server that stops already has closed what wakes it.
+        with contextlib.suppress(OSError):
+            self.pull_trigger()
 
     def _step(self) -> None:
         wasyncore.loop(timeout=1, use_poll=True, map=self._map, count=1)
@@ -260,7 +298,7 @@ def make_server(
     dispatcher = Dispatcher(warm_up)
     dispatcher.set_thread_count(THREADS)
     server = Server(
-        application,
+        without_bodies_of_head(application),
         _sock=listener,
         bind_socket=False,
         dispatcher=dispatcher,

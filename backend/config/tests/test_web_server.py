@@ -45,7 +45,8 @@ class Application:
             self.holding.set()
             self.released.wait(PATIENCE_S)
         answer = b"z" * (32 << 20) if environ["PATH_INFO"] == "/large" else b"done"
-        start_response("200 OK", [("Content-Length", str(len(answer)))])
+        length = [] if environ["PATH_INFO"] == "/stream" else [("Content-Length", str(len(answer)))]
+        start_response("200 OK", length)
         if environ["PATH_INFO"] == "/file":
             return environ["wsgi.file_wrapper"](io.BytesIO(answer))
         return [answer]
@@ -187,6 +188,28 @@ def test_a_header_that_is_refused_is_answered_with_the_limit(site, connect):
     assert b"The header Accept has 1,001 bytes; at most 1,000 are accepted" in text
     assert site.requests == []
     assert quick(connect).endswith(b"done")
+
+
+@pytest.mark.parametrize("path", ["/quick", "/file", "/large", "/stream"])
+def test_head_is_answered_by_a_header_alone(site, connect, path):
+    text = answer(connect(head(path, "Connection: close", method="HEAD")))
+    assert text.startswith(b"HTTP/1.1 200 OK")
+    assert text.partition(b"\r\n\r\n")[2] == b""
+
+
+def test_head_is_refused_by_a_header_alone(site, connect):
+    text = answer(connect(head("/x", "Accept: " + "a" * 1001, method="HEAD")))
+    assert text.startswith(b"HTTP/1.1 400 Bad Request")
+    assert text.partition(b"\r\n\r\n")[2] == b""
+
+
+def test_no_byte_of_an_answer_to_head_comes_before_the_next_answer(site, connect):
+    both = head("/quick", method="HEAD") + head("/quick", "Connection: close")
+    text = answer(connect(both))
+    # A server may close after HEAD instead; it may not send a body.
+    first, _, rest = text.partition(b"\r\n\r\n")
+    assert first.startswith(b"HTTP/1.1 200 OK")
+    assert rest == b"" or rest.startswith(b"HTTP/1.1 200 OK")
 
 
 def takes_connections(site):
