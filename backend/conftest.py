@@ -46,3 +46,9 @@ def own_storage(settings: Settings, tmp_path: Path) -> Iterator[None]:
     storage.cache_clear()
     yield
     storage.cache_clear()
+
+
+@pytest.fixture
+def small_files_as_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small artefacts are files too, as large ones are: for tests of files and their disk."""
+    monkeypatch.setattr("backend.ingest.receive.ROWS_BYTES", 0)

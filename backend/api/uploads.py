@@ -40,9 +40,6 @@ from backend.links import absolute, link_to
 from backend.runs.cursors import Page
 
 HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_api_…"
-# What an upload and the short way before it (config/quick_uploads.py) tell each other.
-SENDER_KEY = "loadsheet.sender"
-UPLOAD_ID_KEY = "loadsheet.upload_id"
 # What a list of uploads can be restricted to: the states, and some of the parsed uploads.
 LISTED_STATES = (*(state.value for state in State), "partial")
 FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
@@ -148,7 +145,6 @@ class UploadList(APIView):
     )
     def post(self, request: Request) -> Response:
         """Store raw load-tool output. 202 once it is durable; the link shows the result."""
-        _refuse_oversize(request)
         sender = _sender(request)
         refuse_too_many(sender)
         wholes = _wholes(request)
@@ -158,9 +154,7 @@ class UploadList(APIView):
             wholes=wholes,
             raw_envelope=_json_field(request, "envelope"),
             tool=_tool(request),
-            upload_id=request.META.get(UPLOAD_ID_KEY),
         )
-        request.META[SENDER_KEY] = sender
         code = status.HTTP_202_ACCEPTED if receipt.is_new else status.HTTP_200_OK
         return Response(UploadSerializer(receipt.upload).data, status=code)
 
@@ -241,7 +235,6 @@ class UploadPreview(APIView):
     )
     def post(self, request: Request) -> dict[str, Any]:
         """What these files would be read as. Nothing is stored; plans are not looked at."""
-        _refuse_oversize(request)
         _sender(request)
         if wait := throttle.seconds_until_preview(viewer_name(request)):
             reason = f"More than {settings.PREVIEWS_PER_MINUTE} previews within a minute."
@@ -265,18 +258,6 @@ class UploadDetail(APIView):
         if upload is None:
             raise NotFound(f"Upload {upload_id} was not found, or is not shared with you.")
         return upload
-
-
-def _refuse_oversize(request: Request) -> None:
-    # Before the body is read: the header alone is enough to say no.
-    length, most = int(request.META.get("CONTENT_LENGTH") or 0), settings.UPLOAD_MAX_BYTES
-    if length > most + (1 << 20):
-        raise Problem(
-            413,
-            "Too large",
-            f"This request has {length:,} bytes; at most {most:,} are accepted.",
-            hint="Compress the files with gzip or zstd, or send them as several uploads.",
-        )
 
 
 def _sender(request: Request) -> Sender:

@@ -17,12 +17,12 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class MeasureRequests(Middleware):
-    """The outermost middleware of ours: it sees every request but those of `quick_uploads`, which
-    count themselves."""
+    """The outermost middleware of ours: it sees every request."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
-        request_id = request_id_of(request.headers.get(HEADER, ""))
+        given = request.headers.get(HEADER, "")
+        request_id = given if _GIVEN.fullmatch(given) else uuid.uuid4().hex
         with log_context.bound(request_id=request_id):
             response = self.get_response(request)
         response.headers[HEADER] = request_id
@@ -37,11 +37,6 @@ class MeasureRequests(Middleware):
         slug = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
         if slug is not None and request.path.startswith("/w/"):
             log_context.add(workspace=str(slug))
-
-
-def request_id_of(given: str) -> str:
-    """The id that a proxy gave, or a new one."""
-    return given if _GIVEN.fullmatch(given) else uuid.uuid4().hex
 
 
 def _route_of(request: HttpRequest) -> str:

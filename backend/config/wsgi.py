@@ -11,14 +11,11 @@ from backend.stats.simultaneous import prepare_quantiles
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
 
-django_application = get_wsgi_application()
+application = get_wsgi_application()
 
 # isort: split
 # Models can be imported once there is an application.
 from backend.broker import limits_storage  # noqa: E402
-from backend.config.quick_uploads import QuickUploads  # noqa: E402
-
-application = QuickUploads(django_application)
 
 # The views are imported now rather than at the first request, and so are the names of the routes
 # and the clients of Valkey.

@@ -1,4 +1,4 @@
-"""The statement that writes an upload with its artefacts."""
+"""The statement that writes an upload with its artefacts and those bytes of them that are rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from django.db import connection
-from django.db.models import Field, Model
+from django.db.models import Field, JSONField, Model
 
 from backend.ingest.collector import LOCK_KEY
 from backend.ingest.models import Artefact, Upload
@@ -19,22 +19,29 @@ from backend.ingest.stored_sums import add_statement
 def insert_statement(*, is_alone: bool) -> str:
     """SQL; `is_alone`: as for `room_condition`."""
     uploads, artefacts = fields_of(Upload), fields_of(Artefact)
+    values = ", ".join("%s::jsonb" if isinstance(field, JSONField) else "%s" for field in uploads)
     arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in artefacts)
-    # The upload that comes second inserts no row, and so no artefacts. Rows are written under the
-    # shared lock of the collector, which ends with the transaction.
+    # Rows are written under the shared lock of the collector, which ends with the transaction. It
+    # is taken before the bytes are looked at, so that bytes found then stay. The upload that comes
+    # second inserts no row, and so nothing else.
     return f"""
-        WITH upload AS (
+        WITH collector AS MATERIALIZED (
+            SELECT pg_advisory_xact_lock_shared({LOCK_KEY})
+        ), upload AS (
             INSERT INTO ingest_upload ({_names(uploads)})
-            SELECT {", ".join(["%s"] * len(uploads))}
+            SELECT {values} FROM collector
             WHERE {room_condition("%s", is_alone=is_alone)}
             ON CONFLICT (id) DO NOTHING RETURNING id
         ), stored AS (
             {add_statement("%s", "%s", "%s", "FROM upload", uploads=1)}
+        ), content AS (
+            INSERT INTO ingest_smallcontent (sha256, content, size_bytes, stored_at)
+            SELECT sha256, content, octet_length(content), statement_timestamp()
+            FROM unnest(%s::text[], %s::bytea[]) AS given (sha256, content) CROSS JOIN upload
+            ON CONFLICT (sha256) DO NOTHING
         )
         INSERT INTO ingest_artefact ({_names(artefacts)})
-        SELECT artefact.* FROM unnest({arrays}) AS artefact
-        WHERE EXISTS (SELECT FROM upload)
-          AND (SELECT pg_advisory_xact_lock_shared({LOCK_KEY})) IS NOT NULL
+        SELECT artefact.* FROM unnest({arrays}) AS artefact CROSS JOIN upload
         """  # noqa: S608  names of our own models
 
 

@@ -16,7 +16,7 @@ from backend.ingest.content_hash import all_hashes, content_hash, keyed
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.envelope_cleaning import clean_envelope
 from backend.ingest.envelope_refusal import EnvelopeError
-from backend.ingest.hints import hint
+from backend.ingest.hints import hint_soon
 from backend.ingest.incoming import (
     Arrived,
     IncomingFile,
@@ -38,9 +38,8 @@ from backend.ingest.slots import LONG_WORK
 from backend.ingest.small import SMALL_BYTES, is_small
 from backend.ingest.storage import StorageAway, Stored, storage
 
-# From so many files on, an upload's small ones are rows: each as a file would be flushed twice.
-MANY_FILES = 16
-# They are written while nothing is collected: up to so many bytes that nobody waits long for it.
+# Small files are rows: each as a file would be flushed twice. Rows are written while nothing is
+# collected: up to so many bytes that nobody waits long for it.
 ROWS_BYTES = 8 << 20
 
 
@@ -94,14 +93,13 @@ def receive(
     wholes: Sequence[Whole] = (),
     raw_envelope: Any = None,
     tool: str = "",
-    upload_id: UUID | None = None,
 ) -> Receipt:
     """Store `files` durably, without secrets, and queue them. The same id with the same bytes is
     answered again.
 
-    `wholes` came in parts before, under the id of the upload. `upload_id`: where the envelope has
-    none. Raises JsonRefused, EnvelopeError, UploadTooLarge, WorkspaceFull, UploadsUsedUp,
-    RoomChanged, UploadConflict, PartsMissing, PartsDiffer, CannotClean, Busy, OwnerBusy.
+    `wholes` came in parts before, under the id of the upload. Raises JsonRefused, EnvelopeError,
+    UploadTooLarge, WorkspaceFull, UploadsUsedUp, RoomChanged, UploadConflict, PartsMissing,
+    PartsDiffer, CannotClean, Busy, OwnerBusy.
     """
     check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
@@ -111,7 +109,7 @@ def receive(
     check_references(envelope, [file.name for file in arrived], has_parts=bool(wholes))
     beginnings, is_from_page = beginnings_of(files), sender.is_person and not wholes
     upload = Upload(
-        id=_first_id(envelope.upload_id, upload_id),
+        id=envelope.upload_id or uuid.uuid4(),
         workspace_id=sender.workspace_id,
         token_id=sender.token_id,
         author_id=sender.user_id,
@@ -127,10 +125,6 @@ def receive(
     if wholes:
         forget(upload.workspace_id, upload.pk)
     return receipt
-
-
-def _first_id(*ids: UUID | None) -> UUID:
-    return next(filter(None, ids), None) or uuid.uuid4()
 
 
 def _receive_once(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
@@ -178,7 +172,7 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
     if insert_once(upload, _artefacts(upload, arrived, stored), rows):
         # In the slow lane from the beginning: its sender reads it.
         if not upload.is_slow:
-            transaction.on_commit(hint, robust=True)
+            transaction.on_commit(hint_soon, robust=True)
         return Receipt(upload, is_new=True)
     _take_back(stored)
     upload.content_sha256 = sent_hash
@@ -208,9 +202,9 @@ def _store(
 
 
 def _names_of_rows(arrived: Sequence[Arrived]) -> set[str]:
-    """Which files of an upload of many are rows: small ones, until there is no more room."""
+    """Which files are rows: small ones, until there is no more room."""
     names: set[str] = set()
-    left_bytes = ROWS_BYTES if len(arrived) >= MANY_FILES else 0
+    left_bytes = ROWS_BYTES
     for file in arrived:
         size_bytes = SMALL_BYTES + 1 if isinstance(file.content, Whole) else file.content.size or 0
         if size_bytes <= min(SMALL_BYTES, left_bytes):

@@ -24,7 +24,7 @@ LARGE = b"a line of an output\n" * 10_000
 
 
 @pytest.fixture(autouse=True)
-def _own_storage(own_storage, settings, tmp_path):
+def _own_storage(own_storage, small_files_as_files, settings, tmp_path):
     settings.DATA_DIR = tmp_path / "data"
     settings.BACKUP_DIR = ""
 

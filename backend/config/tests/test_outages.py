@@ -28,7 +28,7 @@ WITHOUT_DATABASE = {
 # Files that were made before the service began; a test runs with them or without.
 AGENT_FILES = {"agent-pyz", "agent-pyz-sha256", "agent-wheel"}
 
-pytestmark = pytest.mark.usefixtures("own_storage")
+pytestmark = pytest.mark.usefixtures("own_storage", "small_files_as_files")
 
 
 def quiet_client(**more):

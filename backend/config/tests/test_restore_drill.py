@@ -17,7 +17,7 @@ from backend.testing.scenes import make_scene
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     needs_session,
-    pytest.mark.usefixtures("own_storage"),
+    pytest.mark.usefixtures("own_storage", "small_files_as_files"),
 ]
 
 

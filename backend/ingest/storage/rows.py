@@ -1,14 +1,14 @@
 """Small artefacts as rows of the database, in front of the storage of all others.
 
 A small upload, and one of many small files, is then durable with one commit, which many uploads
-share, in the place of two flushed writes for each file. Rows are written in the transaction that
-writes the upload (insert_small.py, insert.py), read and removed here.
+share, in the place of two flushed writes for each file. Rows are written in the statement that
+writes the upload (insert.py), read and removed here.
 """
 
 import contextlib
 import io
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -16,7 +16,6 @@ from typing import Any, BinaryIO, cast
 from backend.ingest.models import SmallContent
 from backend.ingest.storage.interface import Storage
 from backend.ingest.storage.records import Listed
-from backend.runs.bulk import insert_rows
 
 LISTED_AT_ONCE = 2000
 
@@ -69,16 +68,6 @@ class RowsFirst:
 def rows_first(rest: Storage) -> Storage:
     """The storage `rest` with the rows before it."""
     return cast(Storage, RowsFirst(rest))
-
-
-def put_rows(contents: Mapping[str, bytes]) -> None:
-    """Store bytes by their SHA-256, durable once the transaction of the caller is committed."""
-    # In one order: two transactions that write the same rows would wait for each other.
-    rows = [
-        SmallContent(sha256=sha256, content=content, size_bytes=len(content))
-        for sha256, content in sorted(contents.items())
-    ]
-    insert_rows(SmallContent, rows, ignore_conflicts=True)
 
 
 def _content_of(sha256: str) -> bytes | None:

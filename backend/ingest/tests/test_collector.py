@@ -24,7 +24,7 @@ A_WEEK_S = 7 * 24 * 3600.0
 
 
 @pytest.fixture(autouse=True)
-def files(settings, tmp_path):
+def files(settings, tmp_path, small_files_as_files):
     """A storage of this test's own, in files."""
     settings.DATA_DIR = tmp_path
     storage.cache_clear()

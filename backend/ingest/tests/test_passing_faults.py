@@ -25,7 +25,7 @@ from backend.testing.uploads import make_tenant, make_upload
 
 AGO = timedelta(seconds=1)
 
-pytestmark = pytest.mark.usefixtures("own_storage")
+pytestmark = pytest.mark.usefixtures("own_storage", "small_files_as_files")
 
 
 @pytest.fixture

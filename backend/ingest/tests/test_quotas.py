@@ -2,19 +2,18 @@
 
 import io
 import re
+import uuid
 from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from backend.accounts import invitations
-from backend.accounts.models import Act, AuditEvent, Invitation, Membership, Role, Token, User
+from backend.accounts.models import Act, AuditEvent, Invitation, Membership, Role, User
 from backend.accounts.quotas import MembersFull, limits_of, set_limits
-from backend.ingest import insert_small, quota
+from backend.ingest import quota
 from backend.ingest.models import StoredBytes, Upload
 from backend.ingest.quota import RoomChanged
 from backend.ingest.receive import receive
@@ -80,9 +79,9 @@ def test_what_is_deleted_was_sent_all_the_same(tenant):
 
 
 def test_uploads_that_are_sent_again_count_once(tenant):
-    upload_id = make_upload(tenant).pk
-    for _ in range(2):
-        receive(tenant.sender, [make_file(name="0.txt")], upload_id=upload_id)
+    envelope = {"schema": 1, "id": str(uuid.uuid4())}
+    for _ in range(3):
+        receive(tenant.sender, [make_file()], raw_envelope=envelope)
 
     assert sent_today(tenant) == 1
 
@@ -102,30 +101,6 @@ def test_an_upload_that_found_no_room_until_now_is_to_be_sent_again(tenant, sett
     settings.UPLOADS_PER_DAY = 0
     answer = post(tenant)
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
-
-
-def small_upload(tenant):
-    content = WRK.encode()
-    return insert_small.SmallUpload(
-        id=Upload().pk,
-        token_id=Token.objects.get(workspace=tenant.workspace).pk,
-        received_at=timezone.now(),
-        content_sha256="0" * 64,
-        file_name="wrk.txt",
-        file_sha256="1" * 64,
-        content=content,
-    )
-
-
-def test_a_small_upload_is_counted_and_refused_in_one_statement(tenant):
-    set_limits(tenant.workspace, {"uploads_per_day": quota.NEAR_UPLOADS})
-    uploads = [small_upload(tenant) for _ in range(2)]
-    with CaptureQueriesContext(connection) as asked:
-        written = [insert_small.insert_small(upload) for upload in uploads]
-
-    assert written == [True, False]
-    assert len(asked) == 2
-    assert sent_today(tenant) == Upload.objects.count() == 1
 
 
 def test_a_limit_of_one_workspace_holds_for_it_alone(tenant, settings):

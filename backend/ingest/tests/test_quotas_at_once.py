@@ -24,11 +24,9 @@ from backend.feeds import tokens as feed_tokens
 from backend.feeds.models import FeedToken
 from backend.fleet import heartbeats
 from backend.fleet.models import Agent
-from backend.ingest import insert_small
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part, Upload
 from backend.ingest.stored_sums import recount, sums_of
-from backend.ingest.tests.test_quotas import small_upload
 from backend.sharing import saved_views
 from backend.sharing.models import SavedView
 from backend.testing.uploads import WRK, Tenant, make_file, make_tenant
@@ -116,28 +114,6 @@ def bytes_of_uploads(tenant, _):
 def by_upload(tenant):
     def send(_):
         return answer_of(Client().post(UPLOADS, {"file": make_file()}, headers=tenant.headers))
-
-    return send
-
-
-def small_uploads_of_a_day(tenant, _):
-    """On the short way half of them, on the long way the others."""
-    set_limits(tenant.workspace, {"uploads_per_day": PLACES})
-    return by_either_way(tenant), 429, f"{PLACES} of {PLACES}", Upload.objects.count
-
-
-def bytes_of_small_uploads(tenant, _):
-    set_limits(tenant.workspace, {"stored_bytes": PLACES * SIZE})
-    return by_either_way(tenant), 507, f"at most {PLACES * SIZE:,}", Upload.objects.count
-
-
-def by_either_way(tenant):
-    long_way = by_upload(tenant)
-
-    def send(number):
-        is_written = number % 2 and insert_small.insert_small(small_upload(tenant))
-        # What finds no room on the short way goes the long way.
-        return Answer(202) if is_written else long_way(number)
 
     return send
 
@@ -280,8 +256,6 @@ def hosts_of_a_token(tenant, _, monkeypatch):
 OF_SETTINGS = [
     uploads_of_a_day,
     bytes_of_uploads,
-    small_uploads_of_a_day,
-    bytes_of_small_uploads,
     waiting_parts,
     bytes_of_parts,
     invited_members,

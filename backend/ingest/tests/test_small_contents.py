@@ -1,21 +1,18 @@
 """Small artefacts in rows are kept, found, verified and collected as files are."""
 
 import hashlib
-import uuid
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
-from backend.accounts import tokens
-from backend.accounts.models import Membership, Role, Token
+from backend.errors import Conflict
 from backend.ingest import collector, worker
-from backend.ingest.insert_small import SmallUpload, insert_small
 from backend.ingest.models import Artefact, SmallContent, State, Upload
+from backend.ingest.quota import WorkspaceFull
+from backend.ingest.receive import receive
 from backend.ingest.storage import open_artefact, storage
 from backend.ingest.stored_sums import stored_bytes
 from backend.ingest.verification import verify
-from backend.testing.uploads import WRK, make_tenant, make_upload
+from backend.testing.uploads import WRK, make_file, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
 
@@ -30,31 +27,9 @@ CONTENT = f"{WRK}\n# kept in a row\n".encode()
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
-def small_upload(token, content=CONTENT, upload_id=None):
-    sha256 = hashlib.sha256(content).hexdigest()
-    return SmallUpload(
-        upload_id or uuid.uuid4(), token.pk, timezone.now(), "0" * 64, "ab.txt", sha256, content
-    )
-
-
 @pytest.fixture
 def upload(tenant):
-    given = small_upload(Token.objects.get())
-    assert insert_small(given)
-    return Upload.objects.get(pk=given.id)
-
-
-def test_a_small_upload_has_every_column_that_a_large_one_has(tenant, upload):
-    long_way = make_upload(tenant)
-    # A program sent the one, a person the other.
-    own = {"id", "received_at", "content_sha256", "token_id", "is_interactive"}
-    rows = Upload.objects.filter(pk__in=[upload.pk, long_way.pk]).values()
-    first, second = ({key: row[key] for key in row.keys() - own} for row in rows)
-    assert first == second
-    files = Artefact.objects.values("position", "name", "sha256", "size_bytes")
-    short = files.get(upload=upload)
-    assert short.keys() == files.get(upload=long_way).keys()
-    assert short == {"position": 0, "name": "ab.txt", "sha256": SHA256, "size_bytes": len(CONTENT)}
+    return make_upload(tenant, CONTENT)
 
 
 def test_it_is_read_without_a_file(upload):
@@ -71,49 +46,21 @@ def test_its_bytes_count_for_the_workspace(tenant, upload):
 
 
 def test_equal_bytes_are_stored_once(tenant, upload):
-    assert insert_small(small_upload(Token.objects.get()))
+    make_upload(tenant, CONTENT)
     assert (SmallContent.objects.count(), Artefact.objects.count()) == (1, 2)
 
 
 def test_the_same_id_writes_nothing(tenant, upload):
-    again = small_upload(Token.objects.get(), b"other bytes", upload.pk)
-    assert not insert_small(again)
+    envelope = {"schema": 1, "id": str(upload.pk)}
+    with pytest.raises(Conflict):
+        receive(tenant.sender, [make_file(b"other bytes")], raw_envelope=envelope)
     assert (Upload.objects.count(), SmallContent.objects.count()) == (1, 1)
-
-
-def revoke(tenant, token):
-    tokens.revoke(token)
-
-
-def expire(tenant, token):
-    Token.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-
-
-def leave(tenant, token):
-    Membership.objects.all().delete()
-
-
-def become_viewer(tenant, token):
-    Membership.objects.update(role=Role.VIEWER)
-
-
-def be_shut_out(tenant, token):
-    tenant.user.is_active = False
-    tenant.user.save()
-
-
-@pytest.mark.parametrize("happen", [revoke, expire, leave, become_viewer, be_shut_out])
-def test_a_token_that_may_not_upload_any_more_writes_nothing(tenant, happen):
-    token = Token.objects.get()
-    happen(tenant, token)
-    assert not insert_small(small_upload(token))
-    assert not Upload.objects.exists()
-    assert not SmallContent.objects.exists()
 
 
 def test_a_full_workspace_writes_nothing(tenant, settings):
     settings.WORKSPACE_MAX_BYTES = 10
-    assert not insert_small(small_upload(Token.objects.get()))
+    with pytest.raises(WorkspaceFull):
+        make_upload(tenant, CONTENT)
     assert not SmallContent.objects.exists()
 
 

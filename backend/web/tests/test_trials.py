@@ -91,6 +91,7 @@ def test_output_that_is_too_long_is_shown_without_marks_and_says_so(owner, scene
     assert "18000" in html
 
 
+@pytest.mark.usefixtures("small_files_as_files")
 def test_a_missing_file_leaves_the_figures(owner, scene, settings):
     (trial,) = read(scene.own, WRK.replace("18000", "18300"))
     artefact = trial.artefacts.get()
