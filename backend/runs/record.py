@@ -5,11 +5,14 @@ goes on: then it is open until the agent uploads the whole run. Each upload is r
 or not at all.
 """
 
+from __future__ import annotations
+
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -18,7 +21,7 @@ from django.db.models.functions import Now
 from backend.accounts.models import User, Workspace
 from backend.runs.as_read import run_as_read, trial_as_read
 from backend.runs.bulk import copy_rows, insert_rows
-from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
+from backend.runs.cells import MEMBER_COLUMNS, give_totals, load_of, merge_cell
 from backend.runs.checks import CheckInput, check_trial
 from backend.runs.corrections import (
     active_corrections,
@@ -93,11 +96,9 @@ def record_run(
     corrections = active_corrections(run_input.id)
     run = run_row(run_input, corrections)
     if not _lock(run):
-        run.save(force_insert=True)
         everything = [*records, *elsewhere]
-        return _write(run, everything, corrections, is_new=True, meanwhile=meanwhile)[
-            : len(records)
-        ]
+        (trials,) = write_new([run], [everything], corrections, meanwhile=meanwhile)
+        return trials[: len(records)]
     run.save(force_update=True)
     recorded = set(Trial.objects.filter(run=run.pk).values_list("ordinal", flat=True))
     missing = [record for record in elsewhere if record.ordinal not in recorded]
@@ -183,30 +184,63 @@ def _write(
     corrections: Sequence[Correction],
     trial_ids: Mapping[int, uuid.UUID] | None = None,
     *,
-    is_new: bool = False,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Trial]:
-    """Write the trials in place of those with the same ordinals, and their cells again.
-
-    `is_new`: the run has no trials yet, so none are looked for.
-    """
-    ids = dict(trial_ids or {})
-    if not is_new:
-        ordinals = [record.ordinal for record in records]
-        replaced = Trial.objects.filter(run=run.pk, ordinal__in=ordinals)
-        ids |= dict(replaced.values_list("ordinal", "pk"))
-        replaced.delete()
-    points = [load_point(record) for record in records]
-    corrected = [correct_record(record, corrections) for record in records]
-    all_series = series_of([run] * len(records), corrected, points)
+    """Write the trials in place of those with the same ordinals, and their cells again."""
+    ordinals = [record.ordinal for record in records]
+    replaced = Trial.objects.filter(run=run.pk, ordinal__in=ordinals)
+    ids = {**(trial_ids or {}), **dict(replaced.values_list("ordinal", "pk"))}
+    replaced.delete()
     writer = Writer(run, ids)
-    for read, record, point, series in zip(records, corrected, points, all_series, strict=True):
-        meanwhile()
-        as_read = trial_as_read({"server": read.server, "workload": read.workload}, series)
-        writer.add(record, point, series, as_read)
-    writer.finish([] if is_new else list(Cell.objects.filter(run=run.pk)))
+    _gather([writer], [records], corrections, meanwhile)
+    writer.finish(list(Cell.objects.filter(run=run.pk)))
     run.workspace.changed()
     return writer.trials
+
+
+def write_new(
+    runs: Sequence[Run],
+    records: Sequence[Sequence[TrialRecord]],
+    corrections: Sequence[Correction] = (),
+    *,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> list[list[Trial]]:
+    """Write runs of one workspace that are not stored, each kind of row with one COPY; the trials
+    of each run, in the order of its records.
+
+    `corrections`: of these runs, made before.
+    """
+    writers = [Writer(run, {}) for run in runs]
+    _gather(writers, records, corrections, meanwhile)
+    for writer in writers:
+        writer.merge_cells()
+        give_totals(writer.run, writer.cells.values(), writer.trials)
+    copy_rows(Run, runs)
+    copy_rows(Cell, chain.from_iterable(writer.cells.values() for writer in writers))
+    copy_rows(Trial, chain.from_iterable(writer.trials for writer in writers))
+    copy_rows(TrialTimeline, chain.from_iterable(writer.timelines for writer in writers))
+    # Last: the row of the workspace stays locked until the transaction ends.
+    runs[0].workspace.changed()
+    return [writer.trials for writer in writers]
+
+
+def _gather(
+    writers: Sequence[Writer],
+    records: Sequence[Sequence[TrialRecord]],
+    corrections: Sequence[Correction],
+    meanwhile: Callable[[], None],
+) -> None:
+    """Hand each writer the records of its run, with their series."""
+    owners = [writer for writer, own in zip(writers, records, strict=True) for _ in own]
+    read = list(chain.from_iterable(records))
+    points = [load_point(record) for record in read]
+    corrected = [correct_record(record, corrections) for record in read]
+    all_series = series_of([writer.run for writer in owners], corrected, points)
+    rows = zip(owners, read, corrected, points, all_series, strict=True)
+    for writer, as_sent, record, point, series in rows:
+        meanwhile()
+        as_read = trial_as_read({"server": as_sent.server, "workload": as_sent.workload}, series)
+        writer.add(record, point, series, as_read)
 
 
 def series_of(
