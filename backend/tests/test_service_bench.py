@@ -12,7 +12,7 @@ from loadsheet_agent.imports.techempower import runs_of
 
 from backend.formats import RawArtefact, parse
 from backend.testing.load_clients import report_order, send, upload_order
-from backend.testing.service import bencher, memory
+from backend.testing.service import bencher, flatness, memory
 from backend.testing.service.archive import FILES, OUTPUTS, make_tree
 from backend.testing.service.memory import MIB, Sample, sample_over, trends
 
@@ -151,6 +151,19 @@ def test_memory_is_sampled_after_each_tenth(monkeypatch):
     sampled = sample_over(2000, lambda uploads: uploads, say=lines.append)
     assert [sample.uploads for sample in sampled] == list(range(0, 2001, 200))
     assert lines[-1].strip().startswith("2,000 uploads: web 3/5")
+
+
+def test_a_service_that_slows_down_is_not_flat():
+    # Each tenth takes a second longer than the one before.
+    times = iter([0, 1, 1, 3, 3, 6, 6, 10, 10, 15, 15, 21, 21, 28, 28, 36, 36, 45, 45, 55])
+    lines = []
+    rates = flatness.rates_over(
+        2000, lambda uploads: uploads, say=lines.append, clock=lambda: next(times)
+    )
+    assert rates[0] == 200
+    assert flatness.ratio(rates) == pytest.approx(0.1)
+    assert flatness.ratio(rates) < flatness.FLAT_RATIO
+    assert lines[-1].strip() == "2,000 uploads: 20/s"
 
 
 def test_the_made_archive_is_read_by_agent_and_service(tmp_path):
