@@ -16,6 +16,7 @@ from backend.config.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # 
 from backend.config.caches import caches
 from backend.config.databases import databases
 from backend.config.logs import logging_config
+from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
@@ -158,9 +159,9 @@ LEAST_FREE_BYTES = env.whole(
     "the same in bytes, for small disks; the larger one holds",
     default=512 << 20,
 )
-DATA_UPLOAD_MAX_NUMBER_FILES = 12_000
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 1_000
-DATA_UPLOAD_MAX_MEMORY_SIZE = 16 << 20
+DATA_UPLOAD_MAX_NUMBER_FILES = FILES
+DATA_UPLOAD_MAX_NUMBER_FIELDS = FORM_FIELDS
+DATA_UPLOAD_MAX_MEMORY_SIZE = FORM_BYTES
 
 # Django
 
