@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from backend.accounts.invitations import MOST_OPEN
-from backend.accounts.throttle import ACTS_PER_DAY
+from backend.accounts.limiters import LIMITERS, MAILS
 from backend.accounts.token_making import MOST_USABLE
 from backend.accounts.workspaces import MOST_OWNED
 from backend.alerts.rules import MAX_RULES
@@ -148,13 +148,6 @@ _MADE = (
     Limit("workspace_rules", MAX_RULES, "rules", "for alerts of one workspace", 409),
     Limit("workspace_views", MAX_VIEWS, "views", "saved in one workspace", 409),
     Limit("feed_tokens", MAX_TOKENS, "tokens", "for feeds, of one member in a workspace", 409),
-    Limit(
-        "acts_per_day",
-        ACTS_PER_DAY,
-        "acts",
-        "of one person in a day that the audit log keeps; taking access away does not count",
-        429,
-    ),
     Limit("owned_workspaces", MOST_OWNED, "workspaces", "that one account owns", 400),
 )
 
@@ -163,7 +156,33 @@ def limits() -> tuple[Limit, ...]:
     """The limits of this installation."""
     waiting = "parts that wait in one workspace for the rest of their uploads"
     parts = Limit("waiting_part_bytes", settings.PARTS_MAX_BYTES, "bytes", waiting, 429)
-    return (*_of_settings(), parts, *_of_searches(), *_FIXED, *_MADE)
+    return (*_of_settings(), parts, *_of_searches(), *_FIXED, *_MADE, *_by_time())
+
+
+def _by_time() -> tuple[Limit, ...]:
+    """How often, from the table of limiters."""
+    return tuple(
+        Limit(
+            f"{limiter.name}_per_{limiter.per}",
+            limiter.most(),
+            limiter.unit,
+            f"in a {limiter.per}, of {limiter.payer}".replace("in a hour", "in an hour"),
+            429,
+        )
+        for limiter in LIMITERS
+        if limiter is not MAILS
+    )
+
+
+def payers_as_markdown() -> str:
+    """The table of docs/operations.md that says who fills a counter and who is refused."""
+    rows = [
+        f"| `{limiter.name}_per_{limiter.per}` | {limiter.payer} | {limiter.refused} | "
+        f"{'in each web process' if limiter.is_kept_while_away else 'no'} |"
+        for limiter in LIMITERS
+    ]
+    head = ["| counter | filled by | refused while it is full | counted without the cache |"]
+    return "\n".join([*head, "|---|---|---|---|", *rows])
 
 
 def _of_searches() -> tuple[Limit, ...]:

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from backend.accounts import access, throttle
+from backend.accounts import access
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible
@@ -51,7 +51,7 @@ TONES = {
 @csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its stub has no arguments
 def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     """The chart alone, for a frame on any page."""
-    result_set = or_404(_result_set(request, link))
+    result_set = or_404(find_result_set(link, workspace_ids=[]))
     if result_set.is_gone:
         sentence, since = result_set.end
         return guarded(
@@ -99,13 +99,6 @@ def _on(moment: Any) -> str:
     return f"Since {moment:%Y-%m-%d %H:%M} UTC."
 
 
-def _result_set(request: HttpRequest, link: UUID) -> ResultSet | None:
-    """The shared result set at this link, whoever asks. Raises TooMany, as `find_result_set`."""
-    # Frames know no session. So they count apart: a colleague's must not close the pages.
-    guesser = f"embed {throttle.address_of(request.META)}"
-    return find_result_set(link, workspace_ids=[], guesser=guesser)
-
-
 @require_safe
 def oembed(request: HttpRequest) -> HttpResponse:
     """How to embed the result set at `url`, by https://oembed.com; 404 where it is not shared."""
@@ -114,7 +107,7 @@ def oembed(request: HttpRequest) -> HttpResponse:
         detail = f"format: got {form[:40]!r}, allowed is json."
         return json_problem(501, "Unknown format", detail, hint="Ask for format=json.")
     link = _link_in(request.GET.get("url", ""))
-    result_set = None if link is None else _result_set(request, link)
+    result_set = None if link is None else find_result_set(link, workspace_ids=[])
     if result_set is None:
         detail = "url is not the address of a shared result set here."
         hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."
