@@ -4,7 +4,10 @@ An exception has the answer of its class, else that of its nearest base in `back
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from django.http import HttpResponseBase
 
 from backend.accounts.invitations import InvitationRefused
 from backend.accounts.members import MemberRefused
@@ -284,6 +287,12 @@ def headers_of(error: LoadsheetError, answer: Answer) -> dict[str, str]:
     if isinstance(error, TooMany) and (allowance := error.allowance) is not None:
         headers |= rate_limit_headers(allowance, remaining=0, reset_s=error.wait_s)
     return headers
+
+
+def set_headers(response: HttpResponseBase, headers: Mapping[str, str]) -> None:
+    """Set each of the headers."""
+    for name, value in headers.items():
+        response[name] = value
 
 
 def rate_limit_headers(allowance: Allowance, *, remaining: int, reset_s: int) -> dict[str, str]:

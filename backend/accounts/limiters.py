@@ -49,6 +49,11 @@ class Limiter:
         return WINDOW_S[self.per]
 
     @property
+    def id(self) -> str:
+        """Its name with its window, such as `uploads_per_minute`."""
+        return f"{self.name}_per_{self.per}"
+
+    @property
     def sentence(self) -> str:
         """Why a request is refused."""
         return self.reason.format(most=f"{self.most():,}")

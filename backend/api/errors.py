@@ -22,7 +22,14 @@ from rest_framework import exceptions
 
 from backend.errors import LoadsheetError, NotFound
 from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
-from backend.problems import NOT_FOUND_HINT, SCHEMA_HINT, WAIT_HINT, answer_to, headers_of
+from backend.problems import (
+    NOT_FOUND_HINT,
+    SCHEMA_HINT,
+    WAIT_HINT,
+    answer_to,
+    headers_of,
+    set_headers,
+)
 
 CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'
@@ -60,7 +67,7 @@ class Problem(LoadsheetError, exceptions.APIException):
         response = problem_response(
             self.status_code, self.title, self.text, hint=self.hint, **self.extra
         )
-        response.headers.update(self.headers)
+        set_headers(response, self.headers)
         return response
 
 

@@ -163,10 +163,10 @@ def _by_time() -> tuple[Limit, ...]:
     """How often, from the table of limiters."""
     return tuple(
         Limit(
-            f"{limiter.name}_per_{limiter.per}",
+            limiter.id,
             limiter.most(),
             limiter.unit,
-            f"in a {limiter.per}, of {limiter.payer}".replace("in a hour", "in an hour"),
+            f"within {_WINDOWS[limiter.per]}, of {limiter.payer}",
             429,
         )
         for limiter in LIMITERS
@@ -174,15 +174,7 @@ def _by_time() -> tuple[Limit, ...]:
     )
 
 
-def payers_as_markdown() -> str:
-    """The table of docs/operations.md that says who fills a counter and who is refused."""
-    rows = [
-        f"| `{limiter.name}_per_{limiter.per}` | {limiter.payer} | {limiter.refused} | "
-        f"{'in each web process' if limiter.is_kept_while_away else 'no'} |"
-        for limiter in LIMITERS
-    ]
-    head = ["| counter | filled by | refused while it is full | counted without the cache |"]
-    return "\n".join([*head, "|---|---|---|---|", *rows])
+_WINDOWS = {"minute": "a minute", "hour": "an hour", "day": "a day"}
 
 
 def _of_searches() -> tuple[Limit, ...]:
@@ -235,9 +227,11 @@ def _of_settings() -> tuple[Limit, ...]:
 
 
 def as_markdown() -> str:
-    """The table of docs/operations.md."""
+    """The table of docs/operations.md: of sizes, counts and lengths."""
+    by_time = {limiter.id for limiter in LIMITERS}
     rows = [
         f"| `{row.name}` | {row.value:,} {row.unit} | {row.bounds} | {row.status} |"
         for row in limits()
+        if row.name not in by_time
     ]
     return "\n".join(["| limit | value | of | beyond it |", "|---|---|---|---|", *rows])

@@ -17,7 +17,7 @@ from backend.accounts.limiters import REQUESTS
 from backend.accounts.models import Token, User
 from backend.errors import Allowance
 from backend.middleware import Middleware
-from backend.problems import rate_limit_headers
+from backend.problems import rate_limit_headers, set_headers
 
 if TYPE_CHECKING:
     # It reads the settings that name this module.
@@ -60,5 +60,5 @@ class RateLimitHeaders(Middleware):
         if isinstance(rate, throttle.Rate):
             allowance = Allowance(REQUESTS.name, rate.limit, REQUESTS.window_s)
             headers = rate_limit_headers(allowance, remaining=rate.remaining, reset_s=rate.reset_s)
-            response.headers.update(headers)
+            set_headers(response, headers)
         return response

@@ -61,8 +61,8 @@ class Slots:
         patience_s: float | None = None,
         refusals: tuple[type[OwnerBusy], type[Busy]] = (OwnerBusy, Busy),
     ) -> None:
-        self._most_running, self._most_waiting = running, waiting
-        self._of_owner, self._running_of_owner = of_owner, running_of_owner
+        self.running, self._most_waiting = running, waiting
+        self.of_owner, self._running_of_owner = of_owner, running_of_owner
         self._patience_s = patience_s
         self._refusal, self._busy = refusals
         # The most threads that run or wait.
@@ -122,7 +122,7 @@ class Slots:
 
     def _enter(self, ticket: _Ticket) -> None:
         owners = [*self._running, *(waiting.owner for waiting in self._queue)]
-        if self._is_beyond(self._of_owner, ticket, owners):
+        if self._is_beyond(self.of_owner, ticket, owners):
             raise self._refusal
         self._queue.append(ticket)
         try:
@@ -158,7 +158,7 @@ class Slots:
 
     def _next(self) -> _Ticket | None:
         """The first in the queue who may run now."""
-        if len(self._running) >= self._most_running:
+        if len(self._running) >= self.running:
             return None
         return next(
             (

@@ -18,12 +18,13 @@ from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
+from backend.errors import Away, TooMany
 from backend.links import absolute, result_set_link, route_at
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading, find_result_set
 from backend.sharing.text import plain
-from backend.web.errors import plain_message
+from backend.web.errors import frame_page, json_problem, plain_message
 from backend.web.result_set_answers import (
     FRAME_HEIGHT,
     FRAME_WIDTH,
@@ -31,7 +32,6 @@ from backend.web.result_set_answers import (
     check_fields,
     frame_html,
     guarded,
-    json_problem,
     why_no_answer,
 )
 from backend.web.visible import or_404
@@ -68,6 +68,8 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     except (NotVisible, QueryError) as error:
         title = "This live result set has no results now"
         return guarded(result_set, plain_message(409, title, why_no_answer(error), ""))
+    except (TooMany, Away) as error:
+        return guarded(result_set, frame_page(error))
     page = render_to_string(
         "embed.html",
         {

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from backend.errors import LoadsheetError, NotFound
+from backend.errors import Away, LoadsheetError, NotFound, TooMany
 from backend.links import absolute, own_path
-from backend.problems import answer_to, headers_of, hint_for_people
+from backend.problems import answer_to, headers_of, hint_for_people, set_headers
 
 log = logging.getLogger(__name__)
 # Addresses that programs ask for: of images, feeds and data.
@@ -55,7 +55,7 @@ def error_page(
             request, answer.status, title=title, sentence=str(error), hint=hint, start=start
         )
     )
-    response.headers.update(headers_of(error, answer))
+    set_headers(response, headers_of(error, answer))
     return response
 
 
@@ -70,6 +70,17 @@ def json_problem(status: int, title: str, detail: str, **more: str | None) -> Ht
     """What went wrong, for programs; `more`: further members."""
     body = {"title": title, "status": status, "detail": detail, **more}
     return JsonResponse(body, status=status, content_type="application/problem+json")
+
+
+def frame_page(error: TooMany | Away) -> HttpResponse:
+    """As error_page, for a frame on another page: it knows no session, and can be framed."""
+    answer = answer_to(error)
+    if answer is None or answer.is_for_the_log:
+        raise error
+    title, hint = answer.page_title, hint_for_people(error, answer)
+    response = plain_message(answer.status, title, str(error), hint)
+    set_headers(response, headers_of(error, answer))
+    return response
 
 
 def answer_error(request: HttpRequest, error: LoadsheetError) -> HttpResponse:

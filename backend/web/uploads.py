@@ -25,7 +25,7 @@ from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.receive import Sender, receive
 from backend.ingest.repeats import find_earlier_uploads
 from backend.links import link_to, run_link
-from backend.problems import headers_of
+from backend.problems import headers_of, set_headers
 from backend.runs.names import MAX_NOTES
 from backend.web import visible
 from backend.web.home import curl_command
@@ -145,7 +145,7 @@ def _refused_form(
     """The form as it was sent, with what happened and what to do."""
     sentence, answer = explain_refusal(error)
     response = _form(request, workspace, refused=sentence, status=answer.status)
-    response.headers.update(headers_of(error, answer))
+    set_headers(response, headers_of(error, answer))
     return response
 
 

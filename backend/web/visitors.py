@@ -20,7 +20,7 @@ from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.preview_slots import STRANGERS
 from backend.library.loading import SHOWCASE, result_set_id
 from backend.links import link_to
-from backend.problems import headers_of
+from backend.problems import headers_of, set_headers
 from backend.sharing.gallery import find_showcase, list_exhibits
 from backend.sharing.models import ResultSet
 from backend.stats.thresholds import LEAST_TRIALS
@@ -89,7 +89,7 @@ def _refused(request: HttpRequest, error: LoadsheetError) -> HttpResponse:
     sentence, answer = explain_refusal(error)
     context = _form_context(request, refused=sentence)
     response = render(request, "try.html", context, status=answer.status)
-    response.headers.update(headers_of(error, answer))
+    set_headers(response, headers_of(error, answer))
     return response
 
 
