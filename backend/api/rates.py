@@ -52,12 +52,13 @@ def _payer(request: Request) -> throttle.Payer:
 
 
 class RateLimitHeaders(Middleware):
-    """`RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers)."""
+    """How many requests the sender may still send, in every answer to a counted request."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         rate = getattr(request, ATTRIBUTE, None)
-        if isinstance(rate, throttle.Rate):
+        # A refusal names the limit that is used up.
+        if isinstance(rate, throttle.Rate) and "RateLimit" not in response:
             allowance = Allowance(REQUESTS.name, rate.limit, REQUESTS.window_s)
             headers = rate_limit_headers(allowance, remaining=rate.remaining, reset_s=rate.reset_s)
             set_headers(response, headers)
