@@ -21,6 +21,7 @@ The message is one or more sentences for a person: what happened, what was got, 
 `backend.problems` says how each class is answered over HTTP.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -66,12 +67,27 @@ class Unprocessable(Refused):
     """It was read, and cannot be used."""
 
 
-class TooMany(Refused):
-    """Too often, or too much at the same time. It is accepted again after `wait_s` seconds."""
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one sender may do: `most` of `name` within `window_s` seconds."""
 
-    def __init__(self, sentence: str, *, wait_s: int, hint: str = "") -> None:
+    name: str
+    most: int
+    window_s: int
+
+
+class TooMany(Refused):
+    """Too often, or too much at the same time. It is accepted again after `wait_s` seconds.
+
+    `allowance`: the one that is used up; None for what is too much at the same time.
+    """
+
+    def __init__(
+        self, sentence: str, *, wait_s: int, hint: str = "", allowance: Allowance | None = None
+    ) -> None:
         super().__init__(sentence, hint=hint)
         self.wait_s = wait_s
+        self.allowance = allowance
 
 
 class Away(LoadsheetError):

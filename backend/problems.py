@@ -3,7 +3,11 @@
 An exception has the answer of its class, else that of its nearest base in `backend.errors`.
 """
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from django.http import HttpResponseBase
 
 from backend.accounts.invitations import InvitationRefused
 from backend.accounts.members import MemberRefused
@@ -19,6 +23,7 @@ from backend.analysis.query.compare_query import QueryError
 from backend.database_faults import is_database_away, is_database_busy
 from backend.deliveries.channels import BadChannel, ChannelRefused
 from backend.errors import (
+    Allowance,
     Conflict,
     InvalidInput,
     LoadsheetError,
@@ -273,6 +278,47 @@ ANSWERS: dict[type[Exception], Answer] = {
 def seconds_to_wait(error: LoadsheetError, answer: Answer) -> int | None:
     """When the same request may succeed; None where waiting does not help."""
     return error.wait_s if isinstance(error, TooMany) else answer.retry_after_s
+
+
+def headers_of(error: LoadsheetError, answer: Answer) -> dict[str, str]:
+    """`Retry-After` where waiting helps, and `RateLimit` where an allowance is used up."""
+    wait_s = seconds_to_wait(error, answer)
+    headers = {} if wait_s is None else {"Retry-After": str(wait_s)}
+    if isinstance(error, TooMany) and (allowance := error.allowance) is not None:
+        headers |= rate_limit_headers(allowance, remaining=0, reset_s=error.wait_s)
+    return headers
+
+
+def set_headers(response: HttpResponseBase, headers: Mapping[str, str]) -> None:
+    """Set each of the headers."""
+    for name, value in headers.items():
+        response[name] = value
+
+
+def rate_limit_headers(allowance: Allowance, *, remaining: int, reset_s: int) -> dict[str, str]:
+    """`RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers)."""
+    return {
+        "RateLimit-Policy": f'"{allowance.name}";q={allowance.most};w={allowance.window_s}',
+        "RateLimit": f'"{allowance.name}";r={remaining};t={reset_s}',
+    }
+
+
+def hint_for_people(error: LoadsheetError, answer: Answer) -> str:
+    """What a person can do: after how long to try again, where waiting is what helps."""
+    hint = error.hint or answer.page_hint
+    if not isinstance(error, TooMany):
+        return hint
+    wait = f"Try again in {time_text(error.wait_s)}."
+    return f"{wait} {error.hint}" if error.hint else wait
+
+
+def time_text(seconds: int) -> str:
+    """A wait as people say it: seconds below two minutes, then minutes, then hours."""
+    if seconds < 120:
+        return "1 second" if seconds == 1 else f"{seconds} seconds"
+    if seconds < 2 * 3600:
+        return f"{math.ceil(seconds / 60)} minutes"
+    return f"{math.ceil(seconds / 3600)} hours"
 
 
 def answer_to(error: BaseException | None) -> Answer | None:

@@ -92,10 +92,8 @@ def test_environment(
         # Every test signs in from the same address; the tests of the limit set their own.
         "FAILED_SIGN_INS_PER_HOUR": "1000000",
         "FAILED_SIGN_INS_PER_ACCOUNT": "1000000",
-        "FAILED_SIGN_INS_IN_ALL": "1000000",
-        "LINK_MISSES_PER_MINUTE": "1000000",
+        "FAILED_SIGN_INS_IN_NEW_BROWSERS": "1000000",
         "LEAK_REPORTS_PER_MINUTE": "1000000",
-        "FAILED_TOKENS_PER_HOUR": "1000000",
         # Hundreds of processes start: each would compile every module that it imports.
         "PYTHONDONTWRITEBYTECODE": "",
         # The tests run on a nearly full disk too; those of the limit set their own.

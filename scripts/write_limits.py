@@ -1,4 +1,4 @@
-"""Write the table of limits in docs/operations.md again. A test compares the two."""
+"""Write the tables of limits in docs/operations.md again. A test compares them."""
 
 from pathlib import Path
 
@@ -10,13 +10,15 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "operations.md"
 def main() -> None:
     django.setup()
     # What it reads the limits of needs the settings.
-    from backend.api.limit_table import as_markdown
+    from backend.api import counter_table, limit_table
 
-    table = as_markdown()
-    head = table.partition("\n")[0]
-    before, _, old_table_and_after = PAGE.read_text().partition(head)
-    after = old_table_and_after.partition("\n\n")[2]
-    PAGE.write_text(f"{before}{table}\n\n{after}")
+    page = PAGE.read_text()
+    for table in (limit_table.as_markdown(), counter_table.as_markdown()):
+        head = table.partition("\n")[0]
+        before, _, old_table_and_after = page.partition(head)
+        after = old_table_and_after.partition("\n\n")[2]
+        page = f"{before}{table}\n\n{after}"
+    PAGE.write_text(page)
 
 
 main()

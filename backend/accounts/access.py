@@ -8,12 +8,14 @@ from django.utils import timezone
 
 from backend.accounts.models import Membership, Role, StaffAccess, Token, User, Workspace
 from backend.accounts.scopes import Scope
-from backend.accounts.throttle import address_of
+from backend.accounts.throttle import site_of
 from backend.accounts.workspaces import current_slug
 
 Actor = User | Token | None
 # What a user is in each workspace, by its id.
 Roles = Mapping[UUID, str | None]
+# How the name of a viewer without an account begins.
+VISITOR = "address:"
 
 
 def name_of_sender(actor: User | Token) -> str:
@@ -27,17 +29,11 @@ def name_of_viewer(actor: Actor, meta: Mapping[str, str]) -> str:
 
     A user has one name, with all of the user's tokens. A visitor without an account has the name
     of the address, in every workspace: members must not wait for visitors of a public workspace.
+    Of IPv6 that is the /48: one host may have 65,536 networks of /64, and would have as many names.
     """
     if isinstance(actor, Token) and actor.user_id is not None:
         return f"user:{actor.user_id}"
-    return f"address:{address_of(meta)}" if actor is None else name_of_sender(actor)
-
-
-def name_of_guesser(actor: Actor, meta: Mapping[str, str]) -> str:
-    """The name under which links that lead nowhere are counted: of the account with all its
-    tokens, else of the address.
-    """
-    return address_of(meta) if actor is None else name_of_viewer(actor, meta)
+    return f"{VISITOR}{site_of(meta)}" if actor is None else name_of_sender(actor)
 
 
 def workspaces_of(actor: Actor) -> QuerySet[Workspace]:

@@ -16,11 +16,16 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from backend.accounts import first_owner, invitations, recent_sign_in, throttle
+from backend.accounts.limiters import MAILS
 from backend.accounts.token_format import peppers
 from backend.links import absolute
 
 # In the session of a visitor who opened an invitation or the link of the first owner.
 SIGN_UP_TOKEN = "sign_up_token"  # noqa: S105  the key, no secret
+MAILS_THAT_ANYBODY_ASKS_FOR = (
+    *("password_reset_key", "unknown_account", "account_already_exists"),
+    *("email_confirmation", "email_confirmation_signup"),
+)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -49,9 +54,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return made
 
     def send_mail(self, template_prefix: str, email: str, context: Mapping[str, Any]) -> None:
-        """Links lead to PUBLIC_URL. django-allauth's lead to the host and port that the request
+        """Sends no further mail that anybody can ask for, after many to one address: the links of
+        the earlier ones work.
+
+        Links lead to PUBLIC_URL. django-allauth's lead to the host and port that the request
         names, so a stranger could have a link mailed that gives its token to another server.
         """
+        kind = template_prefix.rpartition("/")[2]
+        payer = throttle.payer_of(f"{kind} {email.casefold()}")
+        if kind in MAILS_THAT_ANYBODY_ASKS_FOR and throttle.seconds_until(MAILS, payer):
+            return
         own = {
             name: absolute(urlsplit(link)._replace(scheme="", netloc="").geturl())
             for name, link in context.items()
@@ -72,7 +84,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return may_ask and not recent_sign_in.began_lately(context.request)
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The address that limits of sign-ins count; of an IPv6 address the /64 network."""
+        """The address that a session is listed with; of an IPv6 address the /64 network."""
         address = throttle.address_of(request.META).partition("/")[0]
         # Sessions store it as an address.
         return "::" if address == "unknown" else address

@@ -15,8 +15,8 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from backend.accounts import throttle
+from backend.accounts.limiters import ACTS
 from backend.accounts.models import Act, AuditEvent, Token, User, Workspace
-from backend.errors import TooMany
 
 MAX_TEXT = 200
 # Never refused: they take access away, and each needs an act before it that is counted.
@@ -26,10 +26,6 @@ UNCOUNTED = frozenset(
         *(Act.MEMBER_REMOVED, Act.MEMBER_LEFT, Act.WORKSPACE_DELETED),
     }
 )
-
-
-class TooManyActs(TooMany):
-    """The person did so much in a day that the audit log could fill the disk."""
 
 
 @dataclass(slots=True)
@@ -74,7 +70,7 @@ def record(
     """Store that `act` was done to `subject`, a name or a title.
 
     `detail`: plain values, those of `change` where something changed; never a secret. `by` names a
-    person who is not signed in yet. Raises TooManyActs.
+    person who is not signed in yet. Raises TooOften.
     """
     event = _event(act, workspace, subject, subject_id, by, detail)
     _count(event, 1)
@@ -90,17 +86,12 @@ def record_each(act: Act, workspace: Workspace, subject_ids: Sequence[UUID]) -> 
 
 
 def _count(event: AuditEvent, events: int) -> None:
-    """Count the acts of a person; raises TooManyActs."""
+    """Count the acts of a person; raises TooOften."""
     if event.actor_id is None or event.act in UNCOUNTED:
         return
-    wait_s = throttle.seconds_until_act(str(event.actor_id), count=events)
+    wait_s = throttle.seconds_until(ACTS, throttle.payer_of(event.actor_id), count=events)
     if wait_s:
-        raise TooManyActs(
-            f"You did {throttle.ACTS_PER_DAY:,} things within a day that the audit log records. "
-            "This is the limit, so the last one was not done.",
-            wait_s=wait_s,
-            hint="Wait, or ask another member to do it.",
-        )
+        raise throttle.TooOften(ACTS, wait_s, hint="Or ask another member to do it.")
 
 
 def _event(

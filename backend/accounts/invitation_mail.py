@@ -9,8 +9,9 @@ from django.core.validators import validate_email
 from backend.accounts import throttle
 from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.invitations import LIFETIME
+from backend.accounts.limiters import INVITATIONS
 from backend.accounts.models import Invitation, User
-from backend.errors import InvalidInput, TooMany
+from backend.errors import InvalidInput
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +19,7 @@ log = logging.getLogger(__name__)
 def checked_email(given: str, sender: User) -> str:
     """The address to send an invitation to; empty if none is given, or no mail server is there.
 
-    Counts the mail of `sender`. Raises InvalidInput for what is no address, and TooMany.
+    Counts the mail of `sender`. Raises InvalidInput for what is no address, and TooOften.
     """
     email = given.strip() if settings.SENDS_MAIL else ""
     if not email:
@@ -29,8 +30,7 @@ def checked_email(given: str, sender: User) -> str:
         raise InvalidInput(
             f"The email address is “{email[:80]}”; expected name@example.org, or nothing."
         ) from None
-    if wait_s := throttle.seconds_until_invitation(str(sender.pk)):
-        raise TooMany("You sent too many invitations within an hour.", wait_s=wait_s)
+    throttle.require(INVITATIONS, throttle.payer_of(sender.pk))
     return email
 
 

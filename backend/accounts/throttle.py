@@ -1,18 +1,16 @@
-"""How often one sender may upload, and one address fail to sign in: moving windows in the cache.
+"""Counting by the table of limiters: moving windows in the cache.
 
-Counting must never cost an upload: with the cache away uploads are let through. Failures are then
-counted in this process, so that an outage is no open door.
+Counting must never cost an upload: with the cache away uploads are let through. What guards
+passwords and the parser is then counted in this process, so that an outage is no open door.
 """
 
-import hashlib
 import ipaddress
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.conf import settings
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
 from limits.strategies import (
@@ -22,24 +20,97 @@ from limits.strategies import (
 )
 
 from backend.accounts.addresses import sender_address
+from backend.accounts.limiters import PREVIEWS, REQUESTS, UPLOADS, Limiter
 from backend.broker import CACHE, limits_storage
+from backend.errors import Allowance, TooMany
 
-# By mail and user: strangers are written to in the name of the service.
-INVITATIONS_PER_HOUR = 30
-# By person. Each leaves an event that the audit log keeps for good.
-ACTS_PER_DAY = 50_000
-# The key of counts that are not of one sender.
-ALL_SENDERS = "all"
-# What is proved, each counted apart for an account: guessed passwords at the sign-in page, or codes
-# in a stolen session, must not keep the owner from the other forms.
-PASSWORD, PASSWORD_AGAIN = "sign-in-account", "password-again"
-CODE, CODE_AGAIN = "code", "code-again"
+# A site gets a /48 and has 65,536 networks of /64 in it: together they may do this many times as
+# much as one of them.
+NETWORKS_OF_A_SITE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """One counter of a payer: it takes `times` as many as the limiter says."""
+
+    key: str
+    times: int = 1
+
+
+Payer = tuple[Counter, ...]
+
+
+def payer_of(key: object) -> Payer:
+    """Who pays alone, such as a token."""
+    return (Counter(str(key)),)
+
+
+def network_of(meta: Mapping[str, str], prefix: str = "") -> Payer:
+    """The network of the sender: an IPv4 address, or a /64 of IPv6 and the /48 around it.
+
+    `prefix`: what is counted apart for each network, such as an account.
+    """
+    address = sender_address(meta)
+    if address is None or address.version == 4:
+        return (Counter(f"{prefix}{address or 'unknown'}"),)
+    host, site = (ipaddress.ip_network((address, bits), strict=False) for bits in (64, 48))
+    return (Counter(f"{prefix}{host}"), Counter(f"{prefix}{site}", NETWORKS_OF_A_SITE))
+
+
+def address_of(meta: Mapping[str, str]) -> str:
+    """The sender's address; of an IPv6 address the /64 network, because a host has many."""
+    return network_of(meta)[0].key
+
+
+def site_of(meta: Mapping[str, str]) -> str:
+    """The sender's address; of an IPv6 address the /48 network, because a site has all of it."""
+    return network_of(meta)[-1].key
+
+
+class TooOften(TooMany):
+    """A counter of the sender is full."""
+
+    def __init__(self, limiter: Limiter, wait_s: int, *, hint: str = "") -> None:
+        allowance = Allowance(limiter.name.replace("_", "-"), limiter.most(), limiter.window_s)
+        super().__init__(limiter.sentence, wait_s=wait_s, hint=hint, allowance=allowance)
+
+
+def require(limiter: Limiter, payer: Payer, *, hint: str = "") -> None:
+    """Count one. Raises TooOften."""
+    if wait_s := seconds_until(limiter, payer):
+        raise TooOften(limiter, wait_s, hint=hint)
+
+
+def seconds_until(limiter: Limiter, payer: Payer, *, count: int = 1) -> int:
+    """Count `count` of the payer; 0 when they may go on, else how long to wait. What is refused
+    does not count."""
+
+    def hit(strategies: _Strategies) -> int:
+        strategy = strategies.of(limiter)
+        if wait_s := _longest_wait(strategy, limiter, payer, count):
+            return wait_s
+        for counter in payer:
+            strategy.hit(_item(limiter, counter), limiter.name, counter.key, cost=count)
+        return 0
+
+    return _in_cache_or_here(limiter, hit)
+
+
+def seconds_left(limiter: Limiter, payer: Payer) -> int:
+    """0 when the payer may do one more, else how long to wait. Counts nothing."""
+    return _in_cache_or_here(
+        limiter, lambda strategies: _longest_wait(strategies.of(limiter), limiter, payer, 1)
+    )
 
 
 def seconds_until_upload(sender: str, *, count: int = 1) -> int:
     """Count `count` uploads of `sender`; 0 when they may go on, else how long to wait."""
-    limit = _parsed(f"{settings.UPLOADS_PER_MINUTE}/minute")
-    return CACHE.call(lambda: _hit(_shared(), limit, "upload", sender, count=count), otherwise=0)
+    return seconds_until(UPLOADS, payer_of(sender), count=count)
+
+
+def seconds_until_preview(viewer: str) -> int:
+    """Count one preview; `viewer`: a user has one name with all tokens (access.name_of_viewer)."""
+    return seconds_until(PREVIEWS, payer_of(viewer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,168 +126,78 @@ class Rate:
     wait_s: int
 
 
-def count_request(sender: str) -> Rate | None:
+def count_request(payer: Payer) -> Rate | None:
     """Count one request of the API; None while the cache is away, and nothing is counted."""
-    limit = _parsed(f"{settings.REQUESTS_PER_MINUTE}/minute")
-    return CACHE.call(lambda: _count(limit, "request", sender), otherwise=None)
+
+    def count() -> Rate:
+        # Each is counted, whether another one is full: a step for each counter, no question before.
+        rates = [_count_one(counter) for counter in payer]
+        return min(rates, key=lambda rate: (rate.remaining / rate.limit, -rate.wait_s))
+
+    return CACHE.call(count, otherwise=None)
 
 
-def _count(limit: RateLimitItem, *key: str) -> Rate:
-    # Two counters a sender, where a moving window keeps the time of each request.
-    counter = _counter()
-    is_allowed = counter.hit(limit, *key)
-    stats = counter.get_window_stats(limit, *key)
-    reset_s = _seconds_until(stats.reset_time, limit)
-    return Rate(limit.amount, max(stats.remaining, 0), reset_s, 0 if is_allowed else reset_s)
+def _count_one(counter: Counter) -> Rate:
+    strategy, item = _shared().of(REQUESTS), _item(REQUESTS, counter)
+    is_allowed = strategy.hit(item, REQUESTS.name, counter.key)
+    stats = strategy.get_window_stats(item, REQUESTS.name, counter.key)
+    reset_s = _seconds_until(stats.reset_time, item)
+    return Rate(item.amount, max(stats.remaining, 0), reset_s, 0 if is_allowed else reset_s)
 
 
-def seconds_until_preview(viewer: str) -> int:
-    """Count one reading of files that are not saved; 0 when it may go on, else how long to wait.
-
-    `viewer`: a user has one name with all tokens (access.name_of_viewer).
-
-    With the cache away it is counted in this process: the parser's time is worth guarding.
-    """
-    return _seconds_until_next("preview", settings.PREVIEWS_PER_MINUTE, viewer)
-
-
-def seconds_until_try(address: str) -> int:
-    """As `seconds_until_preview`, for a preview from `address` without an account."""
-    return _seconds_until_next("try", settings.TRIES_PER_MINUTE, address)
-
-
-def seconds_until_invitation(user: str) -> int:
-    """Count one invitation sent by mail; 0 when it may go on, else how long to wait."""
-    return _seconds_until_next("invitation", INVITATIONS_PER_HOUR, user, per="hour")
-
-
-def seconds_until_act(user: str, *, count: int = 1) -> int:
-    """Count acts of one person; 0 when they may be done, else how long to wait."""
-    limit = _parsed(f"{ACTS_PER_DAY}/day")
-    return CACHE.call(lambda: _hit(_counter(), limit, "act", user, count=count), otherwise=0)
-
-
-def seconds_until_leak_report(address: str) -> int:
-    """Count one report of leaked tokens; 0 when it may go on, else how long to wait."""
-    return _seconds_until_next("leak", settings.LEAK_REPORTS_PER_MINUTE, address)
-
-
-def seconds_until_sign_in(address: str, account: str = "", *, proof: str = PASSWORD) -> int:
-    """0 when `address` may try to sign in to `account`, else how long to wait. Counts nothing.
-
-    `account` is the name or email address as it was typed, whether there is such an account or
-    not; empty for a sign-in link. For other proofs than PASSWORD it is the id of a user.
-    """
+def _longest_wait(strategy: RateLimiter, limiter: Limiter, payer: Payer, count: int) -> int:
     waits = (
-        _seconds_until_failure(kind, per_hour, key)
-        for kind, per_hour, key in _sign_in_limits(address, account, proof)
+        _wait(strategy, _item(limiter, each), (limiter.name, each.key), count) for each in payer
     )
-    return max(waits)
+    return max(waits, default=0)
 
 
-def count_failed_sign_in(address: str, account: str = "", *, proof: str = PASSWORD) -> None:
-    """Remember one wrong password, code or link."""
-    for kind, per_hour, key in _sign_in_limits(address, account, proof):
-        _count_failure(kind, per_hour, key)
+def _wait(strategy: RateLimiter, item: RateLimitItem, key: tuple[str, str], count: int) -> int:
+    if strategy.test(item, *key, cost=count):
+        return 0
+    return _seconds_until(strategy.get_window_stats(item, *key).reset_time, item)
 
 
-def _sign_in_limits(address: str, account: str, proof: str) -> Iterator[tuple[str, int, str]]:
-    """Kind, failures an hour, and key of each limit that a failed sign-in counts for."""
-    yield "sign-in", settings.FAILED_SIGN_INS_PER_HOUR, address
-    yield "sign-in-in-all", settings.FAILED_SIGN_INS_IN_ALL, ALL_SENDERS
-    if typed := " ".join(account.split()).casefold():
-        # As a hash: what people type is no name to keep, and may be long.
-        key = hashlib.sha256(typed.encode()).hexdigest()
-        yield proof, settings.FAILED_SIGN_INS_PER_ACCOUNT, key
-
-
-def seconds_until_link(address: str) -> int:
-    """0 when `address` may open links of result sets, else how long to wait. Counts nothing."""
-    return _seconds_until_failure("link", settings.LINK_MISSES_PER_MINUTE, address, per="minute")
-
-
-def count_missed_link(address: str) -> None:
-    """Remember one link that leads to no result set: somebody may be guessing."""
-    _count_failure("link", settings.LINK_MISSES_PER_MINUTE, address, per="minute")
-
-
-def seconds_until_token(address: str) -> int:
-    """0 when `address` may send another wrong token, else how long to wait. Counts nothing."""
-    return _seconds_until_failure("token", settings.FAILED_TOKENS_PER_HOUR, address)
-
-
-def count_failed_token(address: str) -> None:
-    """Remember one wrong token from `address`.
-
-    Apart from sign-ins: an agent with a revoked token must not lock out the people of its office.
-    """
-    _count_failure("token", settings.FAILED_TOKENS_PER_HOUR, address)
-
-
-def _seconds_until_next(kind: str, most: int, key: str, *, per: str = "minute") -> int:
-    limit = _parsed(f"{most}/{per}")
-    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, kind, key))
-
-
-def _seconds_until_failure(kind: str, most: int, key: str, *, per: str = "hour") -> int:
-    limit = _parsed(f"{most}/{per}")
-
-    def wait_s(limiter: RateLimiter) -> int:
-        return 0 if limiter.test(limit, kind, key) else _seconds_left(limiter, limit, kind, key)
-
-    return _in_cache_or_here(wait_s)
-
-
-def _count_failure(kind: str, most: int, key: str, *, per: str = "hour") -> None:
-    limit = _parsed(f"{most}/{per}")
-    _in_cache_or_here(lambda limiter: int(limiter.hit(limit, kind, key)))
-
-
-def address_of(meta: Mapping[str, str]) -> str:
-    """The sender's address; of an IPv6 address the /64 network, because a host has many."""
-    address = sender_address(meta)
-    if address is None:
-        return "unknown"
-    if address.version == 4:
-        return str(address)
-    return str(ipaddress.ip_network((address, 64), strict=False))
-
-
-def _in_cache_or_here(ask: Callable[[RateLimiter], int]) -> int:
-    """What `ask` returns with the shared counts; with those of this process while the cache is
-    away."""
+def _in_cache_or_here(limiter: Limiter, ask: Callable[["_Strategies"], int]) -> int:
+    """What `ask` returns with the shared counts; while the cache is away, with those of this
+    process, or 0 where the limiter keeps none."""
     shared: int | None = CACHE.call(lambda: ask(_shared()), otherwise=None)
-    return ask(_of_this_process()) if shared is None else shared
+    if shared is not None:
+        return shared
+    return ask(_of_this_process()) if limiter.is_kept_while_away else 0
 
 
-def _hit(limiter: RateLimiter, limit: RateLimitItem, *key: str, count: int = 1) -> int:
-    """Count `count`; 0 if that was allowed, else the seconds to wait."""
-    is_allowed = limiter.hit(limit, *key, cost=count)
-    return 0 if is_allowed else _seconds_left(limiter, limit, *key)
+@dataclass(frozen=True, slots=True)
+class _Strategies:
+    """The two ways to count in one storage."""
+
+    exact: MovingWindowRateLimiter
+    # Two counters a payer, where a moving window keeps the time of each request.
+    estimated: SlidingWindowCounterRateLimiter
+
+    def of(self, limiter: Limiter) -> RateLimiter:
+        return self.exact if limiter.is_exact else self.estimated
 
 
 @lru_cache(maxsize=1)
-def _shared() -> MovingWindowRateLimiter:
-    return MovingWindowRateLimiter(limits_storage())
+def _shared() -> _Strategies:
+    storage = limits_storage()
+    return _Strategies(MovingWindowRateLimiter(storage), SlidingWindowCounterRateLimiter(storage))
 
 
 @lru_cache(maxsize=1)
-def _counter() -> SlidingWindowCounterRateLimiter:
-    return SlidingWindowCounterRateLimiter(limits_storage())
+def _of_this_process() -> _Strategies:
+    storage = MemoryStorage()
+    return _Strategies(MovingWindowRateLimiter(storage), SlidingWindowCounterRateLimiter(storage))
 
 
-@lru_cache(maxsize=1)
-def _of_this_process() -> MovingWindowRateLimiter:
-    return MovingWindowRateLimiter(MemoryStorage())
+def _item(limiter: Limiter, counter: Counter) -> RateLimitItem:
+    return _parsed(f"{limiter.most() * counter.times}/{limiter.per}")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _parsed(limit: str) -> RateLimitItem:
     return parse(limit)
-
-
-def _seconds_left(limiter: RateLimiter, limit: RateLimitItem, *key: str) -> int:
-    return _seconds_until(limiter.get_window_stats(limit, *key).reset_time, limit)
 
 
 def _seconds_until(reset_time: float, limit: RateLimitItem) -> int:

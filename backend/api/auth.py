@@ -11,11 +11,12 @@ from rest_framework.request import Request
 
 from backend.accounts import access, audit, recent_sign_in, throttle, tokens
 from backend.accounts.addresses import sender_address
+from backend.accounts.limiters import UPLOADS
 from backend.accounts.models import BEARER_KINDS, Token, User
 from backend.accounts.scopes import Scope
 from backend.accounts.workspace_links import shared_ids
 from backend.api.errors import CHALLENGE, Problem, sign_in_needed
-from backend.errors import TooMany
+from backend.api.rates import count_request
 from backend.links import link_to
 
 FORM_HINT = "Send the header: Authorization: Bearer ls_api_… or ls_agent_…"
@@ -57,16 +58,13 @@ def clear_text(header: bytes) -> str:
 
 
 def _find(clear: str, request: Request) -> Token:
-    address = throttle.address_of(request.META)
     try:
         token = tokens.find(clear, *BEARER_KINDS)
         tokens.check_address(token, sender_address(request.META))
     except tokens.TokenRefused:
-        # Only a wrong token asks the cache: wrong tokens of others never delay a right one.
-        if wait := throttle.seconds_until_token(address):
-            reason = "Too many wrong tokens came from your address within an hour."
-            raise TooMany(reason, wait_s=wait) from None
-        throttle.count_failed_token(address)
+        # 178 bits cannot be guessed, so a wrong token is one more request of nobody. Only wrong
+        # tokens ask the cache: those of others never delay a valid one.
+        count_request(request._request, throttle.network_of(request.META))
         raise
     return token
 
@@ -149,6 +147,5 @@ def agents_token(request: Request, *, to: str) -> Token:
             f"It takes a token with the scope agent to {to}.",
             hint="Make a token on the Agents page of the workspace.",
         )
-    if wait := throttle.seconds_until_upload(str(token.pk)):
-        raise TooMany("This token asked too often within a minute.", wait_s=wait)
+    throttle.require(UPLOADS, throttle.payer_of(token.pk))
     return token

@@ -22,7 +22,14 @@ from rest_framework import exceptions
 
 from backend.errors import LoadsheetError, NotFound
 from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
-from backend.problems import NOT_FOUND_HINT, SCHEMA_HINT, WAIT_HINT, answer_to, seconds_to_wait
+from backend.problems import (
+    NOT_FOUND_HINT,
+    SCHEMA_HINT,
+    WAIT_HINT,
+    answer_to,
+    headers_of,
+    set_headers,
+)
 
 CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'
@@ -35,7 +42,7 @@ Value = TypeVar("Value")
 class Problem(LoadsheetError, exceptions.APIException):
     """An error with everything a client needs.
 
-    `wait_s`: seconds, as Retry-After. `extra` becomes further members of the JSON.
+    `headers`: such as Retry-After. `extra` becomes further members of the JSON.
     """
 
     def __init__(
@@ -45,14 +52,14 @@ class Problem(LoadsheetError, exceptions.APIException):
         detail: str,
         *,
         hint: str,
-        wait_s: int | None = None,
+        headers: Mapping[str, str] | None = None,
         **extra: Any,
     ) -> None:
         super().__init__(detail, hint=hint)
         self.status_code = status
         self.title = title
         self.text = detail
-        self.wait_s = wait_s
+        self.headers = headers or {}
         self.extra = extra
 
     def response(self) -> HttpResponse:
@@ -60,8 +67,7 @@ class Problem(LoadsheetError, exceptions.APIException):
         response = problem_response(
             self.status_code, self.title, self.text, hint=self.hint, **self.extra
         )
-        if self.wait_s is not None:
-            response["Retry-After"] = str(self.wait_s)
+        set_headers(response, self.headers)
         return response
 
 
@@ -109,9 +115,8 @@ def _of_table(error: LoadsheetError) -> Problem | None:
     answer = answer_to(error)
     if answer is None or answer.is_for_the_log:
         return None
-    hint, wait_s = error.hint or answer.hint, seconds_to_wait(error, answer)
-    members = error.members
-    return Problem(answer.status, answer.title, str(error), hint=hint, wait_s=wait_s, **members)
+    hint, headers, members = error.hint or answer.hint, headers_of(error, answer), error.members
+    return Problem(answer.status, answer.title, str(error), hint=hint, headers=headers, **members)
 
 
 def _of_form(error: Exception) -> Problem:

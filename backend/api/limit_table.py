@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from backend.accounts.invitations import MOST_OPEN
-from backend.accounts.throttle import ACTS_PER_DAY
+from backend.accounts.limiters import LIMITERS, MAILS
 from backend.accounts.token_making import MOST_USABLE
 from backend.accounts.workspaces import MOST_OWNED
 from backend.alerts.rules import MAX_RULES
@@ -148,13 +148,6 @@ _MADE = (
     Limit("workspace_rules", MAX_RULES, "rules", "for alerts of one workspace", 409),
     Limit("workspace_views", MAX_VIEWS, "views", "saved in one workspace", 409),
     Limit("feed_tokens", MAX_TOKENS, "tokens", "for feeds, of one member in a workspace", 409),
-    Limit(
-        "acts_per_day",
-        ACTS_PER_DAY,
-        "acts",
-        "of one person in a day that the audit log keeps; taking access away does not count",
-        429,
-    ),
     Limit("owned_workspaces", MOST_OWNED, "workspaces", "that one account owns", 400),
 )
 
@@ -163,7 +156,25 @@ def limits() -> tuple[Limit, ...]:
     """The limits of this installation."""
     waiting = "parts that wait in one workspace for the rest of their uploads"
     parts = Limit("waiting_part_bytes", settings.PARTS_MAX_BYTES, "bytes", waiting, 429)
-    return (*_of_settings(), parts, *_of_searches(), *_FIXED, *_MADE)
+    return (*_of_settings(), parts, *_of_searches(), *_FIXED, *_MADE, *_by_time())
+
+
+def _by_time() -> tuple[Limit, ...]:
+    """How often, from the table of limiters."""
+    return tuple(
+        Limit(
+            limiter.id,
+            limiter.most(),
+            limiter.unit,
+            f"within {_WINDOWS[limiter.per]}, of {limiter.payer}",
+            429,
+        )
+        for limiter in LIMITERS
+        if limiter is not MAILS
+    )
+
+
+_WINDOWS = {"minute": "a minute", "hour": "an hour", "day": "a day"}
 
 
 def _of_searches() -> tuple[Limit, ...]:
@@ -216,9 +227,11 @@ def _of_settings() -> tuple[Limit, ...]:
 
 
 def as_markdown() -> str:
-    """The table of docs/operations.md."""
+    """The table of docs/operations.md: of sizes, counts and lengths."""
+    by_time = {limiter.id for limiter in LIMITERS}
     rows = [
         f"| `{row.name}` | {row.value:,} {row.unit} | {row.bounds} | {row.status} |"
         for row in limits()
+        if row.name not in by_time
     ]
     return "\n".join(["| limit | value | of | beyond it |", "|---|---|---|---|", *rows])

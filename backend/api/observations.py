@@ -10,13 +10,13 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
+from backend.accounts.limiters import UPLOADS
 from backend.accounts.models import Token, User
 from backend.analysis.loading.viewer_slots import hold_slot
 from backend.api.auth import required_actor, viewer_name
 from backend.api.errors import Problem, or_not_found
 from backend.api.schema import operation
 from backend.api.strict import OpenSerializer, validated
-from backend.errors import TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
 from backend.ingest.limits import OBSERVATION_BYTES
@@ -108,8 +108,7 @@ class Observations(APIView):
                 "Only a token with the scope agent adds an observation.",
                 hint="Make a token on the Agents page of the workspace.",
             )
-        if wait := throttle.seconds_until_upload(str(token.pk)):
-            raise TooMany("This token sent too much within a minute.", wait_s=wait)
+        throttle.require(UPLOADS, throttle.payer_of(token.pk))
         # Of a long run it reads hundreds of thousands of samples, and completes all trials.
         hold_slot(viewer_name(request))
         return _observe(token, run_id, validated(ObservationSerializer, request))

@@ -13,15 +13,16 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from backend.accounts import access, throttle
+from backend.accounts.limiters import REQUESTS
 from backend.accounts.models import Token, User
-from backend.errors import TooMany
+from backend.errors import Allowance
 from backend.middleware import Middleware
+from backend.problems import rate_limit_headers, set_headers
 
 if TYPE_CHECKING:
     # It reads the settings that name this module.
     from rest_framework.views import APIView
 
-WINDOW_S = 60
 # Of a request, where its rate is kept for the answer.
 ATTRIBUTE = "counted_rate"
 
@@ -30,30 +31,35 @@ class RequestRate(BaseThrottle):
     """One rate for all requests of a token, of a user, or of an address without either."""
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        """Raises TooMany."""
-        rate = throttle.count_request(_sender(request))
-        setattr(request._request, ATTRIBUTE, rate)
-        if rate is not None and rate.wait_s:
-            reason = f"More than {rate.limit} requests came within a minute."
-            raise TooMany(reason, wait_s=rate.wait_s)
+        """Raises TooOften."""
+        count_request(request._request, _payer(request))
         return True
 
 
-def _sender(request: Request) -> str:
+def count_request(request: HttpRequest, payer: throttle.Payer) -> None:
+    """Count one request, whose answer tells what is left. Raises TooOften."""
+    rate = throttle.count_request(payer)
+    setattr(request, ATTRIBUTE, rate)
+    if rate is not None and rate.wait_s:
+        raise throttle.TooOften(REQUESTS, rate.wait_s)
+
+
+def _payer(request: Request) -> throttle.Payer:
     actor = request.auth if isinstance(request.auth, Token) else request.user
     if isinstance(actor, Token | User):
-        return access.name_of_sender(actor)
-    return throttle.address_of(request.META)
+        return throttle.payer_of(access.name_of_sender(actor))
+    return throttle.network_of(request.META)
 
 
 class RateLimitHeaders(Middleware):
-    """`RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers)."""
+    """How many requests the sender may still send, in every answer to a counted request."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         rate = getattr(request, ATTRIBUTE, None)
-        if isinstance(rate, throttle.Rate):
-            policy = f'"requests";q={rate.limit};w={WINDOW_S}'
-            response.headers["RateLimit-Policy"] = policy
-            response.headers["RateLimit"] = f'"requests";r={rate.remaining};t={rate.reset_s}'
+        # A refusal names the limit that is used up.
+        if isinstance(rate, throttle.Rate) and "RateLimit" not in response:
+            allowance = Allowance(REQUESTS.name, rate.limit, REQUESTS.window_s)
+            headers = rate_limit_headers(allowance, remaining=rate.remaining, reset_s=rate.reset_s)
+            set_headers(response, headers)
         return response

@@ -88,10 +88,7 @@ def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> R
 
 def _readable(request: Request, link: UUID) -> ResultSet:
     actor = actor_of(request)
-    guesser = access.name_of_guesser(actor, request.META)
-    result_set = find_result_set(
-        link, workspace_ids=access.workspace_ids_of(actor), guesser=guesser
-    )
+    result_set = find_result_set(link, workspace_ids=access.workspace_ids_of(actor))
     if result_set is None and actor is None:
         raise sign_in_needed()
     return or_not_found(result_set)

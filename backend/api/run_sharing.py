@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.analysis.loading.large_runs import hold_slot_if_large
-from backend.api.auth import actor_of, required_actor, viewer_name
+from backend.api.auth import required_actor, viewer_name
 from backend.api.errors import or_not_found
 from backend.api.run_json import SharedRunSerializer
 from backend.api.runs import writable_run
@@ -88,8 +88,7 @@ class SharedRunDetail(APIView):
     @operation("shared_run_read", answer=SharedRunSerializer, parameters=[FIELDS])
     def get(self, request: Request, shared_link: UUID) -> Response:
         """The run without raw output, members and other runs, for everyone who has the link."""
-        guesser = access.name_of_guesser(actor_of(request), request.META)
-        shared = or_not_found(find_shared_run(shared_link, guesser=guesser))
+        shared = or_not_found(find_shared_run(shared_link))
         hold_slot_if_large(shared.run.trials.all(), viewer=viewer_name(request))
         response = Response(only_asked(request, [describe_shared_run(shared)])[0])
         if shared.visibility == Visibility.UNLISTED:

@@ -9,6 +9,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
 from backend.accounts.leaks import MOST_REPORTED, Leak, end_leaked
+from backend.accounts.limiters import LEAK_REPORTS
 from backend.accounts.models import Token
 from backend.accounts.scopes import Scope
 from backend.accounts.token_making import (
@@ -27,7 +28,6 @@ from backend.api.paging import WORKSPACE, list_operation, newest_first
 from backend.api.schema import operation
 from backend.api.strict import OpenSerializer, StrictSerializer, validated
 from backend.api.workspaces import member_workspace, workspace_field
-from backend.errors import TooMany
 from backend.feeds.tokens import end_leaked as end_leaked_feed_token
 from backend.runs.cursors import Page
 
@@ -141,9 +141,7 @@ class LeakedTokenList(APIView):
         """Report up to 100 published tokens. Each that is one of this service is revoked, and its
         maker and owners are told. The answer is the same for every text. Anyone may report: whoever
         has a token could use it."""
-        address = throttle.address_of(request.META)
-        if wait := throttle.seconds_until_leak_report(address):
-            raise TooMany("Too many reports came from your address within a minute.", wait_s=wait)
+        throttle.require(LEAK_REPORTS, throttle.network_of(request.META))
         bound: Any = {"many": True, "max_length": MOST_REPORTED}
         form = LeakSerializer(data=request.data, **bound)
         form.is_valid(raise_exception=True)

@@ -15,6 +15,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
+from backend.accounts.limiters import PREVIEWS, UPLOADS
 from backend.accounts.models import Token, Workspace
 from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import QueryError
@@ -25,7 +26,7 @@ from backend.api.parameters import given_several_times
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer
-from backend.errors import NotFound, TooMany
+from backend.errors import NotFound
 from backend.formats import TOOLS
 from backend.ingest.dry_records import DryTrial
 from backend.ingest.dry_run import dry_run
@@ -236,9 +237,7 @@ class UploadPreview(APIView):
     def post(self, request: Request) -> dict[str, Any]:
         """What these files would be read as. Nothing is stored; plans are not looked at."""
         _sender(request)
-        if wait := throttle.seconds_until_preview(viewer_name(request)):
-            reason = f"More than {settings.PREVIEWS_PER_MINUTE} previews within a minute."
-            raise TooMany(reason, wait_s=wait)
+        throttle.require(PREVIEWS, throttle.payer_of(viewer_name(request)))
         raw = _json_field(request, "envelope")
         envelope = Envelope() if raw is None else read_envelope(raw)
         files = dry_run(_files(request), envelope, _tool(request), owner=viewer_name(request))
@@ -292,9 +291,8 @@ def token_sender(token: Token) -> Sender:
 def refuse_too_many(sender: Sender) -> None:
     """Count one request of this sender; raises TooMany."""
     who = sender.token_id or sender.user_id
-    if who and (wait := throttle.seconds_until_upload(str(who))):
-        reason = f"More than {settings.UPLOADS_PER_MINUTE} uploads came within a minute."
-        raise TooMany(reason, wait_s=wait)
+    if who:
+        throttle.require(UPLOADS, throttle.payer_of(who))
 
 
 def _field(request: Request, name: str) -> Any:

@@ -202,5 +202,5 @@ def _refuse_unconfirmed(workspace: Workspace, days: int | None) -> None:
     )
 
 
-def _members(due: Any) -> dict[str, int]:
+def _members(due: Any) -> dict[str, Any]:
     return {"uploads": due.uploads, "files": due.files, "size_bytes": due.size_bytes}

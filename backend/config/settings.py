@@ -132,24 +132,20 @@ TRIES_PER_MINUTE = env.whole(
     "TRIES_PER_MINUTE", "previews a minute of one address without an account", default=10
 )
 FAILED_SIGN_INS_PER_HOUR = env.whole(
-    "FAILED_SIGN_INS_PER_HOUR", "wrong passwords and links an hour of one address", default=60
+    "FAILED_SIGN_INS_PER_HOUR", "wrong passwords and codes an hour of one network", default=60
 )
 FAILED_SIGN_INS_PER_ACCOUNT = env.whole(
-    "FAILED_SIGN_INS_PER_ACCOUNT", "wrong passwords an hour for one account", default=20
+    "FAILED_SIGN_INS_PER_ACCOUNT",
+    "wrong passwords an hour of one network or browser for one account",
+    default=20,
 )
-FAILED_SIGN_INS_IN_ALL = env.whole(
-    "FAILED_SIGN_INS_IN_ALL", "wrong passwords and links an hour in all", default=6000
-)
-LINK_MISSES_PER_MINUTE = env.whole(
-    "LINK_MISSES_PER_MINUTE",
-    "links that lead nowhere a minute of one account or address",
-    default=30,
+FAILED_SIGN_INS_IN_NEW_BROWSERS = env.whole(
+    "FAILED_SIGN_INS_IN_NEW_BROWSERS",
+    "wrong passwords an hour for one account, in browsers that never signed in to it",
+    default=100,
 )
 LEAK_REPORTS_PER_MINUTE = env.whole(
     "LEAK_REPORTS_PER_MINUTE", "reports of leaked tokens a minute of one address", default=30
-)
-FAILED_TOKENS_PER_HOUR = env.whole(
-    "FAILED_TOKENS_PER_HOUR", "wrong agent tokens an hour of one address", default=600
 )
 LEAST_FREE_PERCENT = env.whole(
     "LEAST_FREE_PERCENT", "free share of each disk below which uploads get 507", default=10
@@ -218,7 +214,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "backend.web.middleware.NameActor",
     "backend.config.bodies.LimitBodies",
-    "backend.web.middleware.LimitFailedSignIns",
+    "backend.web.middleware.LimitForms",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "backend.web.middleware.AnswerRefusals",
     "allauth.account.middleware.AccountMiddleware",
@@ -284,8 +280,9 @@ MFA_FORMS = {
     "authenticate": "backend.web.second_factors.CodeForm",
     "reauthenticate": "backend.web.second_factors.CodeAgainForm",
 }
-# Failed sign-ins are limited by FAILED_SIGN_INS_*, in one place for all processes.
-ACCOUNT_RATE_LIMITS = {"login_failed": None}
+# All limits are in one table, backend/accounts/limiters.py. Those of django-allauth have no payer:
+# whoever types an address of somebody else keeps its owner waiting.
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
 # An account may have no address at all.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 # Browsers allow security keys on http://localhost only.
@@ -319,6 +316,8 @@ WEBHOOKS = env.choice(
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_NAME = "__Host-session" if BEHIND_TLS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if BEHIND_TLS else "csrftoken"
+# Says to which accounts a browser signed in before (backend/accounts/browsers.py).
+BROWSER_COOKIE_NAME = "__Host-browser" if BEHIND_TLS else "browser"
 # In the session: a cookie of its own would carry names in clear.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

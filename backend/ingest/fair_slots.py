@@ -17,8 +17,10 @@ NOBODYS = object()
 class Busy(Away):
     """All slots are taken. Nothing was stored; the same request works later."""
 
+    sentence = "The service is busy with other files."
+
     def __init__(self) -> None:
-        super().__init__("The service is busy with other files.")
+        super().__init__(self.sentence)
 
 
 class OwnerBusy(TooMany):
@@ -57,11 +59,12 @@ class Slots:
         of_owner: int | None = None,
         running_of_owner: int | None = None,
         patience_s: float | None = None,
-        refusal: type[OwnerBusy] = OwnerBusy,
+        refusals: tuple[type[OwnerBusy], type[Busy]] = (OwnerBusy, Busy),
     ) -> None:
-        self._most_running, self._most_waiting = running, waiting
-        self._of_owner, self._running_of_owner = of_owner, running_of_owner
-        self._patience_s, self._refusal = patience_s, refusal
+        self.running, self._most_waiting = running, waiting
+        self.of_owner, self._running_of_owner = of_owner, running_of_owner
+        self._patience_s = patience_s
+        self._refusal, self._busy = refusals
         # The most threads that run or wait.
         self.places = running + waiting
         self._changed = threading.Condition()
@@ -119,7 +122,7 @@ class Slots:
 
     def _enter(self, ticket: _Ticket) -> None:
         owners = [*self._running, *(waiting.owner for waiting in self._queue)]
-        if self._is_beyond(self._of_owner, ticket, owners):
+        if self._is_beyond(self.of_owner, ticket, owners):
             raise self._refusal
         self._queue.append(ticket)
         try:
@@ -136,26 +139,26 @@ class Slots:
         patience_s = PATIENCE_S if self._patience_s is None else self._patience_s
         self._changed.wait_for(lambda: ticket.has_given_way or self._next() is ticket, patience_s)
         if ticket.has_given_way or self._next() is not ticket:
-            raise Busy
+            raise self._busy
 
     def _make_room_for(self, ticket: _Ticket) -> None:
         """Send away one whose owner runs work already. Raises Busy where none waits."""
         if self._runs_work(ticket):
-            raise Busy
+            raise self._busy
         for other in self._queue:
             is_free = not (other is ticket or other.has_given_way or other.has_begun)
             if is_free and self._runs_work(other):
                 other.has_given_way = True
                 self._changed.notify_all()
                 return
-        raise Busy
+        raise self._busy
 
     def _runs_work(self, ticket: _Ticket) -> bool:
         return ticket.owner is not NOBODYS and ticket.owner in self._running
 
     def _next(self) -> _Ticket | None:
         """The first in the queue who may run now."""
-        if len(self._running) >= self._most_running:
+        if len(self._running) >= self.running:
             return None
         return next(
             (

@@ -1,6 +1,6 @@
 """The slots of previews."""
 
-from backend.ingest.fair_slots import OwnerBusy, Slots
+from backend.ingest.fair_slots import Busy, OwnerBusy, Slots
 
 PREVIEWS_RUNNING, PREVIEWS_WAITING, PREVIEWS_OF_VIEWER = 2, 2, 2
 # Longer than one file of a preview takes, after which another viewer comes next.
@@ -23,9 +23,11 @@ PREVIEWS = Slots(
     of_owner=PREVIEWS_OF_VIEWER,
     running_of_owner=1,
     patience_s=PREVIEW_PATIENCE_S,
-    refusal=TooManyPreviews,
+    refusals=(TooManyPreviews, Busy),
 )
 # Previews of people without an account never take the last slot of previews. One waits: a page
 # previews by itself what was pasted, and the person may ask at the same time. An address that has
 # one read leaves the place to wait to an address that has none.
-STRANGERS = Slots(running=1, waiting=1, of_owner=PREVIEWS_OF_VIEWER, refusal=TooManyPreviews)
+STRANGERS = Slots(
+    running=1, waiting=1, of_owner=PREVIEWS_OF_VIEWER, refusals=(TooManyPreviews, Busy)
+)

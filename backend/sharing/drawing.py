@@ -10,18 +10,16 @@ import logging
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from django.conf import settings
 
 from backend.analysis.figures import Figures, plain_figures
 from backend.analysis.loading.response_cache import get_or_compute_bytes
-from backend.errors import Away, WorkFailed
+from backend.errors import WorkFailed
+from backend.ingest.fair_slots import Busy, OwnerBusy, Slots
 from backend.runs.identity import canonical_json
 from backend.sharing.models import Drawing, ResultSet
 from backend.sharing.reading import Reading
@@ -35,29 +33,46 @@ HEAP_MB = 256
 CPU_S = 10
 # On a busy machine CPU time passes slower than the clock.
 CLOCK_S = 2 * CPU_S
-WAIT_S = 5.0
 _MISSING = 3  # exit status of the program when the canvas library is not installed
 # A shell sets the limits: in a process with threads no Python may run between fork and exec.
 _LIMITED = f'ulimit -t {CPU_S} && ulimit -d {MEMORY_MB << 10} && exec "$@"'
-
-_turn = Lock()
 
 
 class CannotDraw(WorkFailed):
     """There is no image, and trying again will not help; the message says what is missing."""
 
 
-class BusyDrawing(Away):
-    """Another image is being drawn; try again shortly."""
+class BusyDrawing(Busy):
+    """Images of others are being drawn; try again shortly."""
+
+    sentence = "Another image is being drawn."
+
+
+class TooManyDrawings(OwnerBusy):
+    """The viewer has as many images drawn as one may. The same request works later."""
+
+    sentence = "One of your images is being drawn, and another one waits."
+
+
+# A viewer never takes all places: who has an image drawn leaves a place to wait to others.
+DRAWINGS = Slots(
+    running=1,
+    waiting=2,
+    of_owner=2,
+    patience_s=5.0,
+    refusals=(TooManyDrawings, BusyDrawing),
+)
 
 
 def image_of(reading: Reading) -> bytes:
-    """The PNG. Raises CannotDraw, BusyDrawing, and what reading the figures raises."""
+    """The PNG. Raises CannotDraw, TooManyDrawings, BusyDrawing, and what reading the figures
+    raises.
+    """
     scene = canonical_json(_scene(reading))
     key = _key(scene)
     if (stored := _stored(reading.result_set, key)) is not None:
         return stored
-    with _turn_taken():
+    with DRAWINGS.take(reading.viewer):
         # Another request may have drawn this image meanwhile.
         if (stored := _stored(reading.result_set, key)) is not None:
             return stored
@@ -73,18 +88,19 @@ def is_of_fixed_height(result_set: ResultSet) -> bool:
     return "view=ratios" not in result_set.query.split("&")
 
 
-def image_of_view(figures: Figures, url: str) -> bytes:
+def image_of_view(figures: Figures, url: str, *, viewer: str) -> bytes:
     """The PNG of a comparison at `url`, cached under the hash of its content.
 
-    Taller than `HEIGHT` where the link takes more than a line. Raises CannotDraw, BusyDrawing.
+    Taller than `HEIGHT` where the link takes more than a line. Raises CannotDraw,
+    TooManyDrawings and BusyDrawing.
     """
     date = _newest(figures)
     scene = canonical_json({"figures": plain_figures(figures), "url": url, "date": date})
-    return get_or_compute_bytes(f"drawing:{_key(scene)}", lambda: _drawn_in_turn(scene))
+    return get_or_compute_bytes(f"drawing:{_key(scene)}", lambda: _drawn_in_turn(scene, viewer))
 
 
-def _drawn_in_turn(scene: bytes) -> bytes:
-    with _turn_taken():
+def _drawn_in_turn(scene: bytes, viewer: str) -> bytes:
+    with DRAWINGS.take(viewer):
         return draw(scene)
 
 
@@ -111,16 +127,6 @@ def _newest(figures: Figures) -> str:
 def _stored(result_set: ResultSet, key: str) -> bytes | None:
     drawing = Drawing.objects.filter(result_set=result_set, key=key).first()
     return None if drawing is None else bytes(drawing.png)
-
-
-@contextmanager
-def _turn_taken() -> Iterator[None]:
-    if not _turn.acquire(timeout=WAIT_S):
-        raise BusyDrawing("Another image is being drawn.")
-    try:
-        yield
-    finally:
-        _turn.release()
 
 
 def _key(scene: bytes) -> str:

@@ -13,22 +13,16 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.sharing.best_figures import best_as_answer
 from backend.sharing.document import document_of
-from backend.sharing.links import row_at_link
 from backend.sharing.models import ResultSet
 
 
-def find_result_set(
-    link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID], guesser: str = ""
-) -> ResultSet | None:
+def find_result_set(link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID]) -> ResultSet | None:
     """The result set at this link, if it is shared or belongs to one of these workspaces.
 
-    An expired or withdrawn one is returned too, so that its readers can be told. `guesser` and
-    errors as `row_at_link`; a result set of these workspaces is given also after wrong links.
+    An expired or withdrawn one is returned too, so that its readers can be told.
     """
-    workspace_ids = list(workspace_ids)
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
-    own = rows.filter(workspace__in=workspace_ids, link=link).first() if workspace_ids else None
-    return own or row_at_link(rows.readable(workspace_ids), link, guesser=guesser)
+    return rows.readable(list(workspace_ids)).filter(link=link).first()
 
 
 def saved_query(result_set: ResultSet) -> CompareQuery:

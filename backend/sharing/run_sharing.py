@@ -11,7 +11,6 @@ from backend.accounts.audit import change, record
 from backend.accounts.models import Act
 from backend.errors import Conflict, NotFound
 from backend.runs.models import Run, Trial
-from backend.sharing.links import row_at_link
 from backend.sharing.models import OPENNESS, SharedRun, Visibility
 from backend.sharing.readers import visibility_of
 from backend.sharing.run_texts import typed_texts
@@ -99,10 +98,10 @@ def end_link(run: Run) -> None:
     share_run(run, Visibility.PRIVATE)
 
 
-def find_shared_run(link: uuid.UUID, *, guesser: str = "") -> SharedRun | None:
-    """The run at this link, unless it is in the trash. `guesser` and errors as `row_at_link`."""
+def find_shared_run(link: uuid.UUID) -> SharedRun | None:
+    """The run at this link, unless it is in the trash."""
     rows = SharedRun.objects.select_related("run__workspace")
-    return row_at_link(rows.filter(run__trashed_at=None), link, guesser=guesser)
+    return rows.filter(run__trashed_at=None, link=link).first()
 
 
 def _locked(run: Run) -> Run:

@@ -6,7 +6,7 @@ from celery import shared_task
 
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import QueryError
-from backend.sharing.drawing import BusyDrawing, CannotDraw, image_of
+from backend.sharing.drawing import BusyDrawing, CannotDraw, TooManyDrawings, image_of
 from backend.sharing.drawing_queue import DRAW_TASK
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading
@@ -22,5 +22,5 @@ def draw(result_set_id: str) -> None:
         return
     try:
         image_of(Reading(result_set, "worker"))
-    except (CannotDraw, BusyDrawing, NotVisible, QueryError) as error:
+    except (CannotDraw, BusyDrawing, TooManyDrawings, NotVisible, QueryError) as error:
         log.warning("not_drawn", extra={"result_set": result_set_id, "reason": str(error)})

@@ -157,7 +157,8 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     """The chart of the query as an image, with the link of its page in it."""
     workspace, parsed = question
     here = replace(parsed, workspace=workspace.slug)
-    kept = compare_as_json(here, workspace_ids=[workspace.pk], viewer=visible.viewer_name(request))
+    viewer = visible.viewer_name(request)
+    kept = compare_as_json(here, workspace_ids=[workspace.pk], viewer=viewer)
     page = absolute(comparison_link(workspace.slug, parsed.canonical()))
-    png = image_of_view(figures_of_json(kept), page)
+    png = image_of_view(figures_of_json(kept), page, viewer=viewer)
     return HttpResponse(png, content_type="image/png")

@@ -13,17 +13,18 @@ from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from backend.accounts import access, throttle
+from backend.accounts import access
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
+from backend.errors import Away, TooMany
 from backend.links import absolute, result_set_link, route_at
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading, find_result_set
 from backend.sharing.text import plain
-from backend.web.errors import plain_message
+from backend.web.errors import frame_page, json_problem, plain_message
 from backend.web.result_set_answers import (
     FRAME_HEIGHT,
     FRAME_WIDTH,
@@ -31,7 +32,6 @@ from backend.web.result_set_answers import (
     check_fields,
     frame_html,
     guarded,
-    json_problem,
     why_no_answer,
 )
 from backend.web.visible import or_404
@@ -51,7 +51,7 @@ TONES = {
 @csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its stub has no arguments
 def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     """The chart alone, for a frame on any page."""
-    result_set = or_404(_result_set(request, link))
+    result_set = or_404(find_result_set(link, workspace_ids=[]))
     if result_set.is_gone:
         sentence, since = result_set.end
         return guarded(
@@ -68,6 +68,8 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     except (NotVisible, QueryError) as error:
         title = "This live result set has no results now"
         return guarded(result_set, plain_message(409, title, why_no_answer(error), ""))
+    except (TooMany, Away) as error:
+        return guarded(result_set, frame_page(error))
     page = render_to_string(
         "embed.html",
         {
@@ -99,13 +101,6 @@ def _on(moment: Any) -> str:
     return f"Since {moment:%Y-%m-%d %H:%M} UTC."
 
 
-def _result_set(request: HttpRequest, link: UUID) -> ResultSet | None:
-    """The shared result set at this link, whoever asks. Raises TooMany, as `find_result_set`."""
-    # Frames know no session. So they count apart: a colleague's must not close the pages.
-    guesser = f"embed {throttle.address_of(request.META)}"
-    return find_result_set(link, workspace_ids=[], guesser=guesser)
-
-
 @require_safe
 def oembed(request: HttpRequest) -> HttpResponse:
     """How to embed the result set at `url`, by https://oembed.com; 404 where it is not shared."""
@@ -114,7 +109,7 @@ def oembed(request: HttpRequest) -> HttpResponse:
         detail = f"format: got {form[:40]!r}, allowed is json."
         return json_problem(501, "Unknown format", detail, hint="Ask for format=json.")
     link = _link_in(request.GET.get("url", ""))
-    result_set = None if link is None else _result_set(request, link)
+    result_set = None if link is None else find_result_set(link, workspace_ids=[])
     if result_set is None:
         detail = "url is not the address of a shared result set here."
         hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."

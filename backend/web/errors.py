@@ -2,15 +2,18 @@
 
 import logging
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from backend.errors import LoadsheetError, NotFound
+from backend.errors import Away, LoadsheetError, NotFound, TooMany
 from backend.links import absolute, own_path
-from backend.problems import answer_to, seconds_to_wait
+from backend.problems import answer_to, headers_of, hint_for_people, set_headers
 
 log = logging.getLogger(__name__)
+# Addresses that programs ask for: of images, feeds and data.
+DATA_ENDINGS = (".json", ".csv", ".parquet", ".png", ".svg", ".atom", ".toml", ".zip")
+DATA_ROUTES = ("oembed", "mfa_login_webauthn")
 
 
 def message(
@@ -44,12 +47,39 @@ def error_page(
         return None
     if isinstance(error, NotFound):
         return not_found(request)
-    title, hint = answer.page_title, error.hint or answer.page_hint
-    response = message(
-        request, answer.status, title=title, sentence=str(error), hint=hint, start=start
+    title, hint = answer.page_title, hint_for_people(error, answer)
+    response = (
+        json_problem(answer.status, title, str(error), hint=hint)
+        if _is_for_programs(request)
+        else message(
+            request, answer.status, title=title, sentence=str(error), hint=hint, start=start
+        )
     )
-    if (wait_s := seconds_to_wait(error, answer)) is not None:
-        response["Retry-After"] = str(wait_s)
+    set_headers(response, headers_of(error, answer))
+    return response
+
+
+def _is_for_programs(request: HttpRequest) -> bool:
+    """Whether the address is of an image, a feed, a file or data, and of no page."""
+    match = request.resolver_match
+    is_data = match is not None and match.url_name in DATA_ROUTES
+    return is_data or request.path.endswith(DATA_ENDINGS)
+
+
+def json_problem(status: int, title: str, detail: str, **more: str | None) -> HttpResponse:
+    """What went wrong, for programs; `more`: further members."""
+    body = {"title": title, "status": status, "detail": detail, **more}
+    return JsonResponse(body, status=status, content_type="application/problem+json")
+
+
+def frame_page(error: TooMany | Away) -> HttpResponse:
+    """As error_page, for a frame on another page: it knows no session, and can be framed."""
+    answer = answer_to(error)
+    if answer is None or answer.is_for_the_log:
+        raise error
+    title, hint = answer.page_title, hint_for_people(error, answer)
+    response = plain_message(answer.status, title, str(error), hint)
+    set_headers(response, headers_of(error, answer))
     return response
 
 

@@ -67,10 +67,9 @@ def server_feed(request: HttpRequest, slug: str, server_id: UUID) -> HttpRespons
 
 @require_safe
 def result_set_feed(request: HttpRequest, link: UUID) -> HttpResponse:
-    """What became of a result set. Raises TooMany, as `find_result_set`."""
+    """What became of a result set."""
     own = _own_ids(request)
-    guesser = visible.guesser(request)
-    result_set = visible.or_404(find_result_set(link, workspace_ids=own, guesser=guesser))
+    result_set = visible.or_404(find_result_set(link, workspace_ids=own))
     if result_set.is_gone:
         return gone(request, result_set)
     entries = entries_of_result_set(result_set, is_member=result_set.workspace_id in own)

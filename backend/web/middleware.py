@@ -1,11 +1,13 @@
 """Headers and limits that apply to every response."""
 
-import math
+import hashlib
 import time
+from collections.abc import Callable
 
+from allauth.account.signals import password_reset
 from allauth.mfa.signals import authentication_failed
 from django.conf import settings
-from django.contrib.auth.signals import user_login_failed
+from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.dispatch import receiver
 from django.http import (
     HttpRequest,
@@ -15,12 +17,15 @@ from django.http import (
 )
 from django.urls import reverse
 
-from backend.accounts import audit, throttle
+from backend.accounts import audit, browsers, guesses, throttle
+from backend.accounts.adapter import SIGN_UP_TOKEN, may_sign_up
 from backend.accounts.addresses import sender_address
+from backend.accounts.limiters import ACCOUNT_CHANGES, RESETS, SIGN_UPS, Limiter
 from backend.accounts.models import User
+from backend.accounts.throttle import TooOften
 from backend.errors import LoadsheetError
 from backend.middleware import Middleware
-from backend.web.errors import error_page, form_only, message
+from backend.web.errors import answer_error, error_page, form_only
 from backend.web.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
@@ -28,6 +33,10 @@ PRIVATE = "private, no-store"
 HIDING_ACCOUNTS = ("account_reset_password", "account_signup")
 # Several times as long as that work takes.
 ACCOUNT_ANSWER_S = 0.5
+# What the owner of an account can do at once, while strangers have filled its counter.
+_KNOWN = "Or sign in with a browser in which you signed in to this account before."
+BY_MAIL = f"{_KNOWN} Or have a new password mailed: the browser that opens the mail can sign in."
+BY_OPERATOR = f"{_KNOWN} Or ask the operator for a sign-in link (manage.py sign_in_link)."
 
 
 class PrivateByDefault(Middleware):
@@ -107,43 +116,72 @@ def _hides_accounts(request: HttpRequest) -> bool:
     return is_form and request.method == "POST" and not request.user.is_authenticated
 
 
-class LimitFailedSignIns(Middleware):
-    """Makes people wait after too many failed sign-ins from their address, for the account that
-    they name, or in all.
+class LimitForms(Middleware):
+    """Makes people wait who gave too many wrong passwords, or sent too many forms that anybody may
+    send; and tells a browser that somebody signed in with it.
     """
 
-    def process_view(self, request: HttpRequest, *_: object) -> HttpResponseBase | None:
-        if not _is_sign_in(request):
-            return None
-        address = throttle.address_of(request.META)
-        account, proof = _tried(request)
-        wait = throttle.seconds_until_sign_in(address, account, proof=proof)
-        if not wait:
-            return None
-        response = message(
-            request,
-            429,
-            title="Too many failed sign-ins",
-            sentence="Too many wrong passwords or links came within an hour from your address, for "
-            "this account, or in total.",
-            hint=f"Try again in {math.ceil(wait / 60)} minutes.",
-        )
-        response["Retry-After"] = str(wait)
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        browsers.remember(request, response)
         return response
 
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponseBase | None:
+        try:
+            _check_form(request)
+        except TooOften as refused:
+            return answer_error(request, refused)
+        return None
 
-def _is_sign_in(request: HttpRequest) -> bool:
+
+def _check_form(request: HttpRequest) -> None:
+    """Raises TooOften."""
     route = request.resolver_match.url_name if request.resolver_match else None
-    forms = (settings.LOGIN_URL, "account_reauthenticate")
-    return route == "sign-in" or (request.method == "POST" and route in forms)
+    if request.method != "POST" or route is None:
+        return
+    if route in PASSWORD_FORMS:
+        hint = BY_MAIL if settings.SENDS_MAIL else BY_OPERATOR
+        guesses.check(guesses.of_password(request, viewer(request)), hint=hint)
+    elif route in LIMITED_FORMS:
+        limiter, payer_of = LIMITED_FORMS[route]
+        throttle.require(limiter, payer_of(request))
+
+
+def _network(request: HttpRequest) -> throttle.Payer:
+    return throttle.network_of(request.META)
+
+
+def _session(request: HttpRequest) -> throttle.Payer:
+    """The session; of somebody who is not signed in, and is only led to the sign-in page, the
+    network."""
+    if viewer(request) is None:
+        return _network(request)
+    return throttle.payer_of(f"session {request.session.session_key}")
+
+
+def _invitation(request: HttpRequest) -> throttle.Payer:
+    """The invitation that the browser opened, else the network."""
+    token = request.session.get(SIGN_UP_TOKEN, "")
+    if not may_sign_up(token):
+        return _network(request)
+    return throttle.payer_of(f"invitation {hashlib.sha256(token.encode()).hexdigest()}")
+
+
+PASSWORD_FORMS = ("account_login", "account_reauthenticate")
+# What django-allauth would limit by itself, without a payer and with a page of its own.
+LIMITED_FORMS: dict[str, tuple[Limiter, Callable[[HttpRequest], throttle.Payer]]] = {
+    "account_signup": (SIGN_UPS, _invitation),
+    "account_reset_password": (RESETS, _network),
+    "account_change_password": (ACCOUNT_CHANGES, _session),
+    "account_email": (ACCOUNT_CHANGES, _session),
+}
 
 
 @receiver(user_login_failed)
 def count_wrong_password(*, request: HttpRequest | None = None, **_: object) -> None:
     """Count a wrong password, from any form."""
     if request is not None:
-        account, proof = _tried(request)
-        throttle.count_failed_sign_in(throttle.address_of(request.META), account, proof=proof)
+        guesses.count_wrong(guesses.of_password(request, viewer(request)))
 
 
 @receiver(authentication_failed)
@@ -151,14 +189,11 @@ def count_wrong_code(
     *, request: HttpRequest, user: User, reauthentication: bool, **_: object
 ) -> None:
     """Count a wrong code of a second factor."""
-    proof = throttle.CODE_AGAIN if reauthentication else throttle.CODE
-    throttle.count_failed_sign_in(throttle.address_of(request.META), str(user.pk), proof=proof)
+    guesses.count_wrong(guesses.of_code(request, user, is_signed_in=reauthentication))
 
 
-def _tried(request: HttpRequest) -> tuple[str, str]:
-    """The account and its proof: the name in the form of the sign-in page; the user of a session,
-    whose password is asked for again; no account on other pages.
-    """
-    if (user := viewer(request)) is not None:
-        return str(user.pk), throttle.PASSWORD_AGAIN
-    return (request.POST.get("login", "") if request.method == "POST" else ""), throttle.PASSWORD
+@receiver(user_logged_in)
+@receiver(password_reset)
+def prove_browser(*, request: HttpRequest, user: User, **_: object) -> None:
+    """Whoever signs in, or opens the mail for a new password, is no stranger to the account."""
+    browsers.prove(request, user)

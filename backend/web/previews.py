@@ -9,13 +9,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpRequest
 
 from backend.analysis.grouping.fired_checks import describe_check, find_check
-from backend.errors import InvalidInput, LoadsheetError, TooMany
+from backend.errors import InvalidInput, LoadsheetError
 from backend.ingest.cleaning import clean_name
 from backend.ingest.dry_records import DryFile, DryTrial
 from backend.ingest.incoming import IncomingFile
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.repeats import EarlierUpload
-from backend.problems import Answer, answer_to
+from backend.problems import Answer, answer_to, hint_for_people
 from backend.runs.checks import SEVERITIES
 from backend.runs.naming import trial_count_text
 
@@ -96,9 +96,9 @@ def explain_refusal(error: LoadsheetError) -> tuple[str, Answer]:
     if answer.is_for_the_log:
         log.warning("not_available", extra={"reason": repr(error)[:300]})
         return f"{answer.sentence} {answer.page_hint}", answer
-    if isinstance(error, NotSent | TooMany | ParserFailed):
+    if isinstance(error, NotSent | ParserFailed):
         return str(error), answer
-    return f"{error} {error.hint or answer.page_hint}", answer
+    return f"{error} {hint_for_people(error, answer)}", answer
 
 
 def _shown_files(

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
@@ -18,7 +18,7 @@ from backend.links import absolute, link_to
 from backend.sharing.models import ResultSet, State, Visibility
 from backend.sharing.text import plain
 from backend.web import visible
-from backend.web.errors import answer_error, message
+from backend.web.errors import answer_error, json_problem, message
 
 # Tracking fields that other sites add to links: they are ignored.
 _COUNTED = re.compile(r"utm_[a-z_]+|[a-z]*clk?id|mc_[ce]id")
@@ -30,12 +30,6 @@ def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
         if name not in fields and not _COUNTED.fullmatch(name):
             raise UnknownField(name, fields)
     CompareQuery.parse({name: request.GET.getlist(name) for name in DRAWING})
-
-
-def json_problem(status: int, title: str, detail: str, **more: str | None) -> HttpResponse:
-    """What went wrong, for programs; `more`: further members."""
-    body = {"title": title, "status": status, "detail": detail, **more}
-    return JsonResponse(body, status=status, content_type="application/problem+json")
 
 
 def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:

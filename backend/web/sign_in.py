@@ -10,7 +10,7 @@ from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_GET
 
-from backend.accounts import throttle, tokens
+from backend.accounts import tokens
 from backend.links import link_to, own_path
 from backend.web.errors import message
 
@@ -24,8 +24,6 @@ def sign_in(request: HttpRequest, token: str) -> HttpResponse:
     try:
         user = tokens.redeem_link(token)
     except tokens.TokenRefused as refused:
-        if not request.user.is_authenticated:
-            throttle.count_failed_sign_in(throttle.address_of(request.META))
         return _refused(request, str(refused))
     if not user.is_active:
         return _refused(request, "This account is closed.")

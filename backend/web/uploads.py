@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import throttle
+from backend.accounts.limiters import PREVIEWS, UPLOADS
 from backend.accounts.models import User, Workspace
-from backend.errors import Away, LoadsheetError, Refused, TooMany
+from backend.errors import Away, LoadsheetError, Refused
 from backend.ingest.dry_records import DryFile
 from backend.ingest.dry_run import dry_run
 from backend.ingest.envelope import Envelope, read_envelope
@@ -24,7 +25,7 @@ from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.receive import Sender, receive
 from backend.ingest.repeats import find_earlier_uploads
 from backend.links import link_to, run_link
-from backend.problems import seconds_to_wait
+from backend.problems import headers_of, set_headers
 from backend.runs.names import MAX_NOTES
 from backend.web import visible
 from backend.web.home import curl_command
@@ -144,24 +145,21 @@ def _refused_form(
     """The form as it was sent, with what happened and what to do."""
     sentence, answer = explain_refusal(error)
     response = _form(request, workspace, refused=sentence, status=answer.status)
-    if (wait_s := seconds_to_wait(error, answer)) is not None:
-        response["Retry-After"] = str(wait_s)
+    set_headers(response, headers_of(error, answer))
     return response
 
 
 def _read(request: HttpRequest) -> list[DryFile]:
     files, raw = sent_files(request), read_details(request.POST.dict())
     viewer = visible.viewer_name(request)
-    if wait := throttle.seconds_until_preview(viewer):
-        raise TooMany(f"Too many previews within a minute. Wait {wait} s.", wait_s=wait)
+    throttle.require(PREVIEWS, throttle.payer_of(viewer))
     envelope = Envelope() if raw is None else read_envelope(raw)
     return dry_run(files, envelope, owner=viewer)
 
 
 def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpResponse:
     files, raw = sent_files(request), read_details(request.POST.dict())
-    if wait := throttle.seconds_until_upload(str(user.pk)):
-        raise TooMany(f"Too many uploads within a minute. Wait {wait} s.", wait_s=wait)
+    throttle.require(UPLOADS, throttle.payer_of(user.pk))
     sender = Sender(workspace.pk, token_id=None, user_id=user.pk)
     receipt = receive(sender, files, raw_envelope=raw)
     if left_out := empty_files_text(request):

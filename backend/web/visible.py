@@ -145,18 +145,12 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
 
 def shared_run_or_404(request: HttpRequest, link: UUID) -> SharedRun:
     """The run at this link, for everyone who has the link."""
-    return or_404(find_shared_run(link, guesser=guesser(request)))
-
-
-def guesser(request: HttpRequest) -> str:
-    """What wrong links count for."""
-    return access.name_of_guesser(viewer(request), request.META)
+    return or_404(find_shared_run(link))
 
 
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, including one that is gone and has a tombstone."""
-    own = own_ids(request)
-    return or_404(find_result_set(link, workspace_ids=own, guesser=guesser(request)))
+    return or_404(find_result_set(link, workspace_ids=own_ids(request)))
 
 
 def manageable_result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:

@@ -11,7 +11,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access, throttle
-from backend.errors import Away, LoadsheetError, Refused, TooMany
+from backend.accounts.limiters import TRIES
+from backend.errors import Away, LoadsheetError, Refused
 from backend.ingest.dry_records import DryFile
 from backend.ingest.dry_run import OF_STRANGERS, dry_run
 from backend.ingest.envelope import Envelope
@@ -19,7 +20,7 @@ from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.preview_slots import STRANGERS
 from backend.library.loading import SHOWCASE, result_set_id
 from backend.links import link_to
-from backend.problems import seconds_to_wait
+from backend.problems import headers_of, set_headers
 from backend.sharing.gallery import find_showcase, list_exhibits
 from backend.sharing.models import ResultSet
 from backend.stats.thresholds import LEAST_TRIALS
@@ -78,8 +79,7 @@ def try_it(request: HttpRequest) -> HttpResponse:
 
 def _read(request: HttpRequest) -> list[DryFile]:
     files = sent_files(request)
-    if wait := throttle.seconds_until_try(throttle.address_of(request.META)):
-        raise TooMany(f"Too many previews within a minute. Wait {wait} s, or sign in.", wait_s=wait)
+    throttle.require(TRIES, throttle.network_of(request.META), hint="Or sign in.")
     viewer = access.name_of_viewer(None, request.META)
     with STRANGERS.take(viewer):
         return dry_run(files, Envelope(), limits=OF_STRANGERS, owner=viewer)
@@ -89,8 +89,7 @@ def _refused(request: HttpRequest, error: LoadsheetError) -> HttpResponse:
     sentence, answer = explain_refusal(error)
     context = _form_context(request, refused=sentence)
     response = render(request, "try.html", context, status=answer.status)
-    if (wait_s := seconds_to_wait(error, answer)) is not None:
-        response["Retry-After"] = str(wait_s)
+    set_headers(response, headers_of(error, answer))
     return response
 
 

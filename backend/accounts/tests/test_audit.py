@@ -8,8 +8,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
-from backend.accounts import audit, invitations, leaks, throttle, token_making, tokens
-from backend.accounts.audit import TooManyActs
+from backend.accounts import audit, invitations, leaks, limiters, throttle, token_making, tokens
 from backend.accounts.models import Act, AuditEvent, Membership, Role, Token, User, Workspace
 from backend.deliveries.models import Channel
 from backend.feeds.models import FeedToken
@@ -294,7 +293,7 @@ def test_a_failed_act_leaves_no_event():
 
 
 def test_a_person_does_so_many_acts_in_a_day_and_may_take_access_away(scene, owner, monkeypatch):
-    monkeypatch.setattr(throttle, "ACTS_PER_DAY", 2)
+    monkeypatch.setattr(limiters, "ACTS_PER_DAY", 2)
     asked = {"name": "a", "scopes": ["runs:read"], "workspace": scene.own.workspace.slug}
     made = [owner.post("/api/v1/tokens", asked, "application/json") for _ in range(3)]
     assert [answer.status_code for answer in made] == [201, 201, 429]
@@ -307,9 +306,9 @@ def test_a_person_does_so_many_acts_in_a_day_and_may_take_access_away(scene, own
 
 
 def test_acts_of_many_subjects_count_each_and_others_go_on(scene, owner, monkeypatch):
-    monkeypatch.setattr(throttle, "ACTS_PER_DAY", 2)
+    monkeypatch.setattr(limiters, "ACTS_PER_DAY", 2)
     workspace, count = scene.own.workspace, AuditEvent.objects.count()
-    with audit.acting(audit.Origin(lambda: scene.own.user, None)), pytest.raises(TooManyActs):
+    with audit.acting(audit.Origin(lambda: scene.own.user, None)), pytest.raises(throttle.TooOften):
         audit.record_each(Act.RUN_TRASHED, workspace, [uuid.uuid4() for _ in range(3)])
     other = User.objects.create_user("somebody else")
     with audit.acting(audit.Origin(lambda: other, None)):

@@ -251,7 +251,7 @@ class TestPeppers:
         return {
             "links of workspaces": (
                 lambda: workspace_links.make_link(user, workspace),
-                lambda clear: workspace_links.find_link(clear, visitor="192.0.2.7"),
+                workspace_links.find_link,
             ),
             "invitations": (
                 lambda: invitations.invite(user, workspace, Role.VIEWER),

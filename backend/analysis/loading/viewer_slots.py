@@ -1,15 +1,17 @@
 """How many large answers one viewer, and all viewers, may have made at once in one web process.
 
 A comparison, a run of thousands of trials, a table of trials and the answer to an observation are
-large. A viewer that asks for many of them leaves threads and memory for the others. Who is one
-viewer is decided above, where requests are known. Cached answers and small runs need no slot.
+large. A viewer that asks for many of them leaves threads and memory for the others, and all viewers
+without an account together leave places for members. Who is one viewer is decided by
+`backend.accounts.access`. Cached answers and small runs need no slot.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from backend.accounts.access import VISITOR
 from backend.errors import Away, TooMany
 
 # The most large answers of one viewer at once: two places are left to other viewers.
@@ -17,6 +19,8 @@ RUNNING, WAITING = 2, 2
 # Places of all viewers, of those that run and those that wait. With long work on files, which has
 # places of its own, they leave two threads of a web process to everything else.
 PLACES = 6
+# Of these, the places of all viewers without an account: the others are for members.
+VISITORS_PLACES = 3
 PATIENCE_S = 5.0
 RETRY_AFTER_S = 2
 
@@ -39,8 +43,8 @@ class TooManyComparisons(TooManyAnswers):
 class AnswersBusy(Away):
     """All places are taken, by other viewers too. The same request works later."""
 
-    def __init__(self) -> None:
-        super().__init__(f"{PLACES} large answers are being computed or are waiting.")
+    def __init__(self, places: int = PLACES) -> None:
+        super().__init__(f"{places} large answers are being computed or are waiting.")
 
 
 @dataclass(slots=True)
@@ -116,12 +120,23 @@ def _slot(viewer: str, refusal: type[TooManyAnswers]) -> Iterator[None]:
             _changed.notify_all()
 
 
+def _is_visitor(viewer: str) -> bool:
+    return viewer.startswith(VISITOR)
+
+
+def _places(counts: Callable[[str], bool]) -> int:
+    """How many places the viewers have that `counts` picks by their name."""
+    return sum(each.places for viewer, each in _viewers.items() if counts(viewer))
+
+
 def _enter(viewer: str, refusal: type[TooManyAnswers]) -> None:
     counts = _viewers.get(viewer, _Viewer())
     if counts.places >= RUNNING + WAITING:
         raise refusal
-    if sum(each.places for each in _viewers.values()) >= PLACES:
+    if _places(lambda _: True) >= PLACES:
         raise AnswersBusy
+    if _is_visitor(viewer) and _places(_is_visitor) >= VISITORS_PLACES:
+        raise AnswersBusy(VISITORS_PLACES)
     _viewers[viewer] = counts
     counts.waiting += 1
     try:

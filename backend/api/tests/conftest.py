@@ -1,7 +1,7 @@
 import pytest
 from django.core.wsgi import get_wsgi_application
 
-from backend.accounts import throttle
+from backend.accounts import limiters
 from backend.testing.scenes import make_scene
 from backend.testing.transactions import connection_kept_open
 
@@ -19,9 +19,9 @@ def scene(db):
 @pytest.fixture
 def _no_sender_has_to_wait(settings, monkeypatch):
     """A refusal for the rate comes before the body is looked at."""
-    for name in ("REQUESTS", "UPLOADS", "PREVIEWS", "LEAK_REPORTS", "LINK_MISSES"):
+    for name in ("REQUESTS", "UPLOADS", "PREVIEWS", "LEAK_REPORTS"):
         setattr(settings, f"{name}_PER_MINUTE", 1_000_000)
-    monkeypatch.setattr(throttle, "INVITATIONS_PER_HOUR", 1_000_000)
+    monkeypatch.setattr(limiters, "INVITATIONS_PER_HOUR", 1_000_000)
 
 
 @pytest.fixture

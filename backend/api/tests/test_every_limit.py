@@ -17,6 +17,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from backend.accounts.limiters import LIMITERS, MAILS
 from backend.accounts.models import Token
 from backend.api.limit_table import limits as table_of_limits
 from backend.api.observations import MAX_SAMPLES
@@ -41,8 +42,10 @@ OF_A_MERGE = {"merge_runs", "merge_trials"}
 # ingest/tests/test_quotas_at_once.py; the last one accounts/tests/test_audit.py.
 MADE_IN_A_WORKSPACE = {
     *("workspace_tokens", "workspace_invitations", "workspace_channels", "workspace_rules"),
-    *("workspace_views", "feed_tokens", "owned_workspaces", "acts_per_day"),
+    *("workspace_views", "feed_tokens", "owned_workspaces"),
 }
+# web/tests/test_every_limiter.py
+BY_TIME = {limiter.id for limiter in LIMITERS if limiter is not MAILS}
 # Before the application sees the request: config/tests/test_request_parser.py.
 OF_THE_WEB_SERVER = {"header_bytes", "header_field_bytes"}
 OF_A_WORKSPACE = {"workspace_bytes", "workspace_uploads_per_day", "workspace_members"}
@@ -256,7 +259,7 @@ USED_UP = {"search_cpu_s": CpuUsedUp(), "search_memory_mib": MemoryUsedUp()}
 
 def test_each_limit_has_what_goes_beyond_it():
     elsewhere = OF_A_WORKSPACE | OF_A_RUN | OF_READING | OF_THE_WEB_SERVER
-    elsewhere |= OF_A_MERGE | MADE_IN_A_WORKSPACE
+    elsewhere |= OF_A_MERGE | MADE_IN_A_WORKSPACE | BY_TIME
     assert {row.name for row in table_of_limits()} == set(BEYOND) | elsewhere
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from backend.api import limit_table
+from backend.api import counter_table, limit_table
 from backend.ingest import (
     cleaning,
     decompress,
@@ -359,3 +359,4 @@ def test_the_limits_are_served(client):
 def test_the_documentation_has_the_table_of_limits():
     text = (Path(__file__).parents[3] / "docs/operations.md").read_text()
     assert limit_table.as_markdown() in text, "run: scripts/fix"
+    assert counter_table.as_markdown() in text, "run: scripts/fix"

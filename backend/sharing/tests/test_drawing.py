@@ -192,13 +192,13 @@ def test_the_image_of_a_view_is_drawn_once(lab, drawn):
     caches["process"].clear()
     query = CompareQuery.parse("workspace=lab")
     figures = compare(query, workspace_ids=[lab.pk])
-    one = drawing.image_of_view(figures, "http://x/w/lab/compare")
-    assert drawing.image_of_view(figures, "http://x/w/lab/compare") == one
+    one = drawing.image_of_view(figures, "http://x/w/lab/compare", viewer="a")
+    assert drawing.image_of_view(figures, "http://x/w/lab/compare", viewer="a") == one
     assert len(drawn) == 1
     assert b'"date":"newest run of 2026-03-02"' in drawn[0]
     answer = msgspec.structs.replace(figures.answer, sentence="Another.")
     other = msgspec.structs.replace(figures, answer=answer)
-    assert drawing.image_of_view(other, "http://x/w/lab/compare") != one
+    assert drawing.image_of_view(other, "http://x/w/lab/compare", viewer="a") != one
 
 
 def test_the_title_of_a_result_set_is_in_the_image():

@@ -16,7 +16,7 @@ VARIABLES = {
     "TRUST_PROXY": "true",
     "FAILED_SIGN_INS_PER_HOUR": MANY,
     "FAILED_SIGN_INS_PER_ACCOUNT": MANY,
-    "FAILED_SIGN_INS_IN_ALL": MANY,
+    "FAILED_SIGN_INS_IN_NEW_BROWSERS": MANY,
 }
 MAKE = """
 from backend.accounts.models import User

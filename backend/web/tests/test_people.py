@@ -146,7 +146,7 @@ class TestInvitation:
         assert "We sent" not in text_of(owner.get(MEMBERS))
 
     def test_mails_are_limited(self, owner, monkeypatch):
-        monkeypatch.setattr("backend.accounts.throttle.INVITATIONS_PER_HOUR", 1)
+        monkeypatch.setattr("backend.accounts.limiters.INVITATIONS_PER_HOUR", 1)
         self.link(owner, email="eve@example.org")
         again = owner.post(MEMBERS, {"role": "member", "email": "eve@example.org"})
         assert again.status_code == 429

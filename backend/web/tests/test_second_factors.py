@@ -83,12 +83,12 @@ def test_each_recovery_code_lets_in_once(person):
 
 
 def test_wrong_codes_from_many_addresses_end_for_the_account(person, settings):
-    settings.FAILED_SIGN_INS_PER_ACCOUNT = 3
+    settings.FAILED_SIGN_INS_IN_NEW_BROWSERS = 3
     for _ in range(3):
         answer = person.with_password().post(CODE, {"code": WRONG})
         assert "Incorrect code" in html_of(answer)
     client = person.with_password()
-    assert "Too many wrong codes" in html_of(client.post(CODE, {"code": person.code}))
+    assert "wrong passwords or codes" in html_of(client.post(CODE, {"code": person.code}))
     assert not is_signed_in(client)
     # Another account is not kept waiting, nor are its passwords.
     other, code = Person(), None
@@ -103,13 +103,13 @@ def test_wrong_codes_count_for_the_address(person, settings):
     client = person.with_password(address)
     for _ in range(3):
         client.post(CODE, {"code": WRONG})
-    assert "Too many wrong codes" in html_of(client.post(CODE, {"code": person.code}))
+    assert "wrong passwords or codes" in html_of(client.post(CODE, {"code": person.code}))
     refused = Client(REMOTE_ADDR=address).post(LOGIN, {"login": "nobody", "password": "wrong"})
     assert refused.status_code == 429
 
 
 def test_wrong_passwords_of_others_do_not_keep_the_owner_from_a_code(person, settings):
-    settings.FAILED_SIGN_INS_PER_ACCOUNT = 2
+    settings.FAILED_SIGN_INS_IN_NEW_BROWSERS = 2
     client = person.with_password()
     for _ in range(2):
         guess = {"login": person.user.username, "password": "wrong"}

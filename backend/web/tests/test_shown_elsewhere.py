@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from django.utils import timezone
 
+from backend.analysis.loading.viewer_slots import TooManyComparisons
 from backend.sharing import drawing
 from backend.sharing.freezing import save_live
 from backend.sharing.models import Visibility
@@ -75,6 +76,33 @@ class TestElsewhere:
         monkeypatch.setattr(drawing, "image_of", busy)
         answer = stranger.get(f"{keep(scene).path}.png")
         assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+
+    @pytest.mark.parametrize("ending", [".png", ".svg", ".json", ".atom"])
+    def test_a_refusal_says_when_to_come_back_and_is_no_page(
+        self, stranger, scene, monkeypatch, ending
+    ):
+        def refuse(*_, **__):
+            raise TooManyComparisons
+
+        path = f"{keep(scene, save_live).path}{ending}"
+        monkeypatch.setattr("backend.sharing.reading.compare_as_json", refuse)
+        monkeypatch.setattr("backend.web.feeds.entries_of_result_set", refuse)
+        answer = stranger.get(path)
+        assert (answer.status_code, answer["Retry-After"]) == (429, "2")
+        assert answer["Content-Type"] == "application/problem+json"
+        assert answer.json()["hint"] == "Try again in 2 seconds."
+
+    def test_a_refused_frame_can_be_framed(self, stranger, scene, monkeypatch):
+        def refuse(*_, **__):
+            raise TooManyComparisons
+
+        made = keep(scene, save_live)
+        monkeypatch.setattr("backend.sharing.reading.compare_as_json", refuse)
+        answer = stranger.get(f"/embed/{made.link}")
+        assert (answer.status_code, answer["Retry-After"]) == (429, "2")
+        assert "frame-ancestors *" in answer["Content-Security-Policy"]
+        assert "X-Frame-Options" not in answer
+        assert "Try again in 2 seconds." in answer.content.decode()
 
     def test_the_badge(self, stranger, scene):
         made = keep(scene)

@@ -70,7 +70,7 @@ def links_in(answer):
 def _plain_service(monkeypatch, settings, tmp_path):
     """Without limits that would hide an answer, the agent's files, and real drawing."""
     settings.AGENT_FILES = tmp_path
-    settings.LINK_MISSES_PER_MINUTE = settings.REQUESTS_PER_MINUTE = 10**9
+    settings.REQUESTS_PER_MINUTE = 10**9
     monkeypatch.setattr(drawing, "draw", lambda drawn: drawn)
 
 

@@ -4,10 +4,12 @@ from contextlib import ExitStack
 
 import pytest
 
+from backend.accounts.access import VISITOR
 from backend.analysis.loading import viewer_slots
 from backend.analysis.loading.viewer_slots import (
     PLACES,
     RUNNING,
+    VISITORS_PLACES,
     WAITING,
     AnswersBusy,
     TooManyComparisons,
@@ -95,4 +97,16 @@ def test_a_wait_without_end_is_refused(monkeypatch):
         comparison_slot(MINE),
     ):
         pass
+    assert not viewer_slots._viewers
+
+
+def test_visitors_without_an_account_leave_places_to_members():
+    """Strangers with addresses of many sites cannot take every place."""
+    with ExitStack() as held:
+        for number in range(VISITORS_PLACES):
+            held.enter_context(comparison_slot(f"{VISITOR}2001:db8:{number}::/48"))
+        with pytest.raises(AnswersBusy), comparison_slot(f"{VISITOR}192.0.2.1"):
+            pass
+        for number in range(PLACES - VISITORS_PLACES):
+            held.enter_context(comparison_slot(f"user:{number}"))
     assert not viewer_slots._viewers

@@ -1,0 +1,91 @@
+"""Browsers that signed in to an account before: a signed cookie names the account.
+
+Strangers may type an account's name with wrong passwords. A browser with the cookie has a counter
+of its own, so they cannot keep the owner out. The cookie opens nothing: the password is still asked
+for. Source: "Slow Down Online Guessing Attacks with Device Cookies", OWASP.
+"""
+
+import secrets
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core import signing
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponseBase
+
+from backend.accounts.models import User
+
+# The longest that browsers keep a cookie.
+LIFETIME_S = 400 * 24 * 3600
+# Of a shared browser, those that signed in last.
+MOST_ACCOUNTS = 10
+_SALT = "browser"
+# On a request, the account that it proved.
+_PROVED = "account_of_this_browser"
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """A browser, and the ids of the accounts that it signed in to."""
+
+    id: str
+    accounts: tuple[str, ...] = ()
+
+
+def browser_of(request: HttpRequest) -> Browser | None:
+    """The browser that the cookie names; None without a cookie of ours."""
+    signed = request.COOKIES.get(settings.BROWSER_COOKIE_NAME, "")
+    try:
+        content = signing.loads(signed, salt=_SALT, max_age=LIFETIME_S)
+    except signing.BadSignature:
+        return None
+    return Browser(content["id"], tuple(content["accounts"]))
+
+
+def browser_known_to(request: HttpRequest, name: str) -> str:
+    """The id of the browser, if it signed in to each account that `name` may mean; else empty.
+
+    `name`: a username or an email address, as it was typed.
+    """
+    browser = browser_of(request)
+    if browser is None or not name:
+        return ""
+    # Each: else an account whose username is somebody's address would open that person's counter.
+    accounts = {str(id_) for id_ in _accounts_named(name)}
+    return browser.id if accounts and accounts <= set(browser.accounts) else ""
+
+
+def browser_of_account(request: HttpRequest, user: User) -> str:
+    """The id of the browser, if it signed in to the account of `user` before; else empty."""
+    browser = browser_of(request)
+    return browser.id if browser is not None and str(user.pk) in browser.accounts else ""
+
+
+def _accounts_named(name: str) -> list[object]:
+    is_named = (
+        Q(username__iexact=name) | Q(email__iexact=name) | Q(emailaddress__email__iexact=name)
+    )
+    return list(User.objects.filter(is_named).values_list("pk", flat=True).distinct())
+
+
+def prove(request: HttpRequest, user: User) -> None:
+    """The person in this browser proved to be `user`: `remember` tells the browser."""
+    setattr(request, _PROVED, user)
+
+
+def remember(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Set the cookie, if somebody proved who they are with this request."""
+    user = getattr(request, _PROVED, None)
+    if user is None:
+        return
+    browser = browser_of(request) or Browser(secrets.token_urlsafe(16))
+    others = [id_ for id_ in browser.accounts if id_ != str(user.pk)]
+    content = {"id": browser.id, "accounts": [*others, str(user.pk)][-MOST_ACCOUNTS:]}
+    response.set_cookie(
+        settings.BROWSER_COOKIE_NAME,
+        signing.dumps(content, salt=_SALT),
+        max_age=LIFETIME_S,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )

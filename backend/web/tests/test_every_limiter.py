@@ -1,0 +1,348 @@
+"""Each limiter of the table, filled: the shape of the refusal, and who is not refused."""
+
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from backend.accounts import limiters, tokens
+from backend.accounts.limiters import LIMITERS
+from backend.accounts.models import TokenKind, User
+from backend.broker import CACHE
+from backend.testing.uploads import WRK, make_file, make_tenant
+
+pytestmark = pytest.mark.django_db
+MOST = 2
+PASSWORD = "a long right password"
+LOGIN, RESET = "/accounts/login/", "/accounts/password/reset/"
+BY_NAME = {limiter.name: limiter for limiter in LIMITERS}
+
+
+@dataclass
+class Case:
+    """`send` fills a counter of its payer. `others`: who must not be refused then."""
+
+    send: Callable
+    others: dict[str, Callable] = field(default_factory=dict)
+    is_api: bool = False
+
+
+class Net:
+    """Addresses that no other test uses: a site of IPv6 with several networks, and another."""
+
+    def __init__(self):
+        number = uuid.uuid4().hex[:8]
+        self.site = f"2001:db8:{number[:4]}"
+        self.mine = f"{self.site}:1::1"
+        self.same_network = f"{self.site}:1::2"
+        self.neighbour = f"{self.site}:2::1"
+        self.elsewhere = f"2001:db9:{number[4:]}:1::1"
+
+
+@pytest.fixture
+def net():
+    return Net()
+
+
+@pytest.fixture(autouse=True)
+def _small_limits(settings, monkeypatch):
+    settings.OPEN_SIGN_UP = settings.SENDS_MAIL = True
+    monkeypatch.setattr("backend.web.middleware.ACCOUNT_ANSWER_S", 0.001)
+
+
+# Those that no setting changes.
+CONSTANTS = {
+    "invitations": "INVITATIONS_PER_HOUR",
+    "acts": "ACTS_PER_DAY",
+    "sign_ups": "SIGN_UPS_PER_MINUTE",
+    "password_resets": "RESETS_PER_MINUTE",
+    "account_mails": "MAILS_PER_HOUR",
+    "account_changes": "ACCOUNT_CHANGES_PER_HOUR",
+}
+
+
+def make_small(name, settings, monkeypatch):
+    """Only the limiter under test is small."""
+    if setting := BY_NAME[name].setting:
+        setattr(settings, setting, MOST)
+    else:
+        monkeypatch.setattr(limiters, CONSTANTS[name], MOST)
+
+
+def browser(address, user=None):
+    client = Client(REMOTE_ADDR=address)
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+def make_person():
+    name = f"person-{uuid.uuid4().hex[:8]}"
+    return User.objects.create_user(username=name, email=f"{name}@example.org", password=PASSWORD)
+
+
+def sign_in(address, name, password=PASSWORD):
+    return Client(REMOTE_ADDR=address).post(LOGIN, {"login": name, "password": password})
+
+
+def known_browser(address, person):
+    client = Client(REMOTE_ADDR=address)
+    assert client.post(LOGIN, {"login": person.username, "password": PASSWORD}).status_code == 302
+    del client.cookies["session"]
+    return lambda: client.post(LOGIN, {"login": person.username, "password": PASSWORD})
+
+
+def with_token(tenant, address):
+    return Client(REMOTE_ADDR=address, headers=tenant.headers)
+
+
+def uploads(net):
+    own, other = make_tenant("own"), make_tenant("other")
+
+    def upload(tenant):
+        return with_token(tenant, net.mine).post("/api/v1/uploads", {"file": make_file()})
+
+    return Case(lambda: upload(own), {"another token": lambda: upload(other)}, is_api=True)
+
+
+def requests(net):
+    tenant = make_tenant("own")
+
+    def ask(client):
+        return client.get("/api/v1/limits")
+
+    return Case(
+        lambda: ask(browser(net.mine)),
+        {
+            "a valid token of the same address": lambda: ask(with_token(tenant, net.mine)),
+            "a session of the same address": lambda: ask(browser(net.mine, tenant.user)),
+            "the network beside it": lambda: ask(browser(net.neighbour)),
+            "an address elsewhere": lambda: ask(browser(net.elsewhere)),
+        },
+        is_api=True,
+    )
+
+
+def previews(net):
+    own, other = make_tenant("own"), make_tenant("other")
+
+    def read(tenant):
+        form = {"file": make_file(), "workspace": tenant.workspace.slug}
+        return browser(net.mine, tenant.user).post("/api/v1/uploads/preview", form)
+
+    return Case(
+        lambda: read(own),
+        {
+            "another user": lambda: read(other),
+            "nobody": lambda: browser(net.mine).post("/try", {"paste": WRK}),
+        },
+        is_api=True,
+    )
+
+
+def tries(net):
+    tenant = make_tenant("own")
+
+    def read(address):
+        return browser(address).post("/try", {"paste": WRK})
+
+    form = {"file": make_file(), "workspace": "own"}
+    return Case(
+        lambda: read(net.mine),
+        {
+            "the network beside it": lambda: read(net.neighbour),
+            "a member of the same address": lambda: browser(net.mine, tenant.user).post(
+                "/api/v1/uploads/preview", form
+            ),
+        },
+    )
+
+
+def leak_reports(net):
+    def report(address):
+        body = json.dumps([{"token": "nothing"}])
+        return browser(address).post("/api/v1/leaked-tokens", body, "application/json")
+
+    return Case(
+        lambda: report(net.mine),
+        {"the network beside it": lambda: report(net.neighbour)},
+        is_api=True,
+    )
+
+
+def invitations(net):
+    own, other = make_tenant("own"), make_tenant("other")
+
+    def invite(tenant):
+        form = {"role": "member", "email": "eve@example.org"}
+        return browser(net.mine, tenant.user).post(f"/w/{tenant.workspace.slug}/members", form)
+
+    return Case(lambda: invite(own), {"another user": lambda: invite(other)})
+
+
+def acts(net):
+    own, other = make_tenant("own"), make_tenant("other")
+
+    def make_token(tenant):
+        form = {"name": "a", "scopes": ["runs:read"], "workspace": tenant.workspace.slug}
+        return browser(net.mine, tenant.user).post("/api/v1/tokens", form, "application/json")
+
+    return Case(lambda: make_token(own), {"another user": lambda: make_token(other)}, is_api=True)
+
+
+def sign_ups(net):
+    def sign_up(address):
+        return browser(address).post("/accounts/signup/", {"username": "x"})
+
+    return Case(
+        lambda: sign_up(net.mine), {"the network beside it": lambda: sign_up(net.neighbour)}
+    )
+
+
+def password_resets(net):
+    def ask(address):
+        return browser(address).post(RESET, {"email": f"{uuid.uuid4().hex}@example.org"})
+
+    return Case(lambda: ask(net.mine), {"the network beside it": lambda: ask(net.neighbour)})
+
+
+def account_changes(net):
+    person = make_person()
+    own, other = browser(net.mine, person), browser(net.mine, person)
+
+    def change(client):
+        return client.post("/accounts/password/change/", {"oldpassword": "wrong"})
+
+    return Case(lambda: change(own), {"another session of the person": lambda: change(other)})
+
+
+def failed_sign_ins(net):
+    person = make_person()
+
+    def guess(address):
+        return sign_in(address, uuid.uuid4().hex, "wrong")
+
+    return Case(
+        lambda: guess(net.mine),
+        {
+            "a browser that signed in before": known_browser(net.mine, person),
+            "the network beside it": lambda: guess(net.neighbour),
+            "the owner elsewhere": lambda: sign_in(net.elsewhere, person.username),
+        },
+    )
+
+
+def failed_sign_ins_per_account(net):
+    person, other = make_person(), make_person()
+    return Case(
+        lambda: sign_in(net.mine, person.username, "wrong"),
+        {
+            "a browser that signed in before": known_browser(net.mine, person),
+            "another account of the same address": lambda: sign_in(net.mine, other.username),
+            "the owner in the network beside it": lambda: sign_in(net.neighbour, person.username),
+            "the owner elsewhere": lambda: sign_in(net.elsewhere, person.username),
+        },
+    )
+
+
+def failed_sign_ins_in_new_browsers(net):
+    person, other = make_person(), make_person()
+    numbers = iter(range(100, 200))
+    link = tokens.issue(
+        TokenKind.LINK,
+        make_tenant("own").workspace,
+        user=person,
+        name="link",
+        lifetime=timedelta(hours=1),
+    )
+    return Case(
+        lambda: sign_in(f"198.18.9.{next(numbers)}", person.username, "wrong"),
+        {
+            "a browser that signed in before": known_browser(net.mine, person),
+            "another account": lambda: sign_in(net.mine, other.username),
+            "a sign-in link": lambda: browser(net.elsewhere).get(f"/sign-in/{link}"),
+            "the form for a new password": lambda: browser(net.elsewhere).post(
+                RESET, {"email": person.email}
+            ),
+        },
+    )
+
+
+CASES = {
+    case.__name__: case
+    for case in (
+        *(uploads, requests, previews, tries, leak_reports, invitations, acts, sign_ups),
+        *(password_resets, account_changes, failed_sign_ins, failed_sign_ins_per_account),
+        failed_sign_ins_in_new_browsers,
+    )
+}
+
+
+def test_every_limiter_has_a_case():
+    assert {*CASES, "account_mails"} == set(BY_NAME)
+
+
+def assert_refused(answer, limiter, *, is_api):
+    """The one shape: when to come back, for programs and in words."""
+    assert answer.status_code == 429
+    wait_s = int(answer["Retry-After"])
+    assert 1 <= wait_s <= limiter.window_s
+    name = limiter.name.replace("_", "-")
+    assert answer["RateLimit-Policy"].startswith(f'"{name}";q=')
+    assert answer["RateLimit-Policy"].endswith(f";w={limiter.window_s}")
+    assert answer["RateLimit"] == f'"{name}";r=0;t={wait_s}'
+    if is_api:
+        assert answer["Content-Type"] == "application/problem+json"
+        assert answer.json()["code"] == "too-many-requests"
+        assert answer.json()["detail"] == limiter.sentence
+        return
+    assert answer["Content-Type"].startswith("text/html")
+    page = answer.content.decode()
+    assert "Loadsheet</title>" in page
+    assert limiter.sentence in page
+    assert "Try again in " in page
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_who_fills_it_is_refused_and_nobody_else(name, net, settings, monkeypatch):
+    case = CASES[name](net)
+    make_small(name, settings, monkeypatch)
+    filled = [case.send().status_code for _ in range(MOST)]
+    assert 429 not in filled
+    assert_refused(case.send(), BY_NAME[name], is_api=case.is_api)
+    for who, send in case.others.items():
+        assert send().status_code in (200, 201, 202, 204, 302), who
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_the_cache_it_is_counted_here_or_not_at_all(name, net, settings, monkeypatch):
+    case = CASES[name](net)
+    make_small(name, settings, monkeypatch)
+    monkeypatch.setattr(CACHE, "_paused_until", float("inf"))
+    answers = [case.send().status_code for _ in range(MOST + 1)]
+    assert (answers[-1] == 429) == BY_NAME[name].is_kept_while_away
+    for who, send in case.others.items():
+        assert send().status_code in (200, 201, 202, 204, 302), who
+
+
+def test_no_more_mails_go_to_an_address_and_nobody_is_refused(net, monkeypatch, mailoutbox):
+    make_small("account_mails", None, monkeypatch)
+    person, other = make_person(), make_person()
+    answers = [browser(net.mine).post(RESET, {"email": person.email}) for _ in range(MOST + 2)]
+    answers.append(browser(net.elsewhere).post(RESET, {"email": other.email}))
+    assert {answer.status_code for answer in answers} == {302}
+    assert [mail.to for mail in mailoutbox] == [[person.email]] * MOST + [[other.email]]
+
+
+def test_the_networks_of_a_site_together_are_four(net, settings):
+    settings.FAILED_SIGN_INS_PER_HOUR = MOST
+    answers = [
+        sign_in(f"{net.site}:{number:x}::1", uuid.uuid4().hex, "wrong").status_code
+        for number in range(4 * MOST + 1)
+    ]
+    assert answers == [200] * 4 * MOST + [429]
+    assert sign_in(net.elsewhere, uuid.uuid4().hex, "wrong").status_code == 200
