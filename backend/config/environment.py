@@ -44,6 +44,11 @@ def text(name: str, meaning: str, *, default: str | None = None, is_secret: bool
     return default
 
 
+def optional_secret(name: str, meaning: str) -> str:
+    """A secret that may be missing: empty then."""
+    return text(name, meaning, default="", is_secret=True)
+
+
 def is_given(name: str) -> bool:
     """Whether the environment has this variable, or the path of its file."""
     return name in os.environ or bool(os.environ.get(name + FILE_SUFFIX))
@@ -106,7 +111,7 @@ def web_address(name: str, meaning: str) -> str:
 
 def mail_server(name: str, meaning: str) -> dict[str, object]:
     """Django's EMAIL_* settings for an smtp:// or smtps:// URL; empty if it is not set."""
-    url = text(name, meaning, default="", is_secret=True)
+    url = optional_secret(name, meaning)
     if not url:
         return {}
     parts = urlsplit(url)
