@@ -1,5 +1,6 @@
+# scripts/pin-images writes the digests of the images.
 # The pages are built with Node; the service runs on Python, and on Node to draw images.
-FROM node:22-slim AS frontend
+FROM node:22.23.2-slim@sha256:d649c27dae7ba0137b3cef5dd75baa422c08dc3d9e3fc0c23dfb172dc3cc6436 AS frontend
 WORKDIR /app/frontend
 COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
 RUN npm ci
@@ -7,17 +8,17 @@ COPY frontend/ ./
 RUN npm run build
 
 # The agent as the files that the service offers for download.
-FROM python:3.11-slim AS agent
+FROM python:3.11.15-slim@sha256:90744cff8f32887f075c47d747a173ff333e9e98801667af93c357fa9f5e28ff AS agent
 WORKDIR /app
 COPY agents/ agents/
 RUN python agents/build_pyz.py agents/dist/loadsheet.pyz --wheel
 
-FROM python:3.11-slim AS service
+FROM python:3.11.15-slim@sha256:90744cff8f32887f075c47d747a173ff333e9e98801667af93c357fa9f5e28ff AS service
 ENV PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     DATA_DIR=/data
 RUN useradd --system --create-home --uid 10001 loadsheet \
-    && install --directory --owner=loadsheet --mode=0700 /data /scratch
+    && install --directory --owner=loadsheet --mode=0700 /data /scratch /backup
 WORKDIR /app
 COPY requirements.txt ./
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt

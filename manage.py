@@ -24,7 +24,9 @@ NOWHERE = {
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
-    if "DATABASE_URL" not in os.environ:
+    from backend.config.environment import is_given
+
+    if not is_given("DATABASE_URL"):
         fill_environment(sys.argv[1:2])
     from django.core.management import BaseCommand, execute_from_command_line
 
@@ -72,8 +74,11 @@ def fill_environment(command: list[str]) -> None:
     values = NOWHERE if command and command[0] in OFFLINE else beside_start(data)
     if not values and command and command[0] in WITHOUT_SITE:
         values = NOWHERE
+    from backend.config.environment import is_given
+
     for name, value in values.items():
-        os.environ.setdefault(name, value)
+        if not is_given(name):
+            os.environ[name] = value
 
 
 def beside_start(data: Path) -> dict[str, str]:

@@ -15,6 +15,7 @@ from django.conf import settings
 
 from backend.config.backups import PARTIAL, backups_in
 from backend.config.database_programs import RecoveryFailed
+from backend.ingest.storage.s3_client import make_client
 
 log = logging.getLogger(__name__)
 
@@ -86,11 +87,9 @@ def _keys(below: str = "") -> Iterator[tuple[str, int]]:
 
 
 def _client() -> Any:
-    import boto3  # slow to import
-
     if not settings.BACKUP_BUCKET:
         raise RecoveryFailed("BACKUP_BUCKET is not set: name a bucket")
-    return boto3.client("s3", endpoint_url=settings.S3_ENDPOINT_URL or None)
+    return make_client(settings.S3_ENDPOINT_URL)
 
 
 def _try(call: Any, *args: Any, **kwargs: Any) -> Any:

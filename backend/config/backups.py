@@ -33,6 +33,8 @@ DUMP, BASE = "dump", "base"
 NAME_FORMAT = "%Y-%m-%dT%H-%M-%S.%fZ"
 PARTIAL = ".partial"
 ROWS_AT_ONCE = 2000
+# No backup takes so long.
+UNFINISHED_AFTER = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,7 @@ def remove_old(folder: Path, *, kept_days: int) -> list[Backup]:
     for backup in old:
         shutil.rmtree(backup.path)
     _remove_copies(folder, oldest)
+    _remove_unfinished(folder)
     _remove_wal(folder)
     return old
 
@@ -205,6 +208,14 @@ def _remove_copies(folder: Path, oldest: datetime) -> None:
     for entry in copies.list():
         if entry.written_at_s < oldest.timestamp():
             copies.remove(entry.name)
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what backups left that were killed. Another one may be running beside this one."""
+    started_before = (datetime.now(UTC) - UNFINISHED_AFTER).timestamp()
+    for partial in folder.resolve().glob(f"*{PARTIAL}"):
+        if partial.stat().st_mtime < started_before:
+            shutil.rmtree(partial)
 
 
 def _remove_wal(folder: Path) -> None:

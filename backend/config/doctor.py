@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,13 @@ from redis.exceptions import RedisError
 
 from backend import disks
 from backend.broker import broker_client, cache_client
-from backend.config import heartbeat
+from backend.config import backup_reports, heartbeat
 from backend.config.backups import backups_in
 from backend.config.database_programs import RecoveryFailed, find_program
 from backend.config.models import newest_reports
 from backend.ingest.storage import StorageAway, bulk_storage
 
 OLDEST_POSTGRES = 140000
-BACKUP_AGE = timedelta(days=2)
 # A file that nobody stored: whether it can be asked for is what counts.
 NO_SHA256 = "0" * 64
 # What manage.py sets beside scripts/start, whose broker has a password that is stored nowhere.
@@ -58,6 +57,7 @@ def examine() -> Iterator[Finding]:
         yield from _processes()
         yield _integrity()
         yield _archive()
+        yield _backups()
     yield _redis("broker", broker_client)
     yield _redis("cache", cache_client)
     yield _storage()
@@ -65,7 +65,6 @@ def examine() -> Iterator[Finding]:
     yield _pages()
     yield _mail()
     yield _programs()
-    yield _backups()
 
 
 def _database() -> Finding:
@@ -225,19 +224,29 @@ def _programs() -> Finding:
 
 
 def _backups() -> Finding:
-    if not settings.BACKUP_DIR:
-        advice = "Set BACKUP_DIR, or make backups in your own way."
-        return Finding("backups", State.WARNING, "BACKUP_DIR is not set.", advice)
+    """What the process that makes them reported, and the folder where this machine has it."""
+    if wrong := "; ".join(backup_reports.warnings()):
+        advice = "Look at the log of the process that runs manage.py backup."
+        return Finding("backups", State.BROKEN, f"{wrong[0].upper()}{wrong[1:]}.", advice)
+    if settings.BACKUP_DIR:
+        return _folder_of_backups(Path(settings.BACKUP_DIR))
+    if made := backup_reports.newest_made():
+        return Finding("backups", State.OK, f"The newest ended at {made.at:%Y-%m-%d %H:%M:%S} UTC.")
+    advice = "Set BACKUP_DIR, or make backups in your own way."
+    return Finding("backups", State.WARNING, "BACKUP_DIR is not set.", advice)
+
+
+def _folder_of_backups(folder: Path) -> Finding:
     try:
-        backups = backups_in(Path(settings.BACKUP_DIR))
+        backups = backups_in(folder)
     except RecoveryFailed as failed:
         return Finding("backups", State.BROKEN, f"{_line(failed)}.")
-    advice = "Run manage.py backup every day, by cron for example."
+    advice = "Run manage.py backup --every 24h, or manage.py backup every day."
     if not backups:
         return Finding("backups", State.BROKEN, "There is no backup.", advice)
     newest = backups[-1]
     sentence = f"The newest ended at {newest.ended_at:%Y-%m-%d %H:%M:%S} UTC ({newest.kind})."
-    if datetime.now(UTC) - newest.ended_at > BACKUP_AGE:
+    if datetime.now(UTC) - newest.ended_at > backup_reports.OLDEST:
         return Finding("backups", State.WARNING, sentence, advice)
     return Finding("backups", State.OK, sentence)
 

@@ -1,4 +1,7 @@
-"""Reading settings from the environment. A wrong or missing value stops the start with one line."""
+"""Reading settings from the environment. A wrong or missing value stops the start with one line.
+
+A secret NAME may be in a file instead, whose path is in NAME_FILE (secret_files.py).
+"""
 
 import os
 from collections.abc import Sequence
@@ -6,6 +9,8 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+from backend.config.secret_files import FILE_SUFFIX, read_secret
 
 # As Django asks of a SECRET_KEY, and more.
 SECRET_CHARACTERS = 50
@@ -19,25 +24,39 @@ class Variable:
     name: str
     default: str | None
     meaning: str
+    # It may be given as a file, and is never in the environment of a container.
+    is_secret: bool = False
 
 
 VARIABLES: dict[str, Variable] = {}
 
 
-def text(name: str, meaning: str, *, default: str | None = None) -> str:
+def text(name: str, meaning: str, *, default: str | None = None, is_secret: bool = False) -> str:
     """The variable's value; without a default it must be set."""
-    VARIABLES[name] = Variable(name, default, meaning)
-    value = os.environ.get(name, "")
+    VARIABLES[name] = Variable(name, default, meaning, is_secret)
+    value = read_secret(name) if is_secret else os.environ.get(name, "")
     if value:
         return value
     if default is None:
-        raise ImproperlyConfigured(f"{name} is not set. Set it to {meaning}.")
+        path = os.environ.get(name + FILE_SUFFIX) if is_secret else None
+        got = f"{name} is not set" if not path else f"{name} is empty in the file {path}"
+        raise ImproperlyConfigured(f"{got}. Set it to {meaning}.")
     return default
 
 
-def secret(name: str, meaning: str) -> str:
+def optional_secret(name: str, meaning: str) -> str:
+    """A secret that may be missing: empty then."""
+    return text(name, meaning, default="", is_secret=True)
+
+
+def is_given(name: str) -> bool:
+    """Whether the environment has this variable, or the path of its file."""
+    return name in os.environ or bool(os.environ.get(name + FILE_SUFFIX))
+
+
+def random_secret(name: str, meaning: str) -> str:
     """A text that nobody can guess. The error says its length, never the text."""
-    value = text(name, meaning)
+    value = text(name, meaning, is_secret=True)
     distinct = len(set(value))
     if len(value) < SECRET_CHARACTERS or distinct < SECRET_DISTINCT:
         raise ImproperlyConfigured(
@@ -74,11 +93,10 @@ def choice(name: str, meaning: str, *, allowed: Sequence[str], default: str) -> 
     return value
 
 
-def listing(name: str, meaning: str, *, default: str) -> list[str]:
+def listing(name: str, meaning: str, *, default: str, is_secret: bool = False) -> list[str]:
     """Values separated by commas."""
-    return [
-        item.strip() for item in text(name, meaning, default=default).split(",") if item.strip()
-    ]
+    value = text(name, meaning, default=default, is_secret=is_secret)
+    return [item.strip() for item in value.split(",") if item.strip()]
 
 
 def web_address(name: str, meaning: str) -> str:
@@ -93,7 +111,7 @@ def web_address(name: str, meaning: str) -> str:
 
 def mail_server(name: str, meaning: str) -> dict[str, object]:
     """Django's EMAIL_* settings for an smtp:// or smtps:// URL; empty if it is not set."""
-    url = text(name, meaning, default="")
+    url = optional_secret(name, meaning)
     if not url:
         return {}
     parts = urlsplit(url)
@@ -119,7 +137,7 @@ def mail_server(name: str, meaning: str) -> dict[str, object]:
 
 def database(name: str, meaning: str, *, default: str | None = None) -> dict[str, object]:
     """Django's description of the database a postgresql:// URL names; empty if there is none."""
-    url = text(name, meaning, default=default)
+    url = text(name, meaning, default=default, is_secret=True)
     if not url:
         return {}
     parts = urlsplit(url)

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 
-from backend.config import heartbeat
+from backend.config import backup_reports, heartbeat
 from backend.config.models import newest_reports
 from backend.disks import rooms
 
@@ -28,7 +28,7 @@ def readyz(_: HttpRequest) -> HttpResponse:
         warnings = _disk_warnings()
     except OSError as error:
         return _not_ready(f"DATA_DIR cannot be used: {error.strerror}")
-    warnings += _pooler_warnings() + _integrity_warnings()
+    warnings += [*_pooler_warnings(), *_integrity_warnings(), *backup_reports.warnings()]
     lines = ["ready"]
     for part, age_s in ages.items():
         lines.append(f"{part}: {'never' if age_s is None else f'{age_s:.0f} s ago'}")

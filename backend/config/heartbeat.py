@@ -18,9 +18,12 @@ log = logging.getLogger(__name__)
 
 INTERVAL_S = 10.0
 WORKER, BEAT, CANARY = "worker", "beat", "canary"
+# Of the service that makes backups; not every site has one.
+BACKUP = "backup"
 # After this many seconds of silence a part counts as missing. The canary is sent every 30 s and
 # waits until a reader ends its shift of 30 s and the upload that it then reads.
 SILENT_AFTER_S = {WORKER: 60, BEAT: 60, CANARY: 100}
+CHECKED_AFTER_S = {**SILENT_AFTER_S, BACKUP: 60}
 WARNINGS = {
     WORKER: "no worker runs: uploads are received and not read",
     BEAT: "beat does not run: leftovers are not swept",
@@ -93,7 +96,7 @@ _is_ending = threading.Event()
 @worker_ready.connect  # type: ignore[untyped-decorator]
 def start_worker_heartbeat(**_: Any) -> None:
     """A thread of the worker's own process, so that it goes on while the broker is away."""
-    threading.Thread(target=_beat_until_the_end, name="heartbeat", daemon=True).start()
+    start_thread(WORKER)
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]
@@ -101,9 +104,14 @@ def end_worker_heartbeat(**_: Any) -> None:
     _is_ending.set()
 
 
-def _beat_until_the_end() -> None:
+def start_thread(part: str) -> None:
+    """Record the part's heartbeats until the process ends."""
+    threading.Thread(target=_beat, args=[part], name="heartbeat", daemon=True).start()
+
+
+def _beat(part: str) -> None:
     while not _is_ending.is_set():
-        record(WORKER)
+        record(part)
         # Readers are forked from this process and must not inherit an open connection.
         connection.close()
         _is_ending.wait(INTERVAL_S)
@@ -144,4 +152,4 @@ def check(part: str, database_url: str) -> str | None:
         return (
             f"{name_of(part)}: {-age_s:.0f} s ahead of the database's clock, so its age is unknown"
         )
-    return f"{name_of(part)}: {age_s:.0f} s ago" if age_s > SILENT_AFTER_S[part] else None
+    return f"{name_of(part)}: {age_s:.0f} s ago" if age_s > CHECKED_AFTER_S[part] else None

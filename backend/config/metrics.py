@@ -26,6 +26,7 @@ from prometheus_client.registry import Collector
 
 from backend import __version__, counters
 from backend.config import heartbeat
+from backend.config.backup_reports import newest_made, newest_restored, newest_tried
 from backend.config.models import newest_reports
 from backend.ingest.usage import LABELS as LIMITS
 from backend.ingest.usage import near_limits
@@ -132,6 +133,7 @@ class _Service(Collector):
         yield _limits()
         yield _heartbeats()
         yield from _integrity()
+        yield from _backups()
         if (free := _disk()) is not None:
             yield free
 
@@ -207,6 +209,27 @@ def _integrity() -> Iterator[Metric]:
             problems.add_metric([report.kind], report.problem_count)
     yield problems
     yield ages
+
+
+def _backups() -> Iterator[Metric]:
+    """No lines where no backup was ever made, or none was restored to try it."""
+    ages = {
+        "backup_age_seconds": ("How long ago the newest backup was made", newest_made()),
+        "backup_restored_age_seconds": (
+            "How old the newest backup is that was restored to try it",
+            newest_restored(),
+        ),
+    }
+    for name, (text, report) in ages.items():
+        family = GaugeMetricFamily(f"loadsheet_{name}", text)
+        if report is not None:
+            family.add_metric([], (timezone.now() - report.at).total_seconds())
+        yield family
+    text = "1 where the last backup that was restored to try it had a problem, else 0"
+    problem = GaugeMetricFamily("loadsheet_backup_restore_problem", text)
+    if (tried := newest_tried()) is not None:
+        problem.add_metric([], bool(tried.restore_problem))
+    yield problem
 
 
 def _disk() -> Metric | None:

@@ -1,4 +1,4 @@
-"""When each part of the service was last heard of, and what the integrity checks said."""
+"""When each part was last heard of, what the integrity checks said, what became of backups."""
 
 from django.db import models
 from django.utils import timezone
@@ -55,6 +55,23 @@ class IntegrityReport(models.Model):
     def problem_text(self) -> str:
         """`1 problem`, `12 problems`."""
         return f"{self.problem_count} problem{'' if self.problem_count == 1 else 's'}"
+
+
+class BackupReport(models.Model):
+    """What became of one `manage.py backup`."""
+
+    at = models.DateTimeField(default=timezone.now)
+    # Why there is no backup; empty: it was made.
+    reason = models.TextField(default="")
+    seconds = models.FloatField()
+    # What was wrong when it was restored to try it; empty: nothing; null: it was not tried.
+    restore_problem = models.TextField(null=True)  # noqa: DJ001  unknown is null
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"backup at {self.at}"
 
 
 def newest_reports() -> list[IntegrityReport]:

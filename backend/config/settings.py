@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from csp.constants import NONE, SELF
-
 from backend.config import environment as env
 from backend.config.account_settings import (  # noqa: F401
     ACCOUNT_REAUTHENTICATION_REQUIRED,
@@ -14,16 +12,22 @@ from backend.config.account_settings import (  # noqa: F401
 )
 from backend.config.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
 from backend.config.caches import caches
+from backend.config.content_policy import CONTENT_SECURITY_POLICY  # noqa: F401
 from backend.config.databases import databases
 from backend.config.logs import logging_config
 from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
-SECRET_KEY = env.secret("SECRET_KEY", "a long random text that signs sessions")
-TOKEN_PEPPER = env.secret("TOKEN_PEPPER", "a long random text that keys the stored token hashes")
+SECRET_KEY = env.random_secret("SECRET_KEY", "a long random text that signs sessions")
+TOKEN_PEPPER = env.random_secret(
+    "TOKEN_PEPPER", "a long random text that keys the stored token hashes"
+)
 FORMER_TOKEN_PEPPERS = env.listing(
-    "FORMER_TOKEN_PEPPERS", "earlier values of TOKEN_PEPPER, which still verify", default=""
+    "FORMER_TOKEN_PEPPERS",
+    "earlier values of TOKEN_PEPPER, which still verify",
+    default="",
+    is_secret=True,
 )
 PUBLIC_URL = env.text(
     "PUBLIC_URL", "the address people reach the service at", default="http://127.0.0.1:8000"
@@ -44,14 +48,16 @@ if TRUST_PROXY:
 
 DATABASES = databases()
 DATABASE_ROUTERS = ["backend.runs.read_router.ReadRouter"]
-REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use as broker, redis://host:port/0")
+REDIS_URL = env.text(
+    "REDIS_URL", "the Redis or Valkey to use as broker, redis://host:port/0", is_secret=True
+)
 # To connect, and to wait for an answer.
 REDIS_TIMEOUT_S = 0.5
 LOCAL_SITE = env.flag(
     "LOCAL_SITE", "scripts/start runs this: pages name its commands and its demo", default=False
 )
 # What may be evicted at any time: kept answers, and counts for limits.
-CACHE_URL = env.text("CACHE_URL", "another Redis for kept answers and limits", default="")
+CACHE_URL = env.optional_secret("CACHE_URL", "another Redis for kept answers and limits")
 CACHE_URL = CACHE_URL or REDIS_URL
 DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default=".data"))
 DATABASE_DIR = env.text("DATABASE_DIR", "PostgreSQL's folder, if it is on this machine", default="")
@@ -59,11 +65,15 @@ DATABASE_DIR = env.text("DATABASE_DIR", "PostgreSQL's folder, if it is on this m
 AGENT_FILES = BASE_DIR / "agents" / "dist"
 S3_BUCKET = env.text("S3_BUCKET", "a bucket for artefacts instead of DATA_DIR", default="")
 S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "the S3-compatible service of S3_BUCKET", default="")
+# Without them boto3 looks where the tools of AWS keep credentials.
+AWS_ACCESS_KEY_ID = env.optional_secret("AWS_ACCESS_KEY_ID", "the key of the S3-compatible service")
+AWS_SECRET_ACCESS_KEY = env.optional_secret("AWS_SECRET_ACCESS_KEY", "the secret of that key")
+AWS_SESSION_TOKEN = env.optional_secret("AWS_SESSION_TOKEN", "the token of a key that expires")
 BACKUP_DIR = env.text("BACKUP_DIR", "the folder of backups and archived WAL", default="")
 BACKUP_BUCKET = env.text("BACKUP_BUCKET", "a bucket for copies of BACKUP_DIR", default="")
 LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default="INFO")
-METRICS_TOKEN = env.text("METRICS_TOKEN", "the token that reads /metrics", default="")
-SENTRY_DSN = env.text("SENTRY_DSN", "where faults are reported", default="")
+METRICS_TOKEN = env.optional_secret("METRICS_TOKEN", "the token that reads /metrics")
+SENTRY_DSN = env.optional_secret("SENTRY_DSN", "where faults are reported")
 
 # Limits and clocks of receiving and reading uploads
 
@@ -333,20 +343,6 @@ if not BEHIND_TLS:
     SILENCED_SYSTEM_CHECKS += ["security.W004", "security.W012", "security.W016"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        "style-src": [SELF],
-        "img-src": [SELF, "data:", "blob:"],
-        "connect-src": [SELF],
-        "font-src": [SELF],
-        "base-uri": [NONE],
-        "object-src": [NONE],
-        "form-action": [SELF],
-        "frame-ancestors": [NONE],
-    }
-}
 
 CACHES = caches(CACHE_URL, timeout_s=REDIS_TIMEOUT_S)
 

@@ -20,6 +20,7 @@ from typing import TypeVar
 from backend.config import commands
 from backend.config.child import Child, Process
 from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_parent
+from backend.config.environment import is_given
 from backend.config.listening import STOP_S, listen
 from backend.config.progress import say
 from backend.config.reserve import Reserve, reserves_of
@@ -124,14 +125,14 @@ class Site:
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents" / "src")]),
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         }
-        if "DATABASE_URL" not in os.environ:
+        if not is_given("DATABASE_URL"):
             backups = os.environ.get("BACKUP_DIR")
             postgres = Postgres(data, backups=Path(backups) if backups else None)
             self._reserves = reserves_of(postgres.place)
             self._look_at_disk(is_starting=True)
             self._serve("postgres", postgres)
             own |= {"DATABASE_URL": postgres.url, "DATABASE_DIR": str(postgres.place)}
-        if "REDIS_URL" not in os.environ:
+        if not is_given("REDIS_URL"):
             valkey = Valkey(data)
             self._serve("valkey", valkey)
             own["REDIS_URL"] = valkey.url

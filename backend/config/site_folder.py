@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from backend.config.environment import is_given
 from backend.errors import WorkFailed
 
 # A new database takes about 60 MiB.
@@ -87,14 +88,18 @@ class SiteFolder:
                 leftover.unlink(missing_ok=True)
 
     def secrets(self) -> dict[str, str]:
-        """SECRET_KEY and TOKEN_PEPPER: made once, kept here, readable by the owner only."""
+        """Those of SECRET_KEY and TOKEN_PEPPER that the environment lacks.
+
+        They are made once, and kept here, readable by the owner only.
+        """
         path = self.path / "secrets.json"
         if not path.exists():
             made = {name: secrets.token_urlsafe(48) for name in ("SECRET_KEY", "TOKEN_PEPPER")}
             with _private(path) as out:
                 out.write(json.dumps(made).encode())
         stored: dict[str, str] = json.loads(path.read_text())
-        return {name: os.environ.get(name, value) for name, value in stored.items()}
+        # What the environment has, or has in a file, goes before what is kept here.
+        return {name: value for name, value in stored.items() if not is_given(name)}
 
     def explain(self, failure: Exception) -> str:
         """One line. A full disk shows in many ways, so the disk itself is looked at."""

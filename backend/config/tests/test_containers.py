@@ -6,14 +6,17 @@ No container engine is needed: both files are read, and held to the code.
 import importlib.util
 import json
 import re
+import runpy
 import shutil
 import subprocess
+from datetime import timedelta
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
 from django.conf import settings
-from django.core.management import get_commands
+from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
 from backend.api.errors import CONTENT_TYPE
@@ -29,16 +32,19 @@ from backend.web import integration_files
 ROOT = settings.BASE_DIR
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-OURS = ("migrate", "web", "worker", "beat")
+OURS = ("migrate", "web", "worker", "beat", "backup")
+SECRETS = {name for name, variable in VARIABLES.items() if variable.is_secret}
 BIND = "0.0.0.0:8000"
 # What images of others read; ours may set nothing that is neither here nor in the settings.
-VARIABLES_OF_POSTGRES = {"POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD"}
-VARIABLES_OF_BOTO = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"}
+VARIABLES_OF_POSTGRES = {"POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD_FILE"}
+VARIABLES_OF_BOTO = {"AWS_DEFAULT_REGION"}
 VARIABLES_OF_PYTHON = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
 OTHERS = ("postgres", "reserve", "broker", "cache", "proxy")
 LASTING = sorted(set(SERVICES) - {"migrate"})
 # Of version 2; older ones do not know all words of the file.
 OLDEST_CADDY = 7
+MAKE_SECRETS = runpy.run_path(str(ROOT / "scripts" / "make-secrets"))
+ADDRESSES = MAKE_SECRETS["ADDRESSES"]
 CADDYFILE = (ROOT / "Caddyfile").read_text()
 
 
@@ -93,34 +99,49 @@ class TestCompose:
     @pytest.mark.parametrize("service", OURS)
     def test_passes_on_the_variables_that_are_read_and_no_other(self, service):
         names = set(SERVICES[service]["environment"]) - VARIABLES_OF_PYTHON
+        files = {f"{name}_FILE" for name in SECRETS}
 
-        assert names == set(VARIABLES) | VARIABLES_OF_BOTO
+        assert names == (set(VARIABLES) - SECRETS) | files | VARIABLES_OF_BOTO
 
     @pytest.mark.parametrize("service", OURS)
     def test_sets_every_variable_that_has_no_default(self, service):
         needed = {name for name, variable in VARIABLES.items() if variable.default is None}
 
-        assert needed <= set(SERVICES[service]["environment"])
+        given = {name.removesuffix("_FILE") for name in SERVICES[service]["environment"]}
+        assert needed <= given
 
     def test_sets_only_variables_the_postgres_image_reads(self):
         assert set(SERVICES["postgres"]["environment"]) == VARIABLES_OF_POSTGRES
 
     def test_names_one_database_and_one_broker(self):
-        environment = SERVICES["web"]["environment"]
-        database = urlsplit(filled(environment["DATABASE_URL"]))
-        broker = urlsplit(filled(environment["REDIS_URL"]))
+        database = urlsplit(ADDRESSES["DATABASE_URL"])
         postgres = SERVICES["postgres"]["environment"]
 
         assert database.scheme == "postgresql"
         assert database.hostname in SERVICES
-        assert broker.hostname in SERVICES
+        assert urlsplit(ADDRESSES["REDIS_URL"]).hostname in SERVICES
         assert database.path == f"/{postgres['POSTGRES_DB']}"
         assert database.username == postgres["POSTGRES_USER"]
 
-    def test_keeps_no_secret_in_the_file(self):
-        for name in ("SECRET_KEY", "TOKEN_PEPPER"):
-            assert SERVICES["web"]["environment"][name].startswith(f"${{{name}:?")
-        assert "${POSTGRES_PASSWORD:?" in SERVICES["web"]["environment"]["DATABASE_URL"]
+    @pytest.mark.parametrize("name", sorted(SERVICES))
+    def test_gives_secrets_as_files_alone(self, name):
+        service = SERVICES[name]
+        files = {
+            key: path
+            for key, path in (service.get("environment") or {}).items()
+            if key.endswith("_FILE")
+        }
+
+        assert files == {
+            f"{each}_FILE": f"/run/secrets/{each}" for each in service.get("secrets", [])
+        }
+        assert not {*SECRETS, "POSTGRES_PASSWORD"} & set(service.get("environment") or {})
+
+    def test_takes_every_secret_from_the_files_that_make_secrets_writes(self):
+        files = {name: Path(secret["file"]) for name, secret in COMPOSE["secrets"].items()}
+
+        assert set(files) == set(MAKE_SECRETS["NAMES"])
+        assert all(path == Path("secrets") / name for name, path in files.items())
 
     def test_waits_only_for_services_that_exist(self):
         for service in SERVICES.values():
@@ -132,7 +153,7 @@ class TestCompose:
     def test_names_only_volumes_and_networks_that_exist(self):
         for service in SERVICES.values():
             for volume in service.get("volumes", []):
-                name = volume.split(":")[0]
+                name = filled(volume).split(":")[0]
                 assert name in COMPOSE["volumes"] or name.startswith(("/", "./"))
             assert set(service["networks"]) <= set(COMPOSE["networks"])
 
@@ -197,16 +218,16 @@ class TestCompose:
         assert size_of(most) < size_of(SERVICES[name]["mem_limit"])
         assert values["--appendonly"] == "no"
         variable = {"broker": "REDIS_URL", "cache": "CACHE_URL"}[name]
-        assert urlsplit(SERVICES["web"]["environment"][variable]).hostname == name
+        assert urlsplit(ADDRESSES[variable]).hostname == name
 
-    @pytest.mark.parametrize("part", ["worker", "beat"])
+    @pytest.mark.parametrize("part", ["worker", "beat", "backup"])
     def test_checks_the_heartbeats_that_there_are(self, part):
         python, option, module, name = SERVICES[part]["healthcheck"]["test"][1:]
 
         assert (python, option) == ("python", "-m")
         assert importlib.util.find_spec(module)
         assert name == part
-        assert name in heartbeat.SILENT_AFTER_S
+        assert name in heartbeat.CHECKED_AFTER_S
 
     def test_keeps_a_reserve_on_the_disk_of_the_database(self):
         reserve, postgres = SERVICES["reserve"], SERVICES["postgres"]
@@ -219,7 +240,7 @@ class TestCompose:
         # In an empty volume, the service that is created first decides who may write there. On a
         # full disk PostgreSQL is never healthy without it.
         assert reserve["depends_on"] == {"postgres": {"condition": "service_started"}}
-        database = urlsplit(filled(SERVICES["web"]["environment"]["DATABASE_URL"]))
+        database = urlsplit(ADDRESSES["DATABASE_URL"])
         assert server == f"host={database.hostname} port={database.port}"
 
     @pytest.mark.parametrize("name", OURS)
@@ -227,6 +248,21 @@ class TestCompose:
         folder = SERVICES[name]["environment"]["DATABASE_DIR"]
 
         assert f"database:{folder}:ro" in SERVICES[name]["volumes"]
+
+    def test_makes_backups_by_a_command_in_a_folder_of_its_own(self):
+        backup = SERVICES["backup"]
+        python, manage, name, *options = backup["command"]
+
+        assert (python, manage) == ("python", "manage.py")
+        parser = load_command_class(get_commands()[name], name).create_parser(manage, name)
+        assert parser.parse_args(options).every > timedelta(0)
+        folder = backup["environment"]["BACKUP_DIR"]
+        assert f"${{BACKUP_DIR:-backups}}:{folder}" in backup["volumes"]
+        assert set(SERVICES["worker"]["volumes"]) < set(backup["volumes"])
+        # An upload is never near the backups.
+        for other in set(OURS) - {"backup"}:
+            assert not SERVICES[other]["environment"]["BACKUP_DIR"]
+        assert folder in next(rest for _, word, rest in instructions() if "useradd" in rest)
 
     def test_keeps_temporary_files_on_a_disk_of_their_own(self):
         for name in ("web", "worker"):

@@ -1,6 +1,7 @@
 """manage.py doctor: every part has a line, what is broken says what to do, and the status tells."""
 
 import io
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from backend.config import doctor, heartbeat
 from backend.config.doctor import State, examine
-from backend.config.models import IntegrityReport
+from backend.config.models import BackupReport, IntegrityReport
 from backend.testing.outages import database_away
 from backend.testing.pooler import needs_session
 
@@ -129,17 +130,14 @@ def test_a_storage_that_cannot_be_used_is_told(sound, settings, tmp_path):
 
 
 @needs_session
-def test_old_and_missing_backups_are_told(sound, settings, tmp_path):
+def test_old_and_missing_backups_are_told(sound, settings, tmp_path, monkeypatch):
     settings.BACKUP_DIR = str(tmp_path / "backups")
     assert findings()["backups"].sentence == "There is no backup."
     call_command("backup", "--no-artefacts", stdout=io.StringIO())
     assert findings()["backups"].state is State.OK
-    settings.BACKUP_DIR = str(tmp_path / "backups")
-    doctor.BACKUP_AGE, usual = doctor.BACKUP_AGE * 0, doctor.BACKUP_AGE
-    try:
-        assert findings()["backups"].state is State.WARNING
-    finally:
-        doctor.BACKUP_AGE = usual
+    BackupReport.objects.all().delete()
+    monkeypatch.setattr(doctor.backup_reports, "OLDEST", timedelta(0))
+    assert findings()["backups"].state is State.WARNING
 
 
 def test_sweep_says_what_it_removed():

@@ -146,7 +146,7 @@ def test_a_secret_that_can_be_guessed_is_refused_and_not_shown(monkeypatch, valu
     monkeypatch.setenv("SECRET_KEY", value)
 
     with pytest.raises(ImproperlyConfigured, match=r"^SECRET_KEY has .* at least 50") as refusal:
-        env.secret("SECRET_KEY", "a long random text")
+        env.random_secret("SECRET_KEY", "a long random text")
 
     assert got in str(refusal.value)
     assert "s3cret!" not in str(refusal.value)
@@ -156,4 +156,4 @@ def test_a_random_secret_is_taken(monkeypatch):
     value = secrets.token_hex(32)
     monkeypatch.setenv("SECRET_KEY", value)
 
-    assert env.secret("SECRET_KEY", "a long random text") == value
+    assert env.random_secret("SECRET_KEY", "a long random text") == value

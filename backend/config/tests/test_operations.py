@@ -11,12 +11,7 @@ TEXT = (settings.BASE_DIR / "docs" / "operations.md").read_text()
 ROW = re.compile(r"^\| `([A-Z][A-Z0-9_]+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)
 TABLE = {name: default for name, default, _ in ROW.findall(TEXT)}
 # Read beside the settings: by the test runner, and by libraries of ours.
-OUTSIDE_THE_SETTINGS = {
-    "CHROMIUM",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_DEFAULT_REGION",
-}
+OUTSIDE_THE_SETTINGS = {"CHROMIUM", "AWS_DEFAULT_REGION"}
 # The system's own; nobody sets them for Loadsheet.
 OF_THE_SYSTEM = {"PATH", "PYTHONPATH", "DJANGO_SETTINGS_MODULE"}
 # What a request brings, in the `environ` of WSGI.
@@ -30,6 +25,13 @@ def test_every_variable_is_listed_with_its_default(name):
     assert name in TABLE, f"docs/operations.md lists no {name}"
     expected = {None: "required", "": "empty"}.get(default, f"`{default}`")
     assert TABLE[name] == expected
+
+
+def test_the_secrets_are_named():
+    section = TEXT.split("### Secrets in files")[1].split("\n## ")[0].split("\n### ")[0]
+    secrets = {name for name, variable in VARIABLES.items() if variable.is_secret}
+
+    assert set(re.findall(r"`([A-Z_]+)`", section)) - {"NAME_FILE", "POSTGRES_PASSWORD"} == secrets
 
 
 def test_no_variable_is_listed_that_nothing_reads():
