@@ -1,10 +1,13 @@
 """What scripts/test does once everything is installed: services, pytest, vitest, one total."""
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from repeating import busy_loops, repeat
 
 from backend.config.embedded import Postgres, Valkey
 from backend.testing.chromium import find_chromium
@@ -38,25 +41,36 @@ def main() -> int:
 
 
 def run_pytest(data: Path) -> int:
-    arguments = sys.argv[1:]
-    unit, pooled = "--unit" in arguments, "--pooler" in arguments
-    arguments = [word for word in arguments if word not in ("--unit", "--pooler")]
-    browser = None if unit else find_chromium()
-    services = make_services(data, is_pooled=pooled)
+    own, arguments = own_options().parse_known_args()
+    browser = None if own.unit else find_chromium()
+    services = make_services(data, is_pooled=own.pooler)
     try:
         for service in services:
             service.start(data / "service.log")
         environment = test_environment(data, services, browser)
-        if pooled:
+        if own.pooler:
             # A pooler still holds sessions when the tests would drop their databases.
             arguments += ["--reuse-db"]
-        if unit:
+        if own.unit:
             arguments += ["-m", UNIT]
-        command = [sys.executable, "-m", "pytest", *workers(arguments, is_unit=unit)]
-        return run(command, environment)
+        command = [sys.executable, "-m", "pytest", *workers(arguments, is_unit=own.unit)]
+        with busy_loops(own.beside):
+            if own.repeat == 1:
+                return run(command, environment)
+            return repeat(own.repeat, data, lambda more: run([*command, *more], environment))
     finally:
         for service in reversed(services):
             service.stop()
+
+
+def own_options() -> argparse.ArgumentParser:
+    """All others are those of pytest."""
+    parser = argparse.ArgumentParser("scripts/test", add_help=False, allow_abbrev=False)
+    parser.add_argument("--unit", action="store_true")
+    parser.add_argument("--pooler", action="store_true")
+    parser.add_argument("--repeat", type=int, choices=range(1, 1001), default=1, metavar="1…1000")
+    parser.add_argument("--beside", type=int, choices=range(65), default=0, metavar="0…64")
+    return parser
 
 
 def make_services(data: Path, *, is_pooled: bool) -> list[Postgres | Valkey | Pooler]:

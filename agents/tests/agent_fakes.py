@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,9 +20,13 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 TOKEN = "ls_agent_test"
-# As `python -m loadsheet_agent`, but the score of the machine takes no second of each run.
+# How long a busy machine may take; whoever waits goes on as soon as possible.
+PATIENCE_S = 120
+# As `python -m loadsheet_agent`, but the score of the machine takes no second of each run, and how
+# a run that is observed stands is asked each second.
 QUICK_AGENT = (
     "import sys; from loadsheet_agent.host import calibration; calibration.ROUND_S = 0.001; "
+    "from loadsheet_agent.run import observe; observe.RunState.samples_between = 2; "
     "from loadsheet_agent.cli import main; sys.exit(main())"
 )
 
@@ -80,6 +85,14 @@ class Hello(BaseHTTPRequestHandler):
         pass
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Hello).serve_forever()
 """
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    """Raises AssertionError where it is not so in time."""
+    until = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def write_fake_wrk(directory: Path, seconds: float = 0.01) -> str:

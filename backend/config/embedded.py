@@ -36,6 +36,12 @@ PR_SET_PDEATHSIG = 1
 LEFTOVER_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
 LEFTOVER_TIMEOUT_S = 10
 VALKEY_BYTES = 256 << 20
+PORTS_OF_CLIENTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
+# Where the system does not say which ports it gives to clients. Linux begins at 32,768.
+USUAL_FIRST_OF_CLIENTS = 32_768
+# Lower ports are often those of well-known services.
+LEAST_PORT = 10_000
+PORTS_TRIED = 100
 
 Process = subprocess.Popen[bytes]
 
@@ -332,10 +338,30 @@ class Valkey:
 
 
 def free_port() -> int:
-    """A loopback port nobody listens on now."""
+    """A loopback port nobody listens on now.
+
+    It lies below those that the system gives to clients, where ports do: a connection of another
+    program would take it before our server listens there.
+    """
+    below = range(LEAST_PORT, _first_of_clients())
+    for _ in range(PORTS_TRIED if below else 0):
+        with contextlib.suppress(OSError):
+            return _bind(secrets.choice(below))
+    return _bind(0)
+
+
+def _bind(port: int) -> int:
+    """The port that was bound, which is free again; raises OSError where it is taken."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind(("127.0.0.1", port))
         return int(probe.getsockname()[1])
+
+
+def _first_of_clients() -> int:
+    try:
+        return int(PORTS_OF_CLIENTS.read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return USUAL_FIRST_OF_CLIENTS
 
 
 def _end(process: Process | None, number: signal.Signals) -> None:

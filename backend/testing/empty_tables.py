@@ -2,6 +2,9 @@
 
 Django truncates every table and makes its content types and permissions again, which takes longer
 than most tests: a truncated table gets new files, also for each index.
+
+Before that, every other session must have ended: it could write rows for the next test, wait for
+locks of what is emptied, and keep the database from being dropped at the end.
 """
 
 from collections.abc import Iterable
@@ -9,8 +12,16 @@ from typing import Any
 
 import pytest
 
+from backend.testing.waiting import wait_until
+
 # What Django makes after migrations, and their list.
 KEPT = {"django_content_type", "auth_permission", "django_migrations"}
+# A session ends a moment after its connection; of a killed process, after its statement.
+END_WITHIN_S = 60.0
+OTHERS = """
+    SELECT query FROM pg_stat_activity WHERE datname = current_database()
+    AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -24,7 +35,30 @@ def _empties_tables() -> Iterable[None]:
 
 def _tear_down(case: Any) -> None:
     for alias in case._databases_names(include_mirrors=False):
+        wait_until_alone(alias)
         empty_tables(alias)
+
+
+def wait_until_alone(alias: str) -> None:
+    """Raises AssertionError where sessions of others stay open; a pooler keeps its own."""
+    # What it imports reads the settings of this process, which are not set when pytest begins.
+    from backend.testing.pooler import IS_POOLED
+
+    if IS_POOLED or wait_until(lambda: not queries_of_others(alias), END_WITHIN_S, every_s=0.01):
+        return
+    raise AssertionError(
+        "Sessions of the database stay open after the test. Close the connections of its threads, "
+        f"and end its processes. What they asked last: {queries_of_others(alias)}"
+    )
+
+
+def queries_of_others(alias: str) -> list[str]:
+    """The last statement of each other session of the database."""
+    from django.db import connections
+
+    with connections[alias].cursor() as cursor:
+        cursor.execute(OTHERS)
+        return [query for (query,) in cursor.fetchall()]
 
 
 def empty_tables(alias: str) -> None:

@@ -216,16 +216,18 @@ def held_table():
             cursor.execute("BEGIN")
             cursor.execute("LOCK TABLE runs_run IN ACCESS SHARE MODE")
             is_held.set()
-            is_over.wait(30)
+            is_over.wait()
             cursor.execute("COMMIT")
         other.close()
 
     thread = threading.Thread(target=hold)
     thread.start()
-    is_held.wait(10)
-    yield is_over
-    is_over.set()
-    thread.join()
+    try:
+        assert is_held.wait(120)
+        yield is_over
+    finally:
+        is_over.set()
+        thread.join()
 
 
 @needs_session

@@ -15,7 +15,7 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.runs import replica
 from backend.runs.read_router import REPLICA
 from backend.testing.rows import CellSpec, make_run, make_workspace
-from backend.testing.standby import SLOT, Standby
+from backend.testing.standby import Standby
 from backend.testing.supervised import open_folder
 
 pytestmark = [
@@ -43,10 +43,10 @@ def standby(django_db_setup):
         del connections[REPLICA]
         del connections.settings[REPLICA]
         server.stop()
-        drop_slot(connection.settings_dict["HOST"])
+        drop_slot(connection.settings_dict["HOST"], server.slot)
 
 
-def drop_slot(primary_sockets):
+def drop_slot(primary_sockets, slot):
     """Once the primary has noticed that the replica is gone."""
     deadline = time.monotonic() + PATIENCE_S
     with psycopg.connect(
@@ -54,7 +54,7 @@ def drop_slot(primary_sockets):
     ) as primary:
         while True:
             try:
-                primary.execute("SELECT pg_drop_replication_slot(%s)", [SLOT])
+                primary.execute("SELECT pg_drop_replication_slot(%s)", [slot])
                 return
             except psycopg.errors.ObjectInUse:
                 assert time.monotonic() < deadline
@@ -148,3 +148,13 @@ def test_a_replica_that_fails_is_left_alone_for_a_while(standby, read_from, monk
     assert ask(lab, text="metric=p99") == 3
     assert read_from == ["primary", "primary"]
     assert replica._failed_at > time.monotonic() - replica.PAUSE_S
+
+
+def test_two_processes_of_the_tests_have_a_replica_each(standby):
+    """The tests of this file may be dealt to several processes, which share a primary."""
+    with open_folder("loadsheet-standby-") as folder:
+        other = Standby(folder, primary_sockets=connection.settings_dict["HOST"])
+        other.start(folder / "log")
+        other.stop()
+        drop_slot(connection.settings_dict["HOST"], other.slot)
+    assert other.slot != standby.slot

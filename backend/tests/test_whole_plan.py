@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from django.db import connection
 from django.test import Client
 
 from backend.config import commands
+from backend.config.embedded import free_port
 from backend.testing.uploads import make_tenant
 
 ROOT = Path(django_settings.BASE_DIR)
@@ -84,12 +84,6 @@ class Site:
         for child in self.children:
             child.wait(timeout=LIMIT_S)
         self.children = []
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for(condition, what):

@@ -12,7 +12,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from agent_fakes import FakeService, agent_command, run_agent, write_fake_wrk, write_plan
+from agent_fakes import (
+    PATIENCE_S,
+    FakeService,
+    agent_command,
+    run_agent,
+    wait_until,
+    write_fake_wrk,
+    write_plan,
+)
 
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload.api_client import ApiClient
@@ -94,11 +102,9 @@ def test_an_interrupted_run_says_so_and_a_resumed_one_goes_on(service: FakeServi
     process = subprocess.Popen(
         agent_command("run", plan, *flags), stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    until = time.monotonic() + 30
-    while len(service.words) < 3 and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: len(service.words) >= 3)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_S)
     assert service.words[-1]["run"]["state"] == "interrupted"
     before = len(service.words)
     done = run_agent("run", plan, *flags, "--resume", "--json")
@@ -157,11 +163,9 @@ def test_a_run_that_was_sent_early_is_resumed_and_sends_hardly_any_trial_twice(
     process = subprocess.Popen(
         agent_command("run", plan, *flags), stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    until = time.monotonic() + 30
-    while len(service.early) < 2 and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: len(service.early) >= 2)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_S)
     assert service.uploads == {}
     done = run_agent("run", plan, *flags, "--resume", "--json")
     assert json.loads(done.stdout)["trials"] == 5

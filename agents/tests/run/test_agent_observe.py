@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from agent_fakes import FakeService, agent_command, run_agent
+from agent_fakes import PATIENCE_S, FakeService, agent_command, run_agent, wait_until
 
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.clock import Offset
@@ -118,16 +118,17 @@ def test_it_observes_until_the_run_has_ended(service: FakeService, listener: int
 
 
 def test_an_interrupt_sends_what_was_seen(service: FakeService):
-    service.standings = ["running"]
+    service.standings = ["running"] * 4
     flags = ["observe", "--run", RUN, *service.flags]
     process = subprocess.Popen(
         agent_command(*flags), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
     assert "Observing the host alone" in process.stderr.readline()
-    time.sleep(1.2)
+    # It is asked at the start, before the first samples and before the next.
+    wait_until(lambda: len(service.standings) == 1)
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == Exit.OK
     assert f"{service.url}/r/{RUN}" in output
     assert sum(len(body["samples"]) for body in service.observations) > 0

@@ -11,7 +11,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from agent_fakes import FakeService, Upload, agent_command, run_agent, write_fake_wrk, write_plan
+from agent_fakes import (
+    PATIENCE_S,
+    FakeService,
+    Upload,
+    agent_command,
+    run_agent,
+    write_fake_wrk,
+    write_plan,
+)
 
 from loadsheet_agent import cli
 from loadsheet_agent.exits import Exit
@@ -336,7 +344,7 @@ def test_a_daemon_is_stopped_the_way_the_plan_says(
     assert done.returncode == Exit.OK, done.stderr
     assert only(service).envelope["trials"][0]["error"] is None
     pid = int((tmp_path / "pid").read_text())
-    until = time.monotonic() + 10
+    until = time.monotonic() + PATIENCE_S
     while _runs(pid) and time.monotonic() < until:
         time.sleep(0.05)
     assert not _runs(pid)

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 from agent_fakes import (
+    PATIENCE_S,
     TOKEN,
     FakeService,
     Upload,
@@ -52,8 +53,8 @@ def left_over(plan: Path) -> list[str]:
     return found
 
 
-def wait_for_none(plan: Path, seconds: float = 10) -> list[str]:
-    until = time.monotonic() + seconds
+def wait_for_none(plan: Path) -> list[str]:
+    until = time.monotonic() + PATIENCE_S
     while left_over(plan) and time.monotonic() < until:
         time.sleep(0.05)
     return left_over(plan)
@@ -222,8 +223,12 @@ def test_an_interrupt_keeps_what_finished(
             break
     process.send_signal(number)
     rest = process.stderr.read()
-    assert process.wait(20) == Exit.INTERRUPTED
-    assert re.search(r"Interrupted: [45] of 204 trials and warm-ups had finished", rest)
+    assert process.wait(PATIENCE_S) == Exit.INTERRUPTED
+    # On a busy machine more trials end before the signal comes.
+    told = 4 + sum(line.startswith("[") for line in rest.splitlines())
+    counted = re.search(r"Interrupted: (\d+) of 204 trials and warm-ups had finished", rest)
+    assert counted
+    assert told <= int(counted[1]) <= told + 1
     assert wait_for_none(plan) == []
     assert service.posts == 0
     (note,) = Spool(tmp_path / "spool").notes()
@@ -246,7 +251,7 @@ def test_a_kill_at_any_moment_loses_no_finished_trial(
     )
     time.sleep(0.4 + random.Random(seed).random() * 1.5)
     process.send_signal(signal.SIGKILL)
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=PATIENCE_S)
     finished = sum(line.startswith("[") for line in told.splitlines())
     assert wait_for_none(plan) == [], "servers end with the agent, even by kill -9"
     done = run_agent("spool", "retry", *service.flags)
@@ -397,6 +402,6 @@ def test_the_live_bar_draws_in_a_terminal(service: FakeService, fake_wrk: str, t
             break
         drawn += piece
     os.close(ours)
-    assert process.wait(20) == Exit.OK
+    assert process.wait(PATIENCE_S) == Exit.OK
     assert b"2/2" in drawn
     assert "server 1 · hello · 1 connection · repeat 2/2".encode() in drawn

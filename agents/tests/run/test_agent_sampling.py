@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from agent_fakes import PATIENCE_S
 
 from loadsheet_agent.run import sampling
 from loadsheet_agent.run.sampling import Sampler, Tree, irq_share, time_wait_sockets
@@ -39,7 +40,7 @@ def test_a_process_tree_is_sampled_through_a_trial():
         sampler = Sampler(Tree(process.pid))
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE_S
         while Tree(process.pid).usage().rss_bytes < 40_000_000 and time.monotonic() < until:
             time.sleep(0.05)
         found = sampler.finish(client_cpu_s=0.125)

@@ -9,12 +9,20 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from agent_fakes import HELLO_SERVER, FakeService, agent_command, run_agent, write_plan
+from agent_fakes import (
+    HELLO_SERVER,
+    PATIENCE_S,
+    FakeService,
+    agent_command,
+    run_agent,
+    write_plan,
+)
 
 from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.run import session as session_module
+from loadsheet_agent.run.free_ports import free_ports
 from loadsheet_agent.run.session import Session, check_plan
 from loadsheet_agent.upload.target import Target
 
@@ -135,12 +143,9 @@ def test_two_agents_begin_each_trial_at_one_time(
     service: FakeService, fake_wrk: str, tmp_path: Path
 ):
     (tmp_path / "hello.py").write_text(HELLO_SERVER)
-    import socket
     import sys
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    (port,) = free_ports(1)
     server = subprocess.Popen([sys.executable, str(tmp_path / "hello.py"), str(port)])
     try:
         plan = write_url_plan(tmp_path, f"http://127.0.0.1:{port}")
@@ -157,7 +162,7 @@ def test_two_agents_begin_each_trial_at_one_time(
             for number in range(2)
         ]
         for agent in agents:
-            output, said = agent.communicate(timeout=90)
+            output, said = agent.communicate(timeout=PATIENCE_S)
             assert json.loads(output)["state"] == "parsed", said
     finally:
         server.kill()

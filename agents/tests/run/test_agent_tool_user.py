@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from agent_fakes import TOKEN, FakeService, run_agent, write_plan
+from agent_fakes import PATIENCE_S, TOKEN, FakeService, run_agent, write_plan
 
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
@@ -78,7 +78,7 @@ def found_by_tool(service: FakeService) -> list[dict]:
 
 def ended_soon(pid):
     try:
-        psutil.Process(pid).wait(timeout=60)
+        psutil.Process(pid).wait(timeout=PATIENCE_S)
     except psutil.NoSuchProcess:
         return True
     except psutil.TimeoutExpired:
@@ -136,7 +136,7 @@ def test_what_a_tool_leaves_in_its_group_is_ended(tmp_path: Path):
     script = "sleep 300 >/dev/null 2>&1 & echo $!"
     execute(Command(("sh", "-c", script), "000.txt"), shell, directory=tmp_path, limit_s=20)
     left = int((tmp_path / "000.txt").read_text())
-    psutil.wait_procs([psutil.Process(left)] if psutil.pid_exists(left) else [], timeout=10)
+    psutil.wait_procs([psutil.Process(left)] if psutil.pid_exists(left) else [], timeout=PATIENCE_S)
     assert not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE
 
 

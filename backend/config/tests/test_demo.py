@@ -12,6 +12,8 @@ import tomllib
 import pytest
 from django.conf import settings
 
+from backend.config.embedded import free_port
+
 PLAN = settings.BASE_DIR / "scripts" / "demo" / "plan.toml"
 SERVERS = tomllib.loads(PLAN.read_text())["servers"]
 LOCKED = (settings.BASE_DIR / "requirements.txt").read_text()
@@ -36,9 +38,7 @@ def test_every_python_server_of_the_demo_is_in_the_lock_file():
 @contextlib.contextmanager
 def started(server):
     """The port of the server, once it listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     values = {"{python}": sys.executable, "{here}": str(PLAN.parent), "{port}": str(port)}
     process = subprocess.Popen(
         [_filled(word, values) for word in server["start"]],

@@ -163,7 +163,11 @@ def test_the_collector_waits_for_rows_that_are_being_written():
 
 def is_collector_waiting():
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        # Those of other databases are of other processes of the tests.
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database "
+            "WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted"
+        )
         return cursor.fetchone()[0] > 0
 
 

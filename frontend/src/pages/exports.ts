@@ -1,6 +1,7 @@
 // Follows the archive that is being written, then shows the finished page.
 import { getJson, Problem } from "../api/client";
 import { type ExportProgress, isUnfinished, progressText } from "../site/export_progress";
+import { readAgain } from "../site/reading_again";
 
 const PAUSE_MS = 2_000;
 
@@ -8,7 +9,7 @@ async function follow(place: HTMLElement, url: string): Promise<void> {
   try {
     const progress = (await getJson(url)) as ExportProgress;
     if (!isUnfinished(progress)) {
-      location.reload();
+      readAgain();
       return;
     }
     const text = progressText(progress);

@@ -1,5 +1,6 @@
 // Follows one upload until it reaches an end state, then shows the finished page.
 import { getJson, Problem } from "../api/client";
+import { readAgain } from "../site/reading_again";
 
 const ENDS = new Set(["parsed", "failed", "quarantined"]);
 /** The states in people's words; partials/state.html has the same. */
@@ -33,7 +34,7 @@ async function follow(page: HTMLElement, url: string, wait: number): Promise<voi
     const shown = state === "parsed" && reason ? "partial" : state;
     say(page, shown, `${reason}Checked at ${new Date().toISOString().slice(11, 19)} UTC.`);
     if (ENDS.has(state)) {
-      location.reload();
+      readAgain();
       return;
     }
   } catch (error) {

@@ -9,6 +9,7 @@ import { type Current, isRunning, type Progress, readProgress } from "../api/pro
 import { duration, grouped, plural, single, utc } from "../text/format";
 import { pageAt } from "./dom";
 import { formatNumbers, formatTimes } from "./enhance";
+import { readAgain } from "./reading_again";
 
 const ASK_MS = 2_000;
 const SLOWEST_MS = 15_000;
@@ -98,12 +99,12 @@ export function followRun(root: HTMLElement): void {
     wait = ASK_MS;
     if (!isRunning(progress)) {
       // The whole page once more: it has the checks of all trials, and the events beside them.
-      location.reload();
+      readAgain();
       return;
     }
     if (progress.trials_recorded > recorded) {
       const page = await pageAt(location.pathname + location.search);
-      if (page && !addNewParts(document, page)) location.reload();
+      if (page && !addNewParts(document, page)) readAgain();
       recorded = progress.trials_recorded;
     }
   };

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { h } from "./dom";
-import { grouped } from "./palette";
+import { bindPalette, grouped } from "./palette";
 
 function row(text: string): HTMLElement {
   return h("li", { role: "option" }, text);
@@ -21,5 +21,57 @@ describe("grouped", () => {
 
   it("is empty without results", () => {
     expect(grouped([], [])).toEqual([]);
+  });
+});
+
+describe("Enter before the answer", () => {
+  const assign = vi.fn();
+  let answer: (body: unknown) => void;
+
+  beforeEach(() => {
+    assign.mockClear();
+    vi.useFakeTimers();
+    vi.spyOn(location, "assign").mockImplementation(assign);
+    // As after an abort that comes too late: the answer is there all the same.
+    vi.stubGlobal("fetch", () => {
+      return new Promise((resolve) => {
+        answer = (body) => resolve(new Response(JSON.stringify(body)));
+      });
+    });
+    document.body.innerHTML = "<button data-palette='/search' hidden></button>";
+    bindPalette();
+    document.querySelector("button")?.click();
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+    dispatchEvent(new Event("pageshow"));
+  });
+
+  async function typeAndEnter(meanwhile: () => void): Promise<void> {
+    const input = document.querySelector("input") as HTMLInputElement;
+    input.value = "caddy";
+    input.dispatchEvent(new Event("input"));
+    vi.advanceTimersByTime(200);
+    input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    meanwhile();
+    answer({ results: [{ kind: "server", title: "caddy", hint: "", url: "/caddy", group: "" }] });
+    await vi.advanceTimersByTimeAsync(10);
+  }
+
+  it("opens the first result", async () => {
+    await typeAndEnter(() => {});
+    expect(assign).toHaveBeenCalledWith("/caddy");
+  });
+
+  it("opens nothing once the reader has closed the palette", async () => {
+    await typeAndEnter(() => document.querySelector("dialog")?.close());
+    expect(assign).not.toHaveBeenCalled();
+  });
+
+  it("opens nothing once the reader is on the way elsewhere", async () => {
+    await typeAndEnter(() => dispatchEvent(new Event("beforeunload")));
+    expect(assign).not.toHaveBeenCalled();
   });
 });

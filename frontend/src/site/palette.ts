@@ -2,6 +2,7 @@
 import { getJson, isAbort, Problem } from "../api/client";
 import { h } from "./dom";
 import { onKey } from "./keyboard";
+import { isLeaving } from "./reading_again";
 
 interface Result {
   readonly kind: string;
@@ -83,6 +84,7 @@ class Palette {
     this.#dialog.addEventListener("click", (event) => {
       if (event.target === this.#dialog) this.#dialog.close();
     });
+    this.#dialog.addEventListener("close", () => this.#forgets());
     document.body.append(this.#dialog);
   }
 
@@ -101,6 +103,13 @@ class Palette {
     this.#opensFirst = false;
     this.#list.setAttribute("aria-busy", "true");
     this.#status.textContent = "Searching…";
+  }
+
+  /** No answer that comes late opens anything once the reader closed the palette. */
+  #forgets(): void {
+    clearTimeout(this.#timer);
+    this.#pending?.abort();
+    this.#opensFirst = false;
   }
 
   async #search(): Promise<void> {
@@ -132,7 +141,7 @@ class Palette {
         ? `Nothing matches “${this.#input.value.trim()}”.`
         : "↑ ↓ choose · Enter opens";
     this.#choose(0);
-    if (this.#opensFirst) this.#openChosen();
+    if (this.#opensFirst && !isLeaving()) this.#openChosen();
   }
 
   #openChosen(): void {

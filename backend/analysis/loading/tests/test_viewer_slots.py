@@ -20,6 +20,7 @@ from backend.ingest.preview_slots import PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
 
 MINE, OTHER = "mine", "other"
+PATIENCE_S = 120.0
 
 
 @pytest.fixture
@@ -30,13 +31,13 @@ def held():
     def hold():
         with comparison_slot(MINE):
             ready.release()
-            release.wait(30)
+            release.wait(PATIENCE_S)
 
     with ThreadPoolExecutor(RUNNING + WAITING) as pool:
         for _ in range(RUNNING + WAITING):
             pool.submit(hold)
         for _ in range(RUNNING):
-            assert ready.acquire(timeout=30)
+            assert ready.acquire(timeout=PATIENCE_S)
         while viewer_slots._viewers[MINE].waiting < WAITING:
             threading.Event().wait(0.01)
         yield release
@@ -45,7 +46,7 @@ def held():
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    monkeypatch.setattr(viewer_slots, "PATIENCE_S", 30.0)
+    monkeypatch.setattr(viewer_slots, "PATIENCE_S", PATIENCE_S)
 
 
 def test_one_viewer_has_so_many_and_another_is_not_held_up(held):
