@@ -3,9 +3,9 @@
 As of October 2025:
 https://www.iana.org/assignments/iana-ipv4-special-registry/
 https://www.iana.org/assignments/iana-ipv6-special-registry/
-Look there once a year, add what is new, and change the month above. No block is left out because the
-registry calls it globally reachable: 192.0.0.9 leads to the nearest router that maps ports, which
-is the operator's own, and nobody receives webhooks at an address for name servers' dead ends.
+Look there once a year, add what is new, and change the month above. Blocks that the registries
+call globally reachable are here too: 192.0.0.9 leads to the nearest router that maps ports, which
+is the operator's own, and nobody receives webhooks in the others.
 """
 
 import ipaddress
