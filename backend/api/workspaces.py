@@ -81,7 +81,7 @@ def refuse_other_workspace(token: Token, slug: str) -> None:
     A former address of the workspace is the workspace. Whether another one exists is not told.
     """
     own = token.workspace.slug
-    if slug != own and current_slug(slug) != own:
+    if not _names(slug, token.workspace):
         raise Problem(
             400,
             "Other workspace",
@@ -90,6 +90,12 @@ def refuse_other_workspace(token: Token, slug: str) -> None:
             field="workspace",
             allowed=own,
         )
+
+
+def _names(slug: str, workspace: Workspace) -> bool:
+    """Whether this is its slug, or was before."""
+    # The database takes no NUL.
+    return slug == workspace.slug or ("\0" not in slug and current_slug(slug) == workspace.slug)
 
 
 def refuse_other_workspace_in(request: Request) -> None:
@@ -102,7 +108,7 @@ def refuse_other_workspace_in(request: Request) -> None:
 def refuse_other_question(workspace: Workspace, query: str) -> None:
     """Raise Problem 400 where a query to keep in `workspace` asks another one."""
     for slug in parse_qs(query).get("workspace", ()):
-        if slug != workspace.slug and current_slug(slug) != workspace.slug:
+        if not _names(slug, workspace):
             raise Problem(
                 400,
                 "Other workspace",

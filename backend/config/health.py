@@ -33,13 +33,14 @@ def readyz(_: HttpRequest) -> HttpResponse:
     if storage is Finding.FULL:
         warnings.append(f"{place} is full: uploads are refused")
     warnings += _pooler_warnings() + _integrity_warnings()
-    lines = ["ready"]
-    for part, age_s in ages.items():
-        lines.append(f"{part}: {'never' if age_s is None else f'{age_s:.0f} s ago'}")
-        if sentence := heartbeat.warning(part, age_s):
-            warnings.append(sentence)
+    lines = [f"{part}: {_ago(age_s)}" for part, age_s in ages.items()]
+    warnings += filter(None, (heartbeat.warning(part, age_s) for part, age_s in ages.items()))
     lines += [f"warning: {sentence}" for sentence in warnings]
-    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")
+    return HttpResponse("\n".join(["ready", *lines]) + "\n", content_type="text/plain")
+
+
+def _ago(age_s: float | None) -> str:
+    return "never" if age_s is None else f"{age_s:.0f} s ago"
 
 
 def _pooler_warnings() -> list[str]:

@@ -146,7 +146,7 @@ def test_a_token_that_reads_no_runs_is_told_nothing_of_results(world, scopes):
     for name, row in ROWS.items():
         path = row.path.format(**ids)
         # The document has examples of a scene like this one.
-        if not path.startswith("/api/") or name == "openapi":
+        if not path.startswith("/api/") or name in ("openapi", "api-docs"):
             continue
         answer = client.get(path)
         body = body_of(answer).decode(errors="replace")
