@@ -13,9 +13,9 @@ def make_visible(mail: EmailMessage) -> None:
     mail.subject = visible_line(str(mail.subject))
     mail.body = visible(str(mail.body))
     if isinstance(mail, EmailMultiAlternatives):
-        mail.alternatives = [
-            type(each)(visible(str(each.content)), each.mimetype) for each in mail.alternatives
-        ]
+        alternatives, mail.alternatives = mail.alternatives, []
+        for content, kind in alternatives:
+            mail.attach_alternative(visible(str(content)), kind)
 
 
 class SmtpBackend(smtp.EmailBackend):
