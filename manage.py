@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 # These contact no service, so they need no real settings.
 OFFLINE = ("parse",)
+# A person types there, into what reads the terminal itself.
+INTERACTIVE = (["shell"], ["dbshell"], ["runserver"])
 # These are for a site that is stopped too: `doctor` says so, the others make another one.
 WITHOUT_SITE = ("doctor", "pull_backups", "restore")
 NOWHERE = {
@@ -29,6 +31,13 @@ def main() -> None:
     if not is_given("DATABASE_URL"):
         fill_environment(sys.argv[1:2])
     from django.core.management import BaseCommand, execute_from_command_line
+
+    from backend.visible_text import VisibleStream
+
+    if sys.argv[1:2] not in INTERACTIVE:
+        # Without Django's own colours, each escape in the output is of a stranger's text.
+        os.environ["DJANGO_COLORS"] = "nocolor"
+        sys.stdout, sys.stderr = VisibleStream(sys.stdout), VisibleStream(sys.stderr)
 
     # Checks import every page, which takes longer than most commands; scripts/check has them run.
     BaseCommand.requires_system_checks = []

@@ -40,8 +40,10 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 @pytest.fixture
 def own_storage(settings: Settings, tmp_path: Path) -> Iterator[None]:
     """Artefacts of this test lie in a folder of its own."""
+    from backend.config import storage_probe
     from backend.ingest.storage import storage
 
+    storage_probe.forget()
     settings.DATA_DIR = tmp_path
     storage.cache_clear()
     yield

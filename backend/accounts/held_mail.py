@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, HeldMessage
+from backend.accounts.outgoing_mail import make_visible
 
 KEPT = timedelta(days=7)
 MOST_KEPT = 500
@@ -31,6 +32,8 @@ class EmailBackend(BaseEmailBackend):
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         """Keep the messages; returns how many."""
         _forget_old()
+        for mail in email_messages:
+            make_visible(mail)
         kept = HeldMessage.objects.bulk_create(
             HeldMessage(
                 to=", ".join(mail.to)[:500],

@@ -77,6 +77,7 @@ class AnyFormat(BaseContentNegotiation):
 class Compare(APIView):
     arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
+    asks_public = True
 
     @operation("compare", answer=Figures, parameters=QUERY)
     def get(self, request: Request) -> HttpResponse:
@@ -87,6 +88,7 @@ class Compare(APIView):
 class CompareCsv(APIView):
     arrays = names_of_arrays(QUERY)
     content_negotiation_class = AnyFormat
+    asks_public = True
 
     @operation("compare_csv", answer={(200, "text/csv"): OpenApiTypes.STR}, parameters=QUERY)
     def get(self, request: Request) -> HttpResponse:

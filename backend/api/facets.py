@@ -54,6 +54,7 @@ class FacetsSerializer(Shape):
 class Facets(APIView):
     arrays = names_of_arrays(PARAMETERS)
     content_negotiation_class = AnyFormat
+    asks_public = True
 
     @operation("facets", answer=FacetsSerializer, parameters=PARAMETERS)
     def get(self, request: Request) -> HttpResponse:

@@ -30,7 +30,7 @@ from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import validated
-from backend.api.workspaces import writable_workspace
+from backend.api.workspaces import refuse_other_question, writable_workspace
 from backend.runs.cursors import Page
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
@@ -71,6 +71,7 @@ class ResultSetList(APIView):
         actor = required_actor(request)
         asked = validated(KeepSerializer, request)
         workspace = writable_workspace(actor, asked.get("workspace"))
+        refuse_other_question(workspace, asked["query"])
         return _with_context(request, _save(actor, workspace, asked))
 
 

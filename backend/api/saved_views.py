@@ -12,7 +12,12 @@ from backend.api.paging import ONLY_WORKSPACE, by_name, list_operation
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
-from backend.api.workspaces import workspace_field, writable_row, writable_workspace
+from backend.api.workspaces import (
+    refuse_other_question,
+    workspace_field,
+    writable_row,
+    writable_workspace,
+)
 from backend.runs.cursors import Page
 from backend.sharing.models import SavedView
 from backend.sharing.saved_views import MAX_NAME, change_view, delete_view, save_view, views_in
@@ -74,6 +79,7 @@ class ViewList(APIView):
         actor = required_actor(request)
         asked = validated(NewViewSerializer, request)
         workspace = writable_workspace(actor, asked.pop("workspace", None))
+        refuse_other_question(workspace, asked["query"])
         return save_view(workspace, author=author_of(actor), **asked)
 
 
@@ -82,7 +88,9 @@ class ViewDetail(APIView):
     def patch(self, request: Request, view_id: UUID) -> SavedView:
         """Rename it, change its query, or make it the default."""
         view = writable_row(request, SavedView.objects.select_related("author"), view_id)
-        change_view(view, **validated(ViewEditSerializer, request))
+        changes = validated(ViewEditSerializer, request)
+        refuse_other_question(view.workspace, changes.get("query", ""))
+        change_view(view, **changes)
         return view
 
     @operation("view_delete")

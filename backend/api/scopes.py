@@ -25,7 +25,8 @@ CHANGE: Needed = (frozenset({Scope.RUNS_READ, Scope.RUNS_WRITE}),)
 AGENT: Needed = (frozenset({Scope.AGENT}),)
 ADMIN: Needed = (frozenset({Scope.ADMIN}),)
 READ_OR_ADMIN: Needed = (*READ, *ADMIN)
-# Opens runs to whoever has the address of the feed.
+# What sends results out of the service, by an archive, a feed or a channel: what the token could
+# read one by one, so it takes the scope that reads.
 READ_AND_ADMIN: Needed = (frozenset({Scope.RUNS_READ, Scope.ADMIN}),)
 # For people alone: what an owner decides, and workspaces of their own.
 NO_TOKEN: Needed = ()
@@ -40,9 +41,9 @@ NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "token-list": {"GET": ADMIN, "POST": ADMIN},
     "token": {"DELETE": ADMIN},
     "audit-list": {"GET": ADMIN},
-    "export-list": {"GET": ADMIN, "POST": ADMIN},
-    "export": {"GET": ADMIN, "DELETE": ADMIN},
-    "export-file-api": {"GET": ADMIN},
+    "export-list": {"GET": READ_AND_ADMIN, "POST": READ_AND_ADMIN},
+    "export": {"GET": READ_AND_ADMIN, "DELETE": ADMIN},
+    "export-file-api": {"GET": READ_AND_ADMIN},
     "workspace-list": {"GET": READ, "POST": NO_TOKEN},
     "workspace-settings-api": {"GET": READ_OR_ADMIN, "PATCH": ADMIN, "DELETE": NO_TOKEN},
     "workspace-link": {"POST": NO_TOKEN, "DELETE": NO_TOKEN},
@@ -102,11 +103,11 @@ NEEDED_SCOPES: dict[str, dict[str, Needed]] = {
     "alert": {"GET": READ, "PATCH": CHANGE},
     "alert-rule-list": {"GET": READ, "POST": CHANGE},
     "alert-rule": {"PATCH": CHANGE, "DELETE": CHANGE},
-    "channel-list": {"GET": READ_OR_ADMIN, "POST": ADMIN},
+    "channel-list": {"GET": READ_OR_ADMIN, "POST": READ_AND_ADMIN},
     "channel": {"DELETE": ADMIN},
     "channel-test": {"POST": ADMIN},
     "channel-secret": {"GET": ADMIN, "POST": ADMIN},
-    "delivery-list": {"GET": ADMIN},
+    "delivery-list": {"GET": READ_AND_ADMIN},
 }
 
 

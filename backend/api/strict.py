@@ -9,6 +9,8 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from backend.api.workspaces import refuse_other_workspace_in
+
 AnyField = serializers.Field[Any, Any, Any, Any]
 
 
@@ -128,7 +130,12 @@ def _problem_with_blanks(field: serializers.CharField, text: str) -> Any:
 
 
 def validated(form_class: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The body of a request by the form's fields. Raises ValidationError."""
+    """The body of a request by the form's fields. Raises ValidationError.
+
+    Raises Problem 400 where the body names another workspace than that of the token, also for an
+    operation that has no such field.
+    """
+    refuse_other_workspace_in(request)
     form = form_class(data=request.data)
     form.is_valid(raise_exception=True)
     return dict(form.validated_data)

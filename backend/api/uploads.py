@@ -26,6 +26,7 @@ from backend.api.parameters import given_several_times
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer
+from backend.api.workspaces import refuse_other_workspace
 from backend.errors import NotFound
 from backend.formats import TOOLS
 from backend.ingest.dry_records import DryTrial
@@ -262,7 +263,10 @@ class UploadDetail(APIView):
 def _sender(request: Request) -> Sender:
     actor = actor_of(request)
     if isinstance(actor, Token):
-        return token_sender(actor)
+        sender = token_sender(actor)
+        if (slug := _field(request, "workspace")) is not None:
+            refuse_other_workspace(actor, str(slug))
+        return sender
     if actor is None:
         raise Problem(401, "Sign in", "An upload needs a token.", hint=HOW_TO_SIGN)
     workspace = _workspace(request)

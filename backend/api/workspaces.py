@@ -1,10 +1,15 @@
-"""The workspace of a request: where it keeps what it sends, or what it manages."""
+"""The workspace of a request: where it keeps what it sends, or what it manages.
+
+A token has one workspace. What names another one contradicts it, and is refused.
+"""
 
 from typing import Any, TypeVar
+from urllib.parse import parse_qs
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from backend.accounts import access
@@ -68,6 +73,64 @@ def owned_workspace(actor: Token | User, slug: str) -> Workspace:
     workspace = managed_workspace(actor, slug)
     or_not_found(access.may_own(actor, workspace.pk))
     return workspace
+
+
+def refuse_other_workspace(token: Token, slug: str) -> None:
+    """Raise Problem 400 where a request names another workspace than that of its token.
+
+    A former address of the workspace is the workspace. Whether another one exists is not told.
+    """
+    own = token.workspace.slug
+    if not _names(slug, token.workspace):
+        raise Problem(
+            400,
+            "Other workspace",
+            f"workspace: got {slug[:60]!r}, expected {own!r}, the workspace of this token.",
+            hint="Leave out workspace, or send a token of the workspace that you mean.",
+            field="workspace",
+            allowed=own,
+        )
+
+
+def _names(slug: str, workspace: Workspace) -> bool:
+    """Whether this is its slug, or was before."""
+    # The database takes no NUL.
+    return slug == workspace.slug or ("\0" not in slug and current_slug(slug) == workspace.slug)
+
+
+def refuse_other_workspace_in(request: Request) -> None:
+    """As `refuse_other_workspace`, for a body of JSON."""
+    slug = request.data.get("workspace") if isinstance(request.data, dict) else None
+    if isinstance(request.auth, Token) and isinstance(slug, str):
+        refuse_other_workspace(request.auth, slug)
+
+
+def refuse_other_question(workspace: Workspace, query: str) -> None:
+    """Raise Problem 400 where a query to keep in `workspace` asks another one."""
+    for slug in parse_qs(query).get("workspace", ()):
+        if not _names(slug, workspace):
+            raise Problem(
+                400,
+                "Other workspace",
+                f"query: got workspace={slug[:60]}, expected {workspace.slug}, where it is kept.",
+                hint="Leave workspace out of the query, or keep it in the workspace that it asks.",
+                field="query",
+            )
+
+
+class RefuseOtherWorkspace(BasePermission):
+    """Refuses a query that names another workspace than that of the token, of every operation.
+
+    A view whose questions may name a public workspace says so by `asks_public = True`. Bodies are
+    judged where they are read: by `validated`, and in the form of an upload.
+    """
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Raises Problem 400."""
+        if isinstance(request.auth, Token) and not getattr(view, "asks_public", False):
+            for slug in request.query_params.getlist("workspace"):
+                refuse_other_workspace(request.auth, slug)
+        return True
 
 
 def require_slug(actor: Token | User, slug: str | None) -> None:

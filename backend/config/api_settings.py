@@ -10,6 +10,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": [
         "backend.api.scopes.HasScope",
         "backend.api.parameters.RefuseRepeatedParameters",
+        "backend.api.workspaces.RefuseOtherWorkspace",
         "backend.api.idempotency.RefuseUnusedKey",
         "backend.api.preconditions.RefuseUnusedCondition",
     ],

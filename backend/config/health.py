@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 from backend.config import backup_reports, heartbeat
 from backend.config.models import newest_reports
+from backend.config.storage_probe import Finding, probe_storage
 from backend.disks import rooms
 
 
@@ -17,32 +18,29 @@ def livez(_: HttpRequest) -> HttpResponse:
 def readyz(_: HttpRequest) -> HttpResponse:
     """200 while pages can be read and uploads can be answered, with a warning for each lack.
 
-    A full disk and a missing worker are warnings: a balancer that took this process out would take
-    the pages away as well.
+    Whether uploads can be kept is tried by writing. A full disk and a missing worker are warnings:
+    a balancer that took this process out would take the pages away as well.
     """
     try:
         ages = heartbeat.ages()
     except Error:
         return _not_ready("the database does not answer")
-    try:
-        warnings = _disk_warnings()
-    except OSError as error:
-        return _not_ready(f"DATA_DIR cannot be used: {error.strerror}")
+    place = "the bucket" if settings.S3_BUCKET else "DATA_DIR"
+    storage = probe_storage()
+    if storage is Finding.AWAY:
+        return _not_ready(f"{place} cannot be written: the log says why")
+    warnings = [room.sentence for room in rooms() if room.is_short]
+    if storage is Finding.FULL:
+        warnings.append(f"{place} is full: uploads are refused")
     warnings += [*_pooler_warnings(), *_integrity_warnings(), *backup_reports.warnings()]
-    lines = ["ready"]
-    for part, age_s in ages.items():
-        lines.append(f"{part}: {'never' if age_s is None else f'{age_s:.0f} s ago'}")
-        if sentence := heartbeat.warning(part, age_s):
-            warnings.append(sentence)
+    lines = [f"{part}: {_ago(age_s)}" for part, age_s in ages.items()]
+    warnings += filter(None, (heartbeat.warning(part, age_s) for part, age_s in ages.items()))
     lines += [f"warning: {sentence}" for sentence in warnings]
-    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")
+    return HttpResponse("\n".join(["ready", *lines]) + "\n", content_type="text/plain")
 
 
-def _disk_warnings() -> list[str]:
-    """Raises OSError where DATA_DIR cannot be used."""
-    if not settings.S3_BUCKET:
-        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-    return [room.sentence for room in rooms() if room.is_short]
+def _ago(age_s: float | None) -> str:
+    return "never" if age_s is None else f"{age_s:.0f} s ago"
 
 
 def _pooler_warnings() -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from backend import log_context
 from backend.ingest.redaction import Redactor
+from backend.visible_text import escaped
 
 REDACTOR = Redactor()
 OUTAGES = (503, 507)
@@ -14,7 +15,7 @@ STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime"
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line; control characters are escaped by JSON itself."""
+    """One JSON object a line; characters that nobody sees are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -28,7 +29,7 @@ class JsonFormatter(logging.Formatter):
         line.update({key: value for key, value in extra if key not in STANDARD})
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(REDACTOR.value(line), default=str, ensure_ascii=False)
+        return escaped(json.dumps(REDACTOR.value(line), default=str, ensure_ascii=False))
 
 
 class ShortOutages(logging.Filter):

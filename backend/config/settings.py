@@ -210,6 +210,7 @@ MIDDLEWARE = [
     "backend.api.rates.RateLimitHeaders",
     "backend.config.answer_slots.GiveSlotsBack",
     "backend.api.conditional.ConditionalGet",
+    "backend.web.visible_answers.ShowUnseenCharacters",
     "backend.web.middleware.PrivateByDefault",
     "backend.config.headers.PolicyHeaders",
     "django.middleware.security.SecurityMiddleware",

@@ -4,18 +4,22 @@ import orjson
 
 from backend.analysis.query.timestamps import instant
 from backend.deliveries.models import Delivery
+from backend.visible_text import visible, visible_line
 
 
 def webhook_body(delivery: Delivery) -> bytes:
-    """JSON for programs: `type`, `timestamp`, `workspace`, `text`, `url` and `data`."""
+    """JSON for programs: `type`, `timestamp`, `workspace`, `text`, `url` and `data`.
+
+    `subject` and `text` are for people and hide no characters; `data` is exact.
+    """
     return orjson.dumps(
         {
             "id": str(delivery.pk),
             "type": delivery.event,
             "timestamp": instant(delivery.created_at),
             "workspace": delivery.workspace.slug,
-            "subject": delivery.subject,
-            "text": delivery.text,
+            "subject": visible_line(delivery.subject),
+            "text": visible(delivery.text),
             "url": delivery.link,
             "data": delivery.data,
         }
@@ -24,8 +28,8 @@ def webhook_body(delivery: Delivery) -> bytes:
 
 def slack_body(delivery: Delivery) -> bytes:
     """The payload of Slack's incoming webhooks, which Mattermost and others read too."""
-    heading = f"*<{_slack_url(delivery.link)}|{_slack_text(delivery.subject)}>*"
-    return orjson.dumps({"text": f"{heading}\n{_slack_text(delivery.text)}"})
+    heading = f"*<{_slack_url(delivery.link)}|{_slack_text(visible_line(delivery.subject))}>*"
+    return orjson.dumps({"text": f"{heading}\n{_slack_text(visible(delivery.text))}"})
 
 
 def _slack_text(text: str) -> str:

@@ -17,13 +17,10 @@ from typing import Any
 
 import httpcore
 
+from backend.deliveries.special_addresses import NAT64, is_special_ipv4, is_special_ipv6
 from backend.errors import WorkFailed
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# IPv4 addresses inside IPv6 ones, behind a translator.
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-# Relays of 6to4, given up by RFC 7526; Python takes them for public.
-_6TO4_RELAYS = ipaddress.ip_network("192.88.99.0/24")
 
 
 class NotPublic(WorkFailed):
@@ -31,22 +28,16 @@ class NotPublic(WorkFailed):
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is of the public internet, also where IPv6 carries an IPv4 address."""
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.teredo is not None or address.is_site_local:
-            return False
-        inner = address.ipv4_mapped or address.sixtofour or _translated(address)
-        if inner is not None:
-            return is_public(inner)
-    if address in _6TO4_RELAYS:
-        return False
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    """Whether the address is of the public internet, also behind a translator of IPv4.
 
-
-def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    if address not in _NAT64:
-        return None
-    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    IPv4 addresses that IPv6 carries in another way (mapped, 6to4, Teredo, ISATAP) are refused: the
+    name of a receiver has an address of its own.
+    """
+    if isinstance(address, ipaddress.IPv4Address):
+        return not is_special_ipv4(address)
+    if address in NAT64:
+        return not is_special_ipv4(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return not is_special_ipv6(address)
 
 
 def resolve(

@@ -7,8 +7,9 @@ from django.http import FileResponse
 from backend.ingest.models import Artefact
 from backend.ingest.retention import refuse_removed
 from backend.ingest.storage import open_artefact
+from backend.visible_text import UNSEEN
 
-_UNSAFE_IN_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
+_UNSAFE_IN_NAME = re.compile(rf"[{UNSEEN}\t\r\n/\\]")
 
 
 def download(artefact: Artefact) -> FileResponse:

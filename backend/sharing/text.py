@@ -2,12 +2,10 @@
 
 import re
 
-# Control characters (XML forbids most of them), line ends, and characters that change the
-# direction of the text after them.
-_INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
-    "\ud800-\udfff\ufffe\uffff]+"
-)
+from backend.visible_text import UNSEEN
+
+# Also tabs and line ends: it is one line.
+_INVISIBLE = re.compile(f"[{UNSEEN}\t\r\n]+")
 _INVISIBLE_START = re.compile(rf"\A(?:\s|\u200b|{_INVISIBLE.pattern})+")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-# C0 and C1 but for line feed and tab, and what turns the direction of text.
-_CONTROLS = {*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+# C0 and C1 but for line feed and tab, separators of lines, what turns the direction of text, and
+# the byte order mark.
+_CONTROLS = {*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A)}
+_CONTROLS |= {0x061C, 0x200E, 0x200F, 0xFEFF}
 _MARKS = dict.fromkeys(_CONTROLS - {ord("\n"), ord("\t")}, "\ufffd")
 
 

@@ -252,7 +252,7 @@ class TestReading:
         assert "networks</span> <bdi>all</bdi>" in owner.get("/w/own-lab/audit").content.decode()
 
     def test_the_api_gives_pages(self, scene):
-        asked = token_making.TokenRequest("reader", ["admin"])
+        asked = token_making.TokenRequest("reader", ["admin", "runs:read"])
         _, clear = token_making.make_token(scene.own.user, scene.own.workspace, asked)
         for number in range(4):
             record_of(scene.own.workspace, number)

@@ -62,7 +62,7 @@ def test_a_bad_page_names_its_field(api, query):
 
 def test_one_workspace_only(api):
     assert len(api.get("/api/v1/runs?workspace=own-lab").json()["runs"]) == 1
-    assert api.get("/api/v1/runs?workspace=foreign-lab").status_code == 404
+    assert api.get("/api/v1/runs?workspace=foreign-lab").status_code == 400
 
 
 def test_a_run_has_its_trials_with_commands_and_raw_output(api, scene):

@@ -97,7 +97,7 @@ def test_the_list_holds_ones_own(api, scene):
     for path in ("/api/v1/result-sets", "/api/v1/result-sets?workspace=own-lab"):
         listed = api.get(path).json()["result_sets"]
         assert [one["id"] for one in listed] == [second["id"], first["id"]]
-    assert api.get("/api/v1/result-sets?workspace=foreign-lab").status_code == 404
+    assert api.get("/api/v1/result-sets?workspace=foreign-lab").status_code == 400
     assert Client().get("/api/v1/result-sets").status_code == 401
 
 

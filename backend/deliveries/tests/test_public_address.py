@@ -10,6 +10,7 @@ import pytest
 
 from backend.deliveries import public_address
 from backend.deliveries.public_address import BoundedBackend, NotPublic, is_public
+from backend.deliveries.special_addresses import GLOBAL_UNICAST, IPV4, IPV6, NAT64
 
 PRIVATE = [
     *("127.0.0.1", "127.8.8.8", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254"),
@@ -20,6 +21,16 @@ PRIVATE = [
     *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe"),
     # Relays of 6to4.
     *("192.88.99.0", "192.88.99.1", "192.88.99.255", "::ffff:192.88.99.1"),
+    # Assigned to protocols: the nearest device that maps ports, relays, or translates.
+    *("192.0.0.8", "192.0.0.9", "192.0.0.10", "192.31.196.1", "192.52.193.1", "192.175.48.1"),
+    *("64:ff9b::192.0.0.9", "2001:1::1", "2001:20::1", "2620:4f:8000::1"),
+    # Documentation, and segments.
+    *("3fff::1", "3fff:fff:ffff::1", "5f00::1"),
+    # ISATAP, with and without the bit for a unique address.
+    *("2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:127.0.0.1", "fe80::5efe:8.8.8.8"),
+    # IPv4 addresses that IPv6 carries, however public, and the first forms of that.
+    *("::ffff:8.8.8.8", "2002:808:808::1", "2001:0:808:808::1", "::8.8.8.8", "::ffff:0:8.8.8.8"),
+    *("64:ff9b:1::808:808", "100::1", "100:0:0:1::1", "4000::1", "fbff::1"),
 ]
 
 
@@ -29,10 +40,52 @@ def test_addresses_that_are_not_public(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+    "text",
+    [
+        *("8.8.8.8", "93.184.216.34", "192.0.1.0", "223.255.255.255", "64:ff9b::808:808"),
+        *("2606:4700::1111", "2001:200::1", "2001:db9::1", "3ffe:ffff::1", "3fff:1000::1"),
+    ],
 )
 def test_addresses_that_are_public(text):
     assert is_public(ipaddress.ip_address(text))
+
+
+def edges():
+    """The first and last address of each block that the table or Python knows, and neighbours."""
+    blocks = [ipaddress.ip_network(block) for block, _ in (*IPV4, *IPV6)]
+    for constants in (ipaddress._IPv4Constants, ipaddress._IPv6Constants):
+        for value in vars(constants).values():
+            blocks += [value] if hasattr(value, "network_address") else []
+            blocks += value if isinstance(value, list) else []
+    for block in blocks:
+        kind, bits = type(block.network_address), block.max_prefixlen
+        first, last = int(block.network_address), int(block.broadcast_address)
+        for number in (first - 1, first, (first + last) // 2, last, last + 1):
+            if 0 <= number < 2**bits:
+                yield kind(number)
+
+
+def test_what_python_takes_for_private_is_never_public():
+    addresses = list(edges())
+    assert len(addresses) > 200
+    translated = [each for each in addresses if each.version == 6 and each in NAT64]
+    wrong = [each for each in addresses if not each.is_global and is_public(each)]
+    assert set(wrong) <= set(translated)
+
+
+# What Python calls global beyond the table: tunnels, and blocks that reach a special device.
+STRICTER = [
+    *("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24"),
+    *("224.0.0.0/4", "2001::/23", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
+]
+
+
+def test_the_table_is_stricter_than_python_only_where_it_says_so():
+    stricter = [ipaddress.ip_network(block) for block in STRICTER]
+    for address in edges():
+        is_unicast = address.version == 4 or address in GLOBAL_UNICAST
+        if is_unicast and address.is_global and not is_public(address):
+            assert any(address in block for block in stricter), address
 
 
 def names(monkeypatch, *answers):

@@ -80,7 +80,7 @@ def test_an_archive_is_asked_for_written_and_downloaded_by_page(owner, scene):
 
 
 def test_an_archive_is_asked_for_written_and_downloaded_by_api(scene):
-    asked = TokenRequest("Exports", [Scope.ADMIN])
+    asked = TokenRequest("Exports", [Scope.ADMIN, Scope.RUNS_READ])
     _, clear = make_token(scene.own.user, scene.own.workspace, asked)
     api = Client(headers={"authorization": f"Bearer {clear}"})
     answer = api.post("/api/v1/exports", {}, content_type="application/json")

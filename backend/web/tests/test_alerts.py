@@ -207,9 +207,9 @@ def test_channels_through_the_api_are_for_admins(api, owner, scene):
     assert [delivery["event"] for delivery in log["deliveries"]] == ["test"]
 
 
-def test_a_token_with_the_scope_admin_alone_manages_channels(scene):
+def test_a_token_with_the_scopes_admin_and_read_manages_channels(scene):
     asked = {"kind": "slack", "name": "chat", "address": "https://h.example/T/secret"}
-    api = bearer(scene.own, Scope.ADMIN)
+    api = bearer(scene.own, Scope.ADMIN, Scope.RUNS_READ)
     made = api.post("/api/v1/channels", asked, "application/json")
     assert made.status_code == 201
     listed = api.get("/api/v1/channels?workspace=own-lab").json()["channels"]
@@ -217,7 +217,7 @@ def test_a_token_with_the_scope_admin_alone_manages_channels(scene):
     channel = f"/api/v1/channels/{made.json()['id']}"
     stranger = bearer(scene.foreign, Scope.ADMIN)
     assert stranger.get("/api/v1/channels").json()["channels"] == []
-    assert stranger.get("/api/v1/channels?workspace=own-lab").status_code == 404
+    assert stranger.get("/api/v1/channels?workspace=own-lab").status_code == 400
     assert stranger.delete(channel).status_code == 404
     assert api.post(f"{channel}/test").status_code == 202
     assert len(api.get(f"{channel}/deliveries").json()["deliveries"]) == 1
