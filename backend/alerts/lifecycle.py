@@ -20,6 +20,7 @@ from backend.alerts.sighting import Sighting
 from backend.errors import Conflict, InvalidInput
 from backend.runs.happening import happened_at
 from backend.runs.models import Run
+from backend.transactions import whole
 
 # A sighting without a run (a silent agent) is confirmed by a later look.
 CONFIRMED_AFTER = timedelta(minutes=5)
@@ -34,7 +35,7 @@ class AlertEnded(Conflict):
     """The alert has ended, and says nothing more."""
 
 
-@transaction.atomic
+@whole
 def apply_sightings(
     rule: AlertRule, sightings: Iterable[Sighting], *, run: Run | None, before: Run | None
 ) -> None:

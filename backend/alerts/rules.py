@@ -10,11 +10,13 @@ from django.db.models import QuerySet
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
+from backend.accounts.workspace_lock import lock_workspace
 from backend.alerts.models import Alert, AlertRule, RuleKind
 from backend.deliveries.channels import checked_name
 from backend.errors import Conflict, InvalidInput
 from backend.sharing.models import SavedView
 from backend.stats.thresholds import HIGH_ERROR_RATE
+from backend.transactions import whole
 
 MAX_LABEL = 300
 MAX_RULES = 30
@@ -77,7 +79,7 @@ def change_rule(rule: AlertRule, **asked: Any) -> None:
         _set(rule, {**current, **asked})
 
 
-@transaction.atomic
+@whole
 def delete_rule(rule: AlertRule) -> None:
     """Delete the rule with its alerts."""
     if AlertRule.objects.filter(pk=rule.pk).delete()[0]:
@@ -92,7 +94,7 @@ def delete_rule(rule: AlertRule) -> None:
 
 def _lock(workspace_id: UUID) -> None:
     # One change at a time in a workspace: two at once could take one name.
-    Workspace.objects.select_for_update().get(pk=workspace_id)
+    lock_workspace(workspace_id)
 
 
 def _set(rule: AlertRule, asked: dict[str, Any]) -> None:

@@ -102,7 +102,9 @@ def end_link(run: Run) -> None:
 def find_shared_run(link: uuid.UUID, *, guesser: str = "") -> SharedRun | None:
     """The run at this link, unless it is in the trash. `guesser` and errors as `row_at_link`."""
     rows = SharedRun.objects.select_related("run__workspace")
-    return row_at_link(rows.filter(run__trashed_at=None), link, guesser=guesser)
+    return row_at_link(
+        rows.filter(run__trashed_at=None, run__workspace__deleted_at=None), link, guesser=guesser
+    )
 
 
 def _locked(run: Run) -> Run:

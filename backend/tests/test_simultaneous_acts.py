@@ -1,0 +1,25 @@
+"""Each destructive act beside each kind of writer."""
+
+import pytest
+
+from backend.testing.simultaneous.acts import ACTS
+from backend.testing.simultaneous.campaign import strike
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("own_storage", "_small_parts"),
+    pytest.mark.long,
+    pytest.mark.processes,
+]
+
+
+@pytest.fixture
+def _small_parts(monkeypatch):
+    monkeypatch.setattr("backend.ingest.parts.LEAST_PART_BYTES", 1)
+
+
+@pytest.mark.parametrize("kind", ACTS)
+def test_no_act_meets_a_deadlock_or_leaves_anything(kind):
+    for act in ACTS[kind]:
+        report = strike(act)
+        assert report.broken == [], (act.__name__, report.answers)
