@@ -46,9 +46,14 @@ def is_overtaken(error: BaseException | None) -> bool:
     return _sqlstate_of(error).startswith(OVERTAKEN_SQLSTATES)
 
 
+def is_taken(error: BaseException | None) -> bool:
+    """Whether another row has what must be unique, and nothing else was wrong."""
+    return _sqlstate_of(error) == TAKEN_SQLSTATE
+
+
 def is_changed_meanwhile(error: BaseException | None) -> bool:
     """Whether others deleted what the transaction refers to, or took the name that it gives."""
-    if _sqlstate_of(error) in ("23503", TAKEN_SQLSTATE):
+    if _sqlstate_of(error) == "23503" or is_taken(error):
         return True
     return isinstance(error, DatabaseError) and GONE in str(error)
 

@@ -12,6 +12,7 @@ from backend.accounts.audit import change, changes, record
 from backend.accounts.models import Act, FormerSlug, Membership, Role, User, Workspace
 from backend.accounts.opening_checks import check_opening
 from backend.accounts.workspace_lock import lock_workspace
+from backend.database_faults import is_taken
 from backend.errors import InvalidInput
 from backend.transactions import whole
 
@@ -130,7 +131,9 @@ def _save(workspace: Workspace) -> None:
     try:
         with transaction.atomic():
             workspace.save()
-    except IntegrityError:
+    except IntegrityError as refusal:
+        if not is_taken(refusal):
+            raise
         # Somebody took the address since it was looked up.
         raise WorkspaceRefused(f"The address “{workspace.slug}” is taken.") from None
 

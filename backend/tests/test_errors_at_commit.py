@@ -1,21 +1,13 @@
 """What PostgreSQL refuses at COMMIT is answered as what it is, by every view that writes."""
 
-import threading
 
 import psycopg
 import pytest
-from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError
 from django.test import Client
 from django.urls import get_resolver
 
-from backend.accounts.models import Membership, Role, Token, User, Workspace
-from backend.accounts.workspace_lock import lock_workspace
-from backend.database_faults import is_overtaken
-from backend.errors import NotFound
-from backend.problems import CHANGED_MEANWHILE, DATABASE_AWAY, DATABASE_BUSY, answer_to
-from backend.sharing.workspace_deletion import delete_workspace
-from backend.testing.uploads import make_file, make_tenant
-from backend.transactions import MOST_ATTEMPTS, repeat_if_overtaken, whole
+from backend.problems import CHANGED_MEANWHILE, DATABASE_AWAY, DATABASE_BUSY
 
 FAULTS = {
     "23503": (IntegrityError, CHANGED_MEANWHILE),
