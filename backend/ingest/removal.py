@@ -24,10 +24,11 @@ def remove_run(run: Run) -> None:
     # Alone, so that no recording takes a series that is about to go.
     lock_names(run.workspace, exclusive=True)
     remove_uploads(run.workspace, run.pk, uploads_of_runs(run.workspace, [run.pk]))
+    # The row of the workspace comes before what goes with the run: its link, and what alerts say.
+    run.workspace.changed()
     Run.with_trash.filter(pk=run.pk).delete()
     remove_unused(run.workspace_id)
     refresh_hosts(hosts_of(run))
-    run.workspace.changed()
 
 
 @whole

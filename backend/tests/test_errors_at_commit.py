@@ -1,6 +1,5 @@
 """What PostgreSQL refuses at COMMIT is answered as what it is, by every view that writes."""
 
-
 import psycopg
 import pytest
 from django.db import IntegrityError, OperationalError

@@ -1,4 +1,6 @@
-"""Each destructive act beside each kind of writer."""
+"""Each destructive act beside each kind of writer. `scripts/bench locks` does it many times."""
+
+import os
 
 import pytest
 
@@ -11,6 +13,7 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.processes,
 ]
+ROUNDS = int(os.environ.get("SIMULTANEOUS_ROUNDS", "1"))
 
 
 @pytest.fixture
@@ -20,6 +23,6 @@ def _small_parts(monkeypatch):
 
 @pytest.mark.parametrize("kind", ACTS)
 def test_no_act_meets_a_deadlock_or_leaves_anything(kind):
-    for act in ACTS[kind]:
+    for act in ACTS[kind] * ROUNDS:
         report = strike(act)
         assert report.broken == [], (act.__name__, report.answers)

@@ -72,7 +72,7 @@ def delete_runs_after_a_restore(world: World) -> None:
     events = [
         AuditEvent(act=Act.RUN_DELETED, workspace_id=workspace, subject_id=run) for run in ids
     ]
-    assert repeat_deletions(events).failed == 0
+    assert repeat_deletions(events).failed_runs == 0
 
 
 def empty_trash(world: World) -> None:

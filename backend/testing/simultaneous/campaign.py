@@ -35,10 +35,10 @@ log = logging.getLogger(__name__)
 # A busy machine must fail no test: this is for a campaign that stands still.
 PATIENCE_S = 300.0
 # Calls of each writer before the act, and again after it began.
-CALLS_BEFORE, CALLS_AFTER = 1, 2
+CALLS_BEFORE, CALLS_AFTER = 1, 1
 SENDER_COUNT = 6
 # Between two calls of a writer: else the quick ones leave the others no processor.
-REST_S = 0.1
+REST_S = 0.2
 # PostgreSQL looks for a deadlock after a second. A wait that ends by itself is none, however slow
 # the machine is.
 WAITS = "-c TimeZone=UTC -c lock_timeout=120s -c statement_timeout=120s"

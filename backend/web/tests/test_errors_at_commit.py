@@ -8,10 +8,10 @@ from backend.testing.scenes import make_alerts, make_saved_view
 
 # Below the workspace, each with what its form sends.
 FORMS = {
-    "settings": {"name": "Another name", "slug": "another-address"},
+    "rename": {"name": "Another name", "slug": "another-address"},
     "delete": {"confirm": "own-lab"},
     "members/{viewer}/remove": {},
-    "tokens": {"name": "Nightly", "scopes": ["runs:read"], "days": "90"},
+    "tokens": {"name": "Nightly", "scope": "runs:read", "days": "90"},
     "alerts/rules/{rule}/delete": {},
     "channels/{channel}/delete": {},
     "views/{view}/delete": {},
