@@ -21,7 +21,7 @@ def main() -> None:
     os.environ["SIMULTANEOUS_ROUNDS"] = str(rounds)
     program = str(ROOT / "scripts" / "run_tests.py")
     os.chdir(ROOT)
-    os.execv(sys.executable, [sys.executable, program, TEST, "-n", "0", "-q"])
+    os.execv(sys.executable, [sys.executable, program, TEST, "-n", "0", "-q"])  # noqa: S606
 
 
 if __name__ == "__main__":
