@@ -38,8 +38,8 @@ def test_nothing_is_taken_behind_a_deletion():
         receive(tenant.sender, [make_file()])
     with pytest.raises(NotFound):
         put(place_in(tenant.workspace.pk))
-    assert not Upload.objects.exists()
-    assert not Part.objects.exists()
+    assert not Upload.objects.filter(workspace=tenant.workspace.pk).exists()
+    assert not Part.objects.filter(workspace=tenant.workspace.pk).exists()
     assert not list(storage().list())
 
 
@@ -51,7 +51,7 @@ def test_a_workspace_that_is_gone_is_found_out_at_commit():
         receive(tenant.sender, [make_file()])
     with pytest.raises(NotFound):
         put(place_in(tenant.workspace.pk))
-    assert not Upload.objects.exists()
+    assert not Upload.objects.filter(workspace=tenant.workspace.pk).exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -62,7 +62,7 @@ def test_so_is_a_token():
     token.delete()
     with pytest.raises(TokenRefused):
         receive(sender, [make_file()])
-    assert not Upload.objects.exists()
+    assert not Upload.objects.filter(workspace=tenant.workspace.pk).exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -82,4 +82,4 @@ def test_a_deletion_waits_for_no_upload():
     finally:
         other.close()
         connection.close()
-    assert Workspace.objects.get().deleted_at is not None
+    assert Workspace.objects.get(pk=tenant.workspace.pk).deleted_at is not None
