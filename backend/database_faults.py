@@ -1,6 +1,6 @@
-"""Whether a database error says that the database was away, or busy with others."""
+"""What a database error says: the database was away, or busy with others, or others came first."""
 
-from django.db import Error, InterfaceError, OperationalError
+from django.db import DatabaseError, Error, InterfaceError, OperationalError
 
 # What a database raises that is away. Other causes have the same classes: see is_database_away.
 DatabaseGone = (OperationalError, InterfaceError)
@@ -10,6 +10,15 @@ AWAY_SQLSTATES = ("08", "53", "57P", "58", "25P03")
 # Others are served, one statement was not: deadlock and serialisation, cancelled by a timeout, a
 # lock not got in time.
 BUSY_SQLSTATES = ("40", "57014", "55P03")
+
+# Others came first, and the same transaction may succeed when it begins again: deadlock and
+# serialisation, and a row that appeared or went while this transaction referred to it. PostgreSQL
+# looks for those at COMMIT.
+OVERTAKEN_SQLSTATES = ("40", "23503")
+# Others came first, and the same transaction would be refused again: they took the name.
+TAKEN_SQLSTATE = "23505"
+# Django's words for a row that it was to change, and that is gone.
+GONE = "did not affect any rows"
 
 # libpq's words for a statement that it cannot send over a good connection.
 UNSENDABLE = "number of parameters must be"
@@ -30,6 +39,23 @@ def is_database_away(error: BaseException | None) -> bool:
 def is_database_busy(error: BaseException | None) -> bool:
     """Whether the database ended a statement because of others, or because it took too long."""
     return _sqlstate_of(error).startswith(BUSY_SQLSTATES)
+
+
+def is_overtaken(error: BaseException | None) -> bool:
+    """Whether others came first, and the transaction may succeed when it begins again."""
+    return _sqlstate_of(error).startswith(OVERTAKEN_SQLSTATES)
+
+
+def is_taken(error: BaseException | None) -> bool:
+    """Whether another row has what must be unique, and nothing else was wrong."""
+    return _sqlstate_of(error) == TAKEN_SQLSTATE
+
+
+def is_changed_meanwhile(error: BaseException | None) -> bool:
+    """Whether others deleted what the transaction refers to, or took the name that it gives."""
+    if _sqlstate_of(error) == "23503" or is_taken(error):
+        return True
+    return isinstance(error, DatabaseError) and GONE in str(error)
 
 
 def _sqlstate_of(error: BaseException | None) -> str:

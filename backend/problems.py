@@ -20,7 +20,7 @@ from backend.analysis.loading.viewer_slots import RETRY_AFTER_S as ANSWER_AFTER_
 from backend.analysis.loading.viewer_slots import AnswersBusy, TooManyAnswers, TooManyComparisons
 from backend.analysis.pages.gate.describe import StillMeasured
 from backend.analysis.query.compare_query import QueryError
-from backend.database_faults import is_database_away, is_database_busy
+from backend.database_faults import is_changed_meanwhile, is_database_away, is_database_busy
 from backend.deliveries.channels import BadChannel, ChannelRefused
 from backend.errors import (
     Allowance,
@@ -134,6 +134,16 @@ STORAGE_FULL = Answer(
     507, "Storage full", _MAKE_ROOM, 60, "There is no room for raw files at the moment."
 )
 DATABASE_AWAY = _away("Database away", 5, "The database does not answer at the moment.")
+DATABASE_BUSY = _away(
+    "Busy", 2, "Other requests are changing the same data, and this one could not be done in time."
+)
+CHANGED_MEANWHILE = Answer(
+    409,
+    "Changed meanwhile",
+    "Nothing was changed. Look at what is there now, and send the request again if it still fits.",
+    sentence="Another request deleted or changed what this one refers to, at the same time.",
+    page_hint="Nothing was saved. Reload the page, and send the form again if it still fits.",
+)
 _BAD_QUERY = Answer(
     400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
 )
@@ -323,8 +333,13 @@ def time_text(seconds: int) -> str:
 
 def answer_to(error: BaseException | None) -> Answer | None:
     """The answer to `error`; None for a fault of the service, which is a 500."""
-    if is_database_away(error) or is_database_busy(error):
+    if is_database_away(error):
         return DATABASE_AWAY
+    # Also at COMMIT, behind the last line of whoever wrote: there PostgreSQL looks at references.
+    if is_database_busy(error):
+        return DATABASE_BUSY
+    if is_changed_meanwhile(error):
+        return CHANGED_MEANWHILE
     # The temporary file of a large request body.
     if isinstance(error, OSError) and error.errno in FULL:
         return STORAGE_FULL

@@ -13,6 +13,7 @@ from backend.accounts.members import MemberRefused, check_may_give, role_of, rol
 from backend.accounts.models import Act, Invitation, Membership, Token, User, Workspace
 from backend.accounts.quotas import check_members
 from backend.accounts.stored_token import find_stored, signature_of
+from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import Refused
 
 LIFETIME = timedelta(days=7)
@@ -31,7 +32,7 @@ def invite(actor: User | Token, workspace: Workspace, role: str, *, email: str =
     The maker of a token invites by it. Raises MemberRefused where `actor` cannot give this role, or
     too many invitations are open, and MembersFull.
     """
-    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    lock_workspace(workspace.pk)
     check_may_give(actor, workspace, role)
     maker = actor.user if isinstance(actor, Token) else actor
     if maker is None:
@@ -92,7 +93,7 @@ def accept(clear: str, user: User) -> Workspace:
     A member keeps their role, and the invitation stays usable.
     """
     invitation = find(clear)
-    Workspace.objects.select_for_update().get(pk=invitation.workspace_id)
+    lock_workspace(invitation.workspace_id)
     if role_of(user, invitation.workspace) is not None:
         return invitation.workspace
     # Others who are invited have no place before they join.

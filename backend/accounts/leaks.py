@@ -1,5 +1,6 @@
 """Ending tokens that were published, as secret scanners report them."""
 
+import contextlib
 import logging
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.mailed_addresses import mailed_addresses
 from backend.accounts.models import Act, Role, Token, TokenKind, User
 from backend.broker import BROKER
+from backend.errors import NotFound
 from backend.links import absolute, link_to
 
 log = logging.getLogger(__name__)
@@ -47,7 +49,8 @@ def end_leaked(leak: Leak) -> None:
         invitations.end_leaked(leak.token)
         workspace_links.end_leaked(leak.token)
         return
-    with transaction.atomic():
+    # Of a deleted workspace no token works, and nobody is left to be told.
+    with contextlib.suppress(NotFound), transaction.atomic():
         rows = Token.objects.filter(pk=token.pk, leaked_at=None)
         if not rows.update(leaked_at=timezone.now()):
             return

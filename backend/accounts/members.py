@@ -7,13 +7,14 @@ has an owner.
 
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import F, QuerySet
 
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
 from backend.accounts.scopes import Scope, scopes_of_role
+from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import Conflict, NotFound
+from backend.transactions import whole
 
 # In rising order, as the class says.
 _ROLES = list(Role)
@@ -85,7 +86,7 @@ def members_of(workspace: Workspace) -> QuerySet[Membership]:
     return rows.annotate(name=F("user__username"))
 
 
-@transaction.atomic
+@whole
 def change_role(actor: User | Token, workspace: Workspace, user_id: UUID, role: str) -> Membership:
     """Give a member another role; raises MemberRefused and NotFound."""
     members = _locked(workspace)
@@ -107,7 +108,7 @@ def change_role(actor: User | Token, workspace: Workspace, user_id: UUID, role: 
     return membership
 
 
-@transaction.atomic
+@whole
 def remove(actor: User | Token, workspace: Workspace, user_id: UUID) -> User:
     """Take a member out of the workspace; anyone may remove themselves.
 
@@ -126,7 +127,7 @@ def remove(actor: User | Token, workspace: Workspace, user_id: UUID) -> User:
 
 def _locked(workspace: Workspace) -> list[Membership]:
     # The workspace's row is the lock: two owners who leave at once must not leave it without one.
-    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    lock_workspace(workspace.pk)
     return list(Membership.objects.filter(workspace=workspace).select_related("user"))
 
 

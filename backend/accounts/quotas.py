@@ -9,6 +9,7 @@ from django.db import transaction
 
 from backend.accounts.audit import changes, record
 from backend.accounts.models import Act, Membership, Quota, Workspace
+from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import Refused
 
 
@@ -46,7 +47,7 @@ def limits_of(workspace_id: UUID) -> Limits:
 @transaction.atomic
 def set_limits(workspace: Workspace, given: Mapping[str, int | None]) -> None:
     """Set limits of one workspace, by the names of `Limits`; None: the limit of the service."""
-    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    lock_workspace(workspace.pk)
     before = asdict(limits_of(workspace.pk))
     Quota.objects.update_or_create(workspace=workspace, defaults=dict(given))
     if changed := changes(before, asdict(limits_of(workspace.pk))):

@@ -13,6 +13,7 @@ from backend.accounts.addresses import are_within, read_networks
 from backend.accounts.members import role_of
 from backend.accounts.models import BEARER_KINDS, Token, TokenKind, User, Workspace
 from backend.accounts.scopes import Scope, scopes_of_role
+from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import Conflict, InvalidInput
 
 MAX_NAME = 120
@@ -53,7 +54,7 @@ def make_token(actor: User | Token, workspace: Workspace, asked: TokenRequest) -
     scopes = _checked_scopes(asked.scopes, allowed=scopes_to_give(actor, workspace))
     lifetime = _lifetime(asked.days, actor)
     networks = _networks(asked.networks, actor)
-    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    lock_workspace(workspace.pk)
     maker = actor if isinstance(actor, Token) else None
     if maker is not None and Token.objects.exclude(revoked_at=None).filter(pk=maker.pk).exists():
         raise TokenNotMade("Your token was revoked in the meantime.")

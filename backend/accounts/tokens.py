@@ -14,7 +14,9 @@ from backend.accounts.audit import record
 from backend.accounts.models import Act, Token, TokenKind, User, Workspace
 from backend.accounts.scopes import AGENT_SCOPES, scopes_of_role
 from backend.accounts.stored_token import signature_of
+from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import Refused
+from backend.transactions import whole
 
 AGENT_LIFETIME = timedelta(days=365)
 LINK_LIFETIME = timedelta(hours=12)
@@ -170,13 +172,13 @@ def redeem_link(clear: str) -> User:
     return token.user
 
 
-@transaction.atomic
+@whole
 def revoke(token: Token) -> None:
     """Refuse the token from now on, and those that it made; the first time it was revoked stays.
 
     A token that makes another at the same time waits (token_making.py), and then makes none.
     """
-    Workspace.objects.select_for_update(no_key=True).get(pk=token.workspace_id)
+    lock_workspace(token.workspace_id)
     ending = [token]
     while ending:
         for each in ending:

@@ -16,6 +16,7 @@ from backend.accounts.audit import change, record
 from backend.accounts.models import Act, User, Workspace, WorkspaceLink
 from backend.accounts.opening_checks import check_opening
 from backend.accounts.stored_token import find_stored, signature_of
+from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import NotFound
 
 KIND = "share"
@@ -98,7 +99,7 @@ def _working_link(clear: str) -> WorkspaceLink | None:
 
 def _end_links(workspace: Workspace) -> str:
     """End the links that work; returns the visibility of before."""
-    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    lock_workspace(workspace.pk)
     rows = WorkspaceLink.objects.filter(workspace=workspace, revoked_at=None)
     return "unlisted" if rows.update(revoked_at=timezone.now()) else "private"
 

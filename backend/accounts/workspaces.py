@@ -11,7 +11,10 @@ from django.utils.text import slugify
 from backend.accounts.audit import change, changes, record
 from backend.accounts.models import Act, FormerSlug, Membership, Role, User, Workspace
 from backend.accounts.opening_checks import check_opening
+from backend.accounts.workspace_lock import lock_workspace
+from backend.database_faults import is_taken
 from backend.errors import InvalidInput
+from backend.transactions import whole
 
 # One person cannot fill the service with empty workspaces.
 MOST_OWNED = 20
@@ -60,13 +63,13 @@ def create_without_owner(*, name: str, slug: str, **settings: Any) -> Workspace:
     return workspace
 
 
-@transaction.atomic
+@whole
 def rename(workspace: Workspace, *, name: str, slug: str) -> None:
     """Give the workspace another name and address; links with the former slug lead on.
 
     Raises WorkspaceRefused.
     """
-    before = Workspace.objects.select_for_update().get(pk=workspace.pk)
+    before = lock_workspace(workspace.pk)
     former = before.slug
     workspace.name = _checked_name(name)
     if slug != former:
@@ -93,7 +96,8 @@ def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
     public = Workspace.objects.filter(pk=workspace.pk, is_public=True)
     if fields.get("is_public") and not public.exists():
         check_opening(workspace)
-    before = Workspace.objects.filter(pk=workspace.pk).select_for_update().values(*fields).get()
+    locked = lock_workspace(workspace.pk)
+    before = {name: getattr(locked, name) for name in fields}
     Workspace.objects.filter(pk=workspace.pk).update(**fields)
     workspace.changed()
     changed = changes(before, fields)
@@ -127,7 +131,9 @@ def _save(workspace: Workspace) -> None:
     try:
         with transaction.atomic():
             workspace.save()
-    except IntegrityError:
+    except IntegrityError as refusal:
+        if not is_taken(refusal):
+            raise
         # Somebody took the address since it was looked up.
         raise WorkspaceRefused(f"The address “{workspace.slug}” is taken.") from None
 
@@ -156,7 +162,8 @@ def _free_slug(slug: str, *, of: Workspace | None = None) -> str:
 
 def _check(workspace: Workspace) -> None:
     try:
-        workspace.full_clean()
+        # Whether the address is free was asked before, and the database has the last word.
+        workspace.full_clean(validate_constraints=False)
     except ValidationError as error:
         field, reasons = next(iter(error.message_dict.items()))
         shown = {"slug": "address"}.get(field, field)
@@ -167,11 +174,11 @@ def _check(workspace: Workspace) -> None:
 def close(workspace: Workspace) -> None:
     """End all access to the workspace, for good: members, tokens, invitations and its address.
 
-    Call it in a transaction, with what else makes the workspace readable.
+    Call it under `lock_workspace`, with what else makes the workspace readable.
     """
-    Workspace.objects.select_for_update().get(pk=workspace.pk)
     workspace.memberships.all().delete()
-    workspace.tokens.all().delete()
+    # Kept until the data are removed: uploads under way refer to them.
+    workspace.tokens.filter(revoked_at=None).update(revoked_at=timezone.now())
     workspace.invitations.all().delete()
     workspace.links.all().delete()
     workspace.former_slugs.all().delete()

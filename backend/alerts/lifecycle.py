@@ -16,10 +16,12 @@ from backend.alerts.models import (
     AlertRule,
     AlertState,
 )
+from backend.alerts.rules import lock_rule
 from backend.alerts.sighting import Sighting
 from backend.errors import Conflict, InvalidInput
 from backend.runs.happening import happened_at
 from backend.runs.models import Run
+from backend.transactions import whole
 
 # A sighting without a run (a silent agent) is confirmed by a later look.
 CONFIRMED_AFTER = timedelta(minutes=5)
@@ -34,7 +36,7 @@ class AlertEnded(Conflict):
     """The alert has ended, and says nothing more."""
 
 
-@transaction.atomic
+@whole
 def apply_sightings(
     rule: AlertRule, sightings: Iterable[Sighting], *, run: Run | None, before: Run | None
 ) -> None:
@@ -42,7 +44,7 @@ def apply_sightings(
 
     `before`: the newest run of the baseline.
     """
-    AlertRule.objects.select_for_update().get(pk=rule.pk)
+    lock_rule(rule.pk)
     rows = Alert.objects.filter(rule=rule, state__in=OPEN_STATES)
     open_alerts = {alert.subject: alert for alert in rows}
     for sighting in sightings:
@@ -123,6 +125,7 @@ def answer_alert(alert: Alert, state: str, *, by: User | None, note: str = "") -
     if state not in [each.value for each in SAID_STATES]:
         expected = ", ".join(SAID_STATES)
         raise BadState(f"state: got “{state[:40]}”, expected {expected}.")
+    lock_rule(alert.rule_id)
     rows = Alert.objects.select_for_update(of=("self",))
     locked = rows.select_related("rule", "first_run").get(pk=alert.pk)
     if not locked.is_open:

@@ -10,11 +10,13 @@ from django.db.models import QuerySet
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
+from backend.accounts.workspace_lock import lock_workspace
 from backend.alerts.models import Alert, AlertRule, RuleKind
 from backend.deliveries.channels import checked_name
-from backend.errors import Conflict, InvalidInput
+from backend.errors import Conflict, InvalidInput, NotFound
 from backend.sharing.models import SavedView
 from backend.stats.thresholds import HIGH_ERROR_RATE
+from backend.transactions import whole
 
 MAX_LABEL = 300
 MAX_RULES = 30
@@ -62,6 +64,7 @@ def change_rule(rule: AlertRule, **asked: Any) -> None:
     """Change what is asked; the rest stays. Raises BadRule and RuleRefused."""
     with transaction.atomic():
         _lock(rule.workspace_id)
+        lock_rule(rule.pk)
         current = {
             "name": rule.name,
             "view": rule.view_id,
@@ -77,9 +80,10 @@ def change_rule(rule: AlertRule, **asked: Any) -> None:
         _set(rule, {**current, **asked})
 
 
-@transaction.atomic
+@whole
 def delete_rule(rule: AlertRule) -> None:
-    """Delete the rule with its alerts."""
+    """Delete the rule with its alerts. Raises NotFound where it was deleted meanwhile."""
+    lock_rule(rule.pk)
     if AlertRule.objects.filter(pk=rule.pk).delete()[0]:
         record(
             Act.ALERT_RULE_DELETED,
@@ -90,9 +94,17 @@ def delete_rule(rule: AlertRule) -> None:
         )
 
 
+def lock_rule(rule_id: UUID) -> None:
+    """Until the transaction ends, nobody else changes the rule or its alerts; before the first of
+    these is changed. Raises NotFound for a rule that was deleted.
+    """
+    if AlertRule.objects.select_for_update(no_key=True).filter(pk=rule_id).first() is None:
+        raise NotFound("There is no such alert rule any more.")
+
+
 def _lock(workspace_id: UUID) -> None:
     # One change at a time in a workspace: two at once could take one name.
-    Workspace.objects.select_for_update().get(pk=workspace_id)
+    lock_workspace(workspace_id)
 
 
 def _set(rule: AlertRule, asked: dict[str, Any]) -> None:

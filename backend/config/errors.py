@@ -27,7 +27,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """What no view foresaw: a service of ours that is away (503, 507), or a fault of ours (500)."""
+    """What no view foresaw: a service of ours that is away or busy (503, 507), another request that
+    came first (409), or a fault of ours (500).
+    """
     outage = answer_to(sys.exc_info()[1])
     if outage is None or not outage.is_for_the_log:
         return api.server_error(request) if is_api_path(request.path) else web.server_error(request)
@@ -35,10 +37,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def outage_answer(request: HttpRequest, outage: Answer) -> HttpResponse:
-    """Says what is away, and when to try again."""
+    """Says what is away or was changed, and when to try again."""
     is_api = is_api_path(request.path)
     answer: Callable[..., HttpResponse] = api.problem_response if is_api else web.plain_message
     hint = outage.hint if is_api else outage.page_hint
     response = answer(outage.status, outage.title, outage.sentence, hint=hint)
-    response["Retry-After"] = str(outage.retry_after_s)
+    if outage.retry_after_s is not None:
+        response["Retry-After"] = str(outage.retry_after_s)
     return response

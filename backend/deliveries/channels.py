@@ -12,11 +12,13 @@ from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
+from backend.accounts.workspace_lock import lock_workspace
 from backend.deliveries.models import Channel, ChannelKind, Delivery, Topic
 from backend.deliveries.queue import Message, enqueue_for
 from backend.deliveries.sending import is_members_address
 from backend.errors import Conflict, InvalidInput, TooMany
 from backend.links import absolute, link_to
+from backend.transactions import whole
 
 MAX_NAME = 120
 MAX_ADDRESS = 1000
@@ -59,7 +61,7 @@ def add_channel(
     _check_address(channel)
     with transaction.atomic():
         # One change at a time in a workspace: two at once could take one name.
-        Workspace.objects.select_for_update().get(pk=workspace.pk)
+        lock_workspace(workspace.pk)
         own = Channel.objects.filter(workspace=workspace)
         if own.count() >= MAX_CHANNELS:
             raise ChannelRefused(f"This workspace has {MAX_CHANNELS} channels. Delete one first.")
@@ -70,7 +72,7 @@ def add_channel(
     return channel
 
 
-@transaction.atomic
+@whole
 def remove_channel(channel: Channel) -> None:
     """Delete the channel with its log; messages that wait are not sent."""
     if Channel.objects.filter(pk=channel.pk).delete()[0]:

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.models import Token
@@ -14,6 +13,7 @@ from backend.errors import TooMany
 from backend.fleet.forgetting import forget_beyond
 from backend.fleet.models import Agent, Progress
 from backend.runs.names import TOKEN_HOSTS
+from backend.transactions import whole
 
 # An agent counts as silent only when it is this much later than it announced.
 GRACE = timedelta(seconds=30)
@@ -44,7 +44,7 @@ class Heartbeat:
     silent_s: float = 0.0
 
 
-@transaction.atomic
+@whole
 def record_heartbeat(
     token: Token, *, host_name: str, program: str, version: str, heartbeat: Heartbeat | None
 ) -> Agent:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.errors import Conflict
 from backend.fleet.forgetting import forget_beyond
 from backend.fleet.models import Progress, Session, SessionMember
+from backend.transactions import whole
 
 # From "all are ready" to the start: every agent must have asked once more by then.
 LEAD = timedelta(seconds=1.5)
@@ -49,7 +49,7 @@ class SessionStatus:
     starts_at: datetime | None
 
 
-@transaction.atomic
+@whole
 def join_session(token: Token, request: JoinRequest) -> SessionStatus:
     """Join, or ask again: agents repeat the request until `starts_at` is set.
 

@@ -28,6 +28,7 @@ from backend.ingest.storage.rows import contents_of
 from backend.noise.record import refresh_noise
 from backend.runs.observations import apply_observations
 from backend.runs.record_new import NewRun, record_new_runs
+from backend.runs.registry import lock_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,9 @@ def record_batch(readings: Sequence[tuple[Member, Reading]]) -> int:
     written then.
     """
     with transaction.atomic():
+        # Before the rows of the uploads, as whoever deletes a run does.
+        for member, _ in readings[:1]:
+            lock_names(member.upload.workspace)
         held_ids = _lock_held([member.held for member, _ in readings])
         kept = [pair for pair in readings if pair[0].held.upload_id in held_ids]
         if not kept:

@@ -1,7 +1,5 @@
 """Merging names and undoing it, with everything that is computed from them."""
 
-from django.db import transaction
-
 from backend.accounts.models import User, Workspace
 from backend.noise.record import (
     hosts_named,
@@ -12,9 +10,10 @@ from backend.noise.record import (
 from backend.runs.merging import MAX_RUNS, merge, undo_merge
 from backend.runs.models import FormerName, Merge
 from backend.runs.registry import current_name, lock_names
+from backend.transactions import whole
 
 
-@transaction.atomic
+@whole
 def merge_names(
     workspace: Workspace, kind: FormerName.Kind, source: str, target: str, author: User | None
 ) -> Merge:
@@ -27,7 +26,7 @@ def merge_names(
     return merged
 
 
-@transaction.atomic
+@whole
 def undo_merged_names(merged: Merge, *, by: User | None) -> bool:
     """As `backend.runs.merging.undo_merge`, and estimates the noise of their hosts again."""
     workspace, kind = merged.workspace, FormerName.Kind(merged.kind)

@@ -8,7 +8,7 @@ import logging
 from django.conf import settings
 
 from backend import counters
-from backend.database_faults import is_database_away, is_database_busy
+from backend.database_faults import is_database_away, is_database_busy, is_overtaken
 from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
@@ -116,6 +116,8 @@ def _what_was_away(fault: Exception) -> str:
         away = "The machine could not start the parser"
     elif is_database_away(fault):
         away = "The database was not available"
+    elif is_overtaken(fault):
+        away = "Another change of the workspace came first"
     else:
         return ""
     return f"{away} ({_words_of(fault)})."

@@ -16,11 +16,11 @@ from typing import IO
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Greatest, Now
 
-from backend.database_faults import DatabaseGone
+from backend.database_faults import DatabaseGone, is_changed_meanwhile
 from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part
 from backend.ingest.part_refusals import (
@@ -33,7 +33,7 @@ from backend.ingest.part_refusals import (
     PartsTooLarge,
     PartTooSmall,
 )
-from backend.ingest.quota import check_quota, lock_room
+from backend.ingest.quota import check_quota, lock_room, refuse_closed
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
 
@@ -71,7 +71,7 @@ def receive_part(
 ) -> tuple[Part, bool]:
     """Store a part durably; the part, and whether this request brought it.
 
-    Raises PartConflict, PartDamaged, PartTooSmall, PartsTooLarge, NoRoom, WorkspaceFull,
+    Raises NotFound, PartConflict, PartDamaged, PartTooSmall, PartsTooLarge, NoRoom, WorkspaceFull,
     StorageAway; nothing is stored then.
     """
     if (earlier := place.earlier()) is not None:
@@ -89,8 +89,12 @@ def receive_part(
         with transaction.atomic():
             part.sha256, part.size_bytes = stored.sha256, stored.size_bytes
             part.save(update_fields=["sha256", "size_bytes"])
-    except IntegrityError:  # the same part came at the same time, and was first
+    except DatabaseError as fault:
         _discard([part])
+        if not is_changed_meanwhile(fault):
+            raise
+        # The workspace went, or the same part came at the same time, and was first.
+        refuse_closed(place.workspace_id)
         first = place.earlier()
         if first is None:
             raise
@@ -126,6 +130,7 @@ def _check_last(place: Place, size_bytes: int) -> None:
 def _take_room(place: Place, size_bytes: int) -> Part:
     """The row of a part on its way; it counts with its bytes from now on."""
     lock_room(place.workspace_id)
+    refuse_closed(place.workspace_id)
     _check_room(place, size_bytes)
     return Part.objects.create(**asdict(place), size_bytes=size_bytes)
 

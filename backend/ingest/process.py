@@ -19,6 +19,7 @@ from backend.runs.bulk import copy_rows
 from backend.runs.models import Trial
 from backend.runs.observations import apply_observations
 from backend.runs.record import RunInput, record_early, record_run
+from backend.runs.registry import lock_names
 
 # Members of the envelope's run that mean the same in a RunInput; its defaults where left out.
 RUN_MEMBERS = (
@@ -38,6 +39,8 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
     log_context.add(workspace=str(upload.workspace_id))
     reading = read_upload(upload, meanwhile=meanwhile)
     with transaction.atomic():
+        # Before the row of the upload, as whoever deletes a run does.
+        lock_names(upload.workspace)
         locked = queue.lock_claimed(held)
         run_input, is_early = run_input_of(locked, reading.archive), envelope_of(locked).is_early
         if is_early:

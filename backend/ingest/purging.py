@@ -3,15 +3,19 @@
 import logging
 import time
 
-from django.db import transaction
+from django.db import Error
 
 from backend.accounts import audit
 from backend.accounts.models import Workspace
 from backend.broker import forget_answers
+from backend.ingest.models import Part, Upload
 from backend.ingest.parts import discard_of_workspace
+from backend.ingest.quota import lock_room
 from backend.ingest.removal import remove_run
 from backend.ingest.upload_removal import UPLOADS_AT_ONCE, remove_some_uploads
 from backend.runs.models import Run
+from backend.runs.registry import NamesBusy, lock_names
+from backend.transactions import whole
 
 log = logging.getLogger(__name__)
 
@@ -24,8 +28,28 @@ def purge_deleted_workspaces(budget_s: float = BUDGET_S) -> int:
     deadline = time.monotonic() + budget_s
     gone = 0
     for workspace in Workspace.objects.exclude(deleted_at=None).order_by("deleted_at"):
-        gone += _purge(workspace, deadline)
+        try:
+            gone += _purge(workspace, deadline)
+        except (Error, NamesBusy):
+            # The others go on; this one is tried again in the next call.
+            log.exception("workspace_not_purged", extra={"workspace": str(workspace.pk)})
     return gone
+
+
+@whole
+def _remove_row(workspace: Workspace) -> bool:
+    """Remove the workspace itself with the little that hangs on it; False, and nothing is removed,
+    where an upload or a part has come since.
+    """
+    lock_names(workspace, exclusive=True)
+    # What is being received is written before, or finds no workspace.
+    lock_room(workspace.pk)
+    for model in (Upload, Part):
+        if model._default_manager.filter(workspace=workspace.pk).exists():
+            return False
+    audit.purge(workspace.pk)
+    Workspace.objects.filter(pk=workspace.pk).delete()
+    return True
 
 
 def _purge(workspace: Workspace, deadline: float) -> bool:
@@ -37,11 +61,8 @@ def _purge(workspace: Workspace, deadline: float) -> bool:
     while remove_some_uploads(workspace):
         if time.monotonic() > deadline:
             return False
-    if not discard_of_workspace(workspace.pk):
+    if not (discard_of_workspace(workspace.pk) and _remove_row(workspace)):
         return False
-    with transaction.atomic():
-        audit.purge(workspace.pk)
-        workspace.delete()
     forget_answers()
     log.info("workspace_purged", extra={"workspace": str(workspace.pk)})
     return True

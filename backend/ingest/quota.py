@@ -20,8 +20,9 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
+from backend.accounts.models import Workspace
 from backend.accounts.quotas import limits_of, service_limits
-from backend.errors import Away, Refused, TooMany
+from backend.errors import Away, NotFound, Refused, TooMany
 from backend.ingest.stored_sums import SUMS_OF, stored_bytes, sums_of
 
 # Where there is room for fewer uploads than this, of the size that comes, or for less than so many
@@ -57,10 +58,17 @@ def check_quota(workspace_id: UUID, size_bytes: int) -> None:
         )
 
 
+def refuse_closed(workspace_id: UUID) -> None:
+    """Raises NotFound where the workspace was deleted since the sender was looked up."""
+    if not Workspace.objects.filter(pk=workspace_id, deleted_at=None).exists():
+        raise NotFound("The workspace was deleted. Nothing was stored.")
+
+
 def explain_refusal(workspace_id: UUID, size_bytes: int) -> None:
-    """Raises why an upload of so many bytes was not written: WorkspaceFull, UploadsUsedUp, or
-    RoomChanged where it would be written now.
+    """Raises why an upload of so many bytes was not written: NotFound for a deleted workspace,
+    WorkspaceFull, UploadsUsedUp, or RoomChanged where it would be written now.
     """
+    refuse_closed(workspace_id)
     check_quota(workspace_id, size_bytes)
     sent, most = sums_of(workspace_id).uploads, limits_of(workspace_id).uploads_per_day
     if sent >= most:
@@ -90,7 +98,7 @@ def lock_room(workspace_id: UUID) -> None:
 
 
 def room_condition(workspace: str, *, is_alone: bool) -> str:
-    """SQL that is true where the workspace may send one upload of so many bytes.
+    """SQL that is true where the workspace is not deleted and may send one upload of so many bytes.
 
     `workspace` is an expression; the last parameters are the bytes and those of `room_values`.
     `is_alone`: the caller holds `lock_room`. Without it, false is no refusal: near the limits, and
@@ -101,10 +109,11 @@ def room_condition(workspace: str, *, is_alone: bool) -> str:
         near_bytes, near_uploads = NEAR_BYTES, NEAR_UPLOADS
         lock = f"pg_try_advisory_xact_lock_shared({LOCK_CLASS}, hashtext(room.id::text))"
     return f"""EXISTS (
-            SELECT FROM (SELECT {workspace}::uuid AS id) AS room
+            SELECT FROM accounts_workspace AS room
             CROSS JOIN LATERAL ({SUMS_OF} room.id) AS used
             LEFT JOIN accounts_quota AS quota ON quota.workspace_id = room.id
-            WHERE used.size_bytes + greatest(%s::bigint * {near_uploads}, {near_bytes})
+            WHERE room.id = {workspace}::uuid AND room.deleted_at IS NULL
+              AND used.size_bytes + greatest(%s::bigint * {near_uploads}, {near_bytes})
                 <= coalesce(quota.stored_bytes, %s)
               AND used.uploads + {near_uploads} <= coalesce(quota.uploads_per_day, %s)
               AND {lock}

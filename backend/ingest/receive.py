@@ -3,13 +3,15 @@
 import contextlib
 import hashlib
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, cast
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
+from backend.accounts.models import Token
+from backend.accounts.tokens import NEW_HINT, TokenRefused
 from backend.errors import Conflict
 from backend.ingest.cleaning import Cleaning
 from backend.ingest.content_hash import all_hashes, content_hash, keyed
@@ -33,7 +35,7 @@ from backend.ingest.part_refusals import PartsDiffer, PartsMissing
 from backend.ingest.parts import Whole, forget, put_together
 from backend.ingest.plain_json import check_plain
 from backend.ingest.priority import is_interactive
-from backend.ingest.quota import explain_refusal
+from backend.ingest.quota import explain_refusal, refuse_closed
 from backend.ingest.slots import LONG_WORK
 from backend.ingest.small import SMALL_BYTES, is_small
 from backend.ingest.storage import StorageAway, Stored, storage
@@ -98,8 +100,8 @@ def receive(
     answered again.
 
     `wholes` came in parts before, under the id of the upload. Raises JsonRefused, EnvelopeError,
-    UploadTooLarge, WorkspaceFull, UploadsUsedUp, RoomChanged, UploadConflict, PartsMissing,
-    PartsDiffer, CannotClean, Busy, OwnerBusy.
+    UploadTooLarge, WorkspaceFull, UploadsUsedUp, RoomChanged, NotFound, TokenRefused,
+    UploadConflict, PartsMissing, PartsDiffer, CannotClean, Busy, OwnerBusy.
     """
     check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
@@ -169,7 +171,7 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
     if not is_clean or [file.sha256 for file in arrived] != [file.sha256 for file in stored]:
         upload.content_sha256 = keyed(sent_hash)
     # Where the database fails, the row may be there all the same: then the files stay.
-    if insert_once(upload, _artefacts(upload, arrived, stored), rows):
+    if _insert(upload, _artefacts(upload, arrived, stored), rows):
         # In the slow lane from the beginning: its sender reads it.
         if not upload.is_slow:
             transaction.on_commit(hint_soon, robust=True)
@@ -180,6 +182,19 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
         files_bytes = sum(file.size_bytes for file in stored)
         explain_refusal(upload.workspace_id, upload.envelope_bytes + files_bytes)
     return _answer_again(upload)
+
+
+def _insert(upload: Upload, artefacts: Sequence[Artefact], contents: Mapping[str, bytes]) -> bool:
+    """As `insert_once`. Raises NotFound and TokenRefused where the workspace or the token went
+    meanwhile: PostgreSQL looks for them at COMMIT.
+    """
+    try:
+        return insert_once(upload, artefacts, contents)
+    except IntegrityError:
+        refuse_closed(upload.workspace_id)
+        if upload.token_id and not Token.objects.filter(pk=upload.token_id).exists():
+            raise TokenRefused("This token was deleted.", hint=NEW_HINT) from None
+        raise
 
 
 def _store(

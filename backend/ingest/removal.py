@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-from django.db import transaction
-
 from backend.accounts.models import Workspace
 from backend.ingest.evidence import uploads_by_name
 from backend.ingest.models import Upload
@@ -13,9 +11,10 @@ from backend.noise.record import hosts_of, refresh_hosts
 from backend.runs.models import Run
 from backend.runs.registry import lock_names
 from backend.runs.unused import remove_unused
+from backend.transactions import whole
 
 
-@transaction.atomic
+@whole
 def remove_run(run: Run) -> None:
     """Delete a run with its trials, its uploads and their raw files permanently.
 
@@ -25,13 +24,14 @@ def remove_run(run: Run) -> None:
     # Alone, so that no recording takes a series that is about to go.
     lock_names(run.workspace, exclusive=True)
     remove_uploads(run.workspace, run.pk, uploads_of_runs(run.workspace, [run.pk]))
+    # The row of the workspace comes before what goes with the run: its link, and what alerts say.
+    run.workspace.changed()
     Run.with_trash.filter(pk=run.pk).delete()
     remove_unused(run.workspace_id)
     refresh_hosts(hosts_of(run))
-    run.workspace.changed()
 
 
-@transaction.atomic
+@whole
 def remove_unread(workspace: Workspace, run_id: UUID) -> bool:
     """Delete the uploads that would make this run when they are read; whether there were any.
 

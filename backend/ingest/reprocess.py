@@ -25,6 +25,7 @@ from backend.runs.changes import Change, changes_between
 from backend.runs.models import Trial
 from backend.runs.observations import apply_observations
 from backend.runs.record import record_early, rerecord_run
+from backend.runs.registry import lock_names
 
 
 class NotEnded(WorkFailed):
@@ -60,6 +61,7 @@ def _exchange(upload: Upload) -> Rereading:
     except ParserFailed as failure:
         return _record_rereading(upload, PARSER_VERSION, stopped=str(failure))
     with transaction.atomic():
+        lock_names(upload.workspace)
         locked = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
         run_input = run_input_of(upload, reading.archive)
         ordinals = [record.ordinal for record in reading.records]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -18,10 +17,12 @@ from backend.accounts.audit import record, record_each
 from backend.accounts.models import Act, User
 from backend.ingest.removal import remove_run
 from backend.ingest.run_uploads import uploads_of_runs
+from backend.ingest.upload_removal import lock_uploads
 from backend.noise.record import refresh_noise_of_runs
 from backend.runs.models import Run
 from backend.runs.registry import lock_names
 from backend.runs.text_checks import check_texts
+from backend.transactions import whole
 
 log = logging.getLogger(__name__)
 KEPT_IN_TRASH = timedelta(days=30)
@@ -46,13 +47,14 @@ def restore_run(run: Run) -> None:
     _move([run], trashed_at=None, by=None)
 
 
-@transaction.atomic
+@whole
 def _move(runs: Sequence[Run], *, trashed_at: datetime | None, by: User | None) -> None:
     workspace = runs[0].workspace
     lock_names(workspace)
-    rows = Run.with_trash.filter(
-        pk__in=[run.pk for run in runs], trashed_at__isnull=trashed_at is not None
-    )
+    run_ids = [run.pk for run in runs]
+    # Before the runs, as whoever reads one of them does.
+    lock_uploads(uploads_of_runs(workspace, run_ids))
+    rows = Run.with_trash.filter(pk__in=run_ids, trashed_at__isnull=trashed_at is not None)
     moved = list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
     if not moved:
         return
@@ -82,7 +84,7 @@ def remove_expired_runs() -> int:
     return removed
 
 
-@transaction.atomic
+@whole
 def remove_trashed_run(run: Run) -> bool:
     """Delete a run for good; False, and nothing deleted, where it left the trash since `run`
     was read.
@@ -94,7 +96,7 @@ def remove_trashed_run(run: Run) -> bool:
     return is_trashed
 
 
-@transaction.atomic
+@whole
 def delete_run(run: Run) -> None:
     """As `remove_run`, with an event in the audit log."""
     remove_run(run)

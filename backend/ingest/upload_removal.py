@@ -19,7 +19,7 @@ UPLOADS_AT_ONCE = 100
 def remove_uploads(workspace: Workspace, run_id: UUID, uploads: QuerySet[Upload]) -> bool:
     """Delete the uploads with their raw files, and what agents observed of the run."""
     # Locked first, so that a reading that is under way ends before, or finds nothing.
-    ids = [upload.pk for upload in uploads.select_for_update()]
+    ids = lock_uploads(uploads)
     files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
     observations = Observation.objects.filter(run=run_id, workspace=workspace)
     add(workspace.pk, -bytes_of_uploads(ids) - _bytes_of(observations))
@@ -27,6 +27,15 @@ def remove_uploads(workspace: Workspace, run_id: UUID, uploads: QuerySet[Upload]
     observations.delete()
     transaction.on_commit(partial(remove_unnamed_later, files), robust=True)
     return bool(ids)
+
+
+def lock_uploads(uploads: QuerySet[Upload]) -> list[UUID]:
+    """Keep these uploads as they are until the transaction ends; their ids.
+
+    In one order, so that no two transactions wait for each other, and before the rows of runs.
+    """
+    rows = uploads.select_for_update().order_by("pk")
+    return list(rows.values_list("pk", flat=True))
 
 
 def _bytes_of(observations: QuerySet[Observation]) -> int:
@@ -37,8 +46,8 @@ def _bytes_of(observations: QuerySet[Observation]) -> int:
 def remove_some_uploads(workspace: Workspace) -> bool:
     """Remove uploads that became no run, with their files; False where there were none."""
     with transaction.atomic():
-        rows = Upload.objects.select_for_update().filter(workspace=workspace)
-        ids = list(rows.values_list("pk", flat=True)[:UPLOADS_AT_ONCE])
+        rows = Upload.objects.filter(workspace=workspace).order_by("pk")[:UPLOADS_AT_ONCE]
+        ids = lock_uploads(Upload.objects.filter(pk__in=list(rows.values_list("pk", flat=True))))
         files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
         Upload.objects.filter(pk__in=ids).delete()
     remove_unnamed_later(files)

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from backend.accounts.models import User
 from backend.accounts.token_format import holds_token
+from backend.database_faults import is_taken
 from backend.errors import InvalidInput
 from backend.runs.models import Cell, Dismissal, Run, Trial
 from backend.runs.names import MAX_DISMISSALS
@@ -48,7 +49,9 @@ def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dis
             check_texts(run)
             run.workspace.changed()
             return dismissal
-    except IntegrityError:
+    except IntegrityError as refusal:
+        if not is_taken(refusal):
+            raise
         return Dismissal.objects.get(run=run, check_id=check_id, undone_at=None)
 
 

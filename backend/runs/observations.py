@@ -33,6 +33,7 @@ from backend.runs.registry import (
     register_host,
     register_series,
 )
+from backend.transactions import whole
 
 # The CPU time at a trial's start or end is known only with a sample this close to it.
 REACH_S = 5.0
@@ -83,7 +84,7 @@ def samples_of(observation: Observation) -> list[Sample]:
     return sorted((Sample(*row) for row in rows), key=lambda sample: sample.at_s)
 
 
-@transaction.atomic
+@whole
 def observe(
     workspace: Workspace,
     *,

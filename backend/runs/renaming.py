@@ -12,6 +12,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
+from backend.database_faults import is_taken
 from backend.errors import InvalidInput
 from backend.runs.models import FormerName, Merge, Series
 from backend.runs.names import MAX_NAME
@@ -60,7 +61,9 @@ def rename(
             _rename_rows(workspace, kind, former, current)
             remember_name(workspace, kind, former, current, author)
             workspace.changed()
-    except IntegrityError:
+    except IntegrityError as refusal:
+        if not is_taken(refusal):
+            raise
         # Fields that differ as sent may be equal as stored, for example 1e2 and 100.
         raise RenameRefused(f"Two {kind}s with the name “{former}” would become one.") from None
     return current

@@ -80,7 +80,9 @@ def _result_sets(words: Sequence[str]) -> QuerySet[Any]:
 
 def _runs(words: Sequence[str]) -> QuerySet[Any]:
     """Those that members made public themselves; the others of a public workspace are in it."""
-    rows = SharedRun.objects.filter(visibility=Visibility.PUBLIC, run__trashed_at=None)
+    rows = SharedRun.objects.filter(
+        visibility=Visibility.PUBLIC, run__trashed_at=None, run__workspace__deleted_at=None
+    )
     cells = Cell.objects.filter(run__in=rows.values("run"))
     workspaces = rows.values("run__workspace")
     public = Searched(workspaces, Run.objects.none(), cells, Series.objects.all())

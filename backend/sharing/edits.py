@@ -8,7 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.audit import changes, record
-from backend.accounts.models import Act, Workspace
+from backend.accounts.models import Act
+from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import Conflict
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.secret_check import refuse_secrets_of
@@ -64,7 +65,7 @@ def supersede(result_set: ResultSet, by: ResultSet | None) -> None:
     _refuse_withdrawn(result_set)
     with transaction.atomic():
         # One change at a time in a workspace: two at once could make two sets replace each other.
-        Workspace.objects.select_for_update().get(pk=result_set.workspace_id)
+        lock_workspace(result_set.workspace_id)
         if by is not None:
             _check_newer(result_set, by)
         has_changed = result_set.superseded_by_id != (by.pk if by else None)

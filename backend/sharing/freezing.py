@@ -23,12 +23,13 @@ from backend.errors import InvalidInput
 from backend.ingest.quota import check_quota
 from backend.ingest.stored_sums import add_later
 from backend.runs.identity import canonical_json
-from backend.runs.transactions import repeat_if_overtaken, repeatable_read
+from backend.runs.transactions import repeatable_read
 from backend.sharing.cited_runs import cite_runs, hold_raw_output
 from backend.sharing.document import document_of
 from backend.sharing.drawing_queue import request_drawing
 from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.sharing.secret_check import refuse_secrets_of
+from backend.transactions import repeat_if_overtaken
 
 # Of a title that nobody chose.
 MAX_TITLE, MAX_NAMED = 120, 4

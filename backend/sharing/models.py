@@ -45,14 +45,17 @@ GONE = (State.EXPIRED, State.WITHDRAWN)
 
 class ResultSets(models.QuerySet["ResultSet"]):
     def readable(self, workspace_ids: Iterable[uuid.UUID]) -> ResultSets:
-        """Shared result sets, and all of these workspaces."""
-        shared = Q(visibility__in=[Visibility.UNLISTED, Visibility.PUBLIC])
+        """Shared result sets, and all of these workspaces; one that was frozen while its workspace
+        was deleted is not."""
+        is_open = Q(visibility__in=[Visibility.UNLISTED, Visibility.PUBLIC])
+        shared = is_open & Q(workspace__deleted_at=None)
         return self.filter(shared | Q(workspace_id__in=list(workspace_ids)))
 
     def public(self) -> ResultSets:
         """Those that everybody finds and reads: neither expired nor withdrawn."""
         is_unexpired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-        return self.filter(is_unexpired, visibility=Visibility.PUBLIC, withdrawn_at=None)
+        rows = self.filter(is_unexpired, workspace__deleted_at=None)
+        return rows.filter(visibility=Visibility.PUBLIC, withdrawn_at=None)
 
 
 class ResultSet(models.Model):

@@ -101,7 +101,8 @@ def end_link(run: Run) -> None:
 def find_shared_run(link: uuid.UUID) -> SharedRun | None:
     """The run at this link, unless it is in the trash."""
     rows = SharedRun.objects.select_related("run__workspace")
-    return rows.filter(run__trashed_at=None, link=link).first()
+    shown = rows.filter(run__trashed_at=None, run__workspace__deleted_at=None)
+    return shown.filter(link=link).first()
 
 
 def _locked(run: Run) -> Run:

@@ -9,9 +9,11 @@ from django.db.models import QuerySet
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
+from backend.accounts.workspace_lock import lock_workspace
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import Conflict, InvalidInput
 from backend.sharing.models import SavedView
+from backend.transactions import whole
 
 MAX_NAME = 120
 MAX_VIEWS = 200
@@ -67,7 +69,7 @@ def change_view(
         )
 
 
-@transaction.atomic
+@whole
 def delete_view(view: SavedView) -> None:
     """Forget the view. Nothing that was measured is deleted."""
     if SavedView.objects.filter(pk=view.pk).delete()[0]:
@@ -76,7 +78,7 @@ def delete_view(view: SavedView) -> None:
 
 def _lock(workspace_id: UUID) -> None:
     # One change at a time in a workspace: two at once could take one name or be two defaults.
-    Workspace.objects.select_for_update().get(pk=workspace_id)
+    lock_workspace(workspace_id)
 
 
 def _set(view: SavedView, *, name: str, query: str, is_default: bool) -> None:

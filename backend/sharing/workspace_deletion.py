@@ -1,15 +1,20 @@
 """Deleting a workspace for good."""
 
-from django.db import transaction
-
 from backend.accounts import workspaces
 from backend.accounts.models import Workspace
+from backend.accounts.workspace_lock import lock_workspace
 from backend.sharing.models import ResultSet, SavedView, SharedRun
+from backend.transactions import whole
 
 
-@transaction.atomic
+@whole
 def delete_workspace(workspace: Workspace) -> None:
-    """End all access at once, also to what is shared; `ingest.purging` removes the data."""
+    """End all access at once, also to what is shared; `ingest.purging` removes the data.
+
+    It takes no lock that an upload or a reading holds, so it waits for none, however many there
+    are. Raises NotFound where it was deleted already.
+    """
+    lock_workspace(workspace.pk)
     ResultSet.objects.filter(workspace=workspace).delete()
     SharedRun.objects.filter(run__workspace=workspace).delete()
     SavedView.objects.filter(workspace=workspace).delete()

@@ -26,6 +26,7 @@ from django.utils import timezone
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
 from backend.broker import BROKER
+from backend.database_faults import is_taken
 from backend.disks import is_short
 from backend.errors import Away, Conflict, WorkFailed
 from backend.ingest.collector import remove_unnamed_later
@@ -72,7 +73,9 @@ def request_export(workspace: Workspace, *, author: User | None) -> Export:
             exports_of(workspace).filter(state=ExportState.FAILED).delete()
             export = Export.objects.create(workspace=workspace, author=author)
             record(Act.EXPORT_REQUESTED, workspace, subject_id=export.pk)
-    except IntegrityError:
+    except IntegrityError as refusal:
+        if not is_taken(refusal):
+            raise
         raise ExportRefused("An archive of this workspace is being written already.") from None
     transaction.on_commit(hint, robust=True)
     return export

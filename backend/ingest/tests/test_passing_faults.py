@@ -113,7 +113,10 @@ def test_only_a_database_that_serves_nobody_is_away(sqlstate, is_away, is_busy):
     error.__cause__ = psycopg.errors.lookup(sqlstate)("words")
     assert (is_database_away(error), is_database_busy(error)) == (is_away, is_busy)
     # A request that met either is answered with 503, and may be sent again.
-    assert (answer_to(error) is not None) == (is_away or is_busy)
+    answer = answer_to(error)
+    assert (answer is not None and answer.status == 503) == (is_away or is_busy)
+    # Only a database that serves nobody is called away.
+    assert (answer is not None and answer.title == "Database away") == is_away
 
 
 def test_a_statement_that_is_ended_for_its_time_is_an_attempt(upload, monkeypatch):
