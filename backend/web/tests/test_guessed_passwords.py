@@ -82,20 +82,20 @@ def test_thousands_of_networks_of_one_site_are_four_networks():
     networks = [f"2001:db8:7:{number:x}::1" for number in range(3000)]
     looked_at = sum(is_looked_at(uuid.uuid4().hex, address) for address in networks)
     assert looked_at == 4 * 60
-    for address in networks:
+    for address in networks[:300]:
         is_looked_at(name, address)
     assert is_signed_in(name, "2001:db8:8::1")
     assert is_signed_in(name, "192.0.2.77")
 
 
-def test_junk_links_of_thousands_of_networks_keep_nobody_from_signing_in():
+def test_junk_links_of_hundreds_of_networks_keep_nobody_from_signing_in():
     name = f"guessed-{uuid.uuid4().hex[:8]}"
     User.objects.create_user(username=name, password=PASSWORD)
     answers = Counter(
         Client(REMOTE_ADDR=f"2001:db8:9:{number:x}::1").get(f"/sign-in/junk-{number}").status_code
-        for number in range(1000)
+        for number in range(300)
     )
-    assert answers == {410: 1000}
+    assert answers == {410: 300}
     assert is_signed_in(name, "192.0.2.78")
     assert is_signed_in(name, "2001:db8:9:0::1")
 
