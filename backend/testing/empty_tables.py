@@ -18,9 +18,11 @@ from backend.testing.waiting import wait_until
 KEPT = {"django_content_type", "auth_permission", "django_migrations"}
 # A session ends a moment after its connection; of a killed process, after its statement.
 END_WITHIN_S = 60.0
+# The name of sessions that may stay: of a machine that a module starts once for its tests.
+OF_A_MACHINE = "machine of the tests"
 OTHERS = """
     SELECT query FROM pg_stat_activity WHERE datname = current_database()
-    AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+    AND backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> %s
 """
 
 
@@ -35,8 +37,10 @@ def _empties_tables() -> Iterable[None]:
 
 def _tear_down(case: Any) -> None:
     for alias in case._databases_names(include_mirrors=False):
-        wait_until_alone(alias)
-        empty_tables(alias)
+        try:
+            wait_until_alone(alias)
+        finally:
+            empty_tables(alias)
 
 
 def wait_until_alone(alias: str) -> None:
@@ -57,7 +61,7 @@ def queries_of_others(alias: str) -> list[str]:
     from django.db import connections
 
     with connections[alias].cursor() as cursor:
-        cursor.execute(OTHERS)
+        cursor.execute(OTHERS, [OF_A_MACHINE])
         return [query for (query,) in cursor.fetchall()]
 
 

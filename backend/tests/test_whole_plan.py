@@ -114,9 +114,11 @@ def plan_text():
 @pytest.fixture
 def site(tmp_path):
     running = Site(tmp_path)
-    running.start()
-    yield running
-    running.stop()
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()
 
 
 @pytest.fixture

@@ -5,10 +5,13 @@ import os
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 DESKTOP = {"width": 1440, "height": 900}
+# What a page is to show is waited for as long as Playwright waits for what is to be clicked: a busy
+# machine takes longer than the five seconds that are usual.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from backend.ingest.storage import storage
 from backend.ingest.worker import process
 from backend.runs.models import Run, Server, Trial
 from backend.testing.uploads import WRK, make_upload
+from backend.testing.waiting import wait_until
 from backend.web.tests.browser.page_audit import faults_of, picture, violations
 from backend.web.tests.browser.page_lab import (
     LIVE,
@@ -326,11 +327,8 @@ def _wait_until_asked(page, ending):
     """Until the page has asked an address with this ending. Playwright's own waiting runs texts as
     scripts, which the pages forbid."""
     asked = f"performance.getEntriesByType('resource').some(e => e.name.endsWith('{ending}'))"
-    for _ in range(200):
-        if page.evaluate(asked):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail(f"The page never asked {ending}.")
+    # The page goes on while this waits.
+    assert wait_until(lambda: page.evaluate(asked), 120), f"The page never asked {ending}."
 
 
 def test_a_comparison_offers_the_trials_that_came_since(visit, lab):
