@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Q
 from django.http import QueryDict, UnreadablePostError
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
