@@ -1,5 +1,6 @@
 """Each secret may be in a file whose path is in NAME_FILE; whatever is wrong with it is told."""
 
+import json
 import os
 import runpy
 import subprocess
@@ -66,26 +67,46 @@ def test_every_secret_is_read_from_its_file(give, monkeypatch, name):
     assert env.text(name, "a secret", is_secret=True) == VALUE
 
 
-@pytest.mark.parametrize("name", SECRETS)
-def test_the_settings_read_every_secret_from_files(tmp_path, name):
+# Each file in turn is one that others may read: the settings must say so.
+_LOAD = """
+import importlib, json, os, pathlib, sys
+from django.core.exceptions import ImproperlyConfigured
+from backend.config import settings
+folder, refusals = pathlib.Path(sys.argv[1]), {}
+for file in sorted(folder.iterdir()):
+    file.chmod(0o444)
+    try:
+        importlib.reload(settings)
+    except ImproperlyConfigured as refused:
+        refusals[file.name] = str(refused)
+    file.chmod(0o400)
+print(json.dumps(refusals))
+"""
+
+
+@pytest.mark.processes
+def test_the_settings_read_every_secret_from_its_file(tmp_path):
     """The whole settings: no variable of the environment has a secret."""
-    environment = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "backend.config.settings"}
     MAKE_SECRETS["make"](str(tmp_path), {}, os.geteuid())
-    for each in SECRETS:
-        environment[f"{each}_FILE"] = str(tmp_path / each)
-    (tmp_path / name).chmod(0o444)
+    (tmp_path / "POSTGRES_PASSWORD").unlink()
     done = subprocess.run(
-        [sys.executable, "-c", "import django; django.setup()"],
+        [sys.executable, "-c", _LOAD, str(tmp_path)],
         cwd=settings.BASE_DIR,
-        env=environment,
+        env={
+            "PATH": os.environ["PATH"],
+            **{f"{name}_FILE": str(tmp_path / name) for name in SECRETS},
+        },
         capture_output=True,
         text=True,
         check=False,
     )
 
-    last = done.stderr.strip().splitlines()[-1]
-    assert f"{name}_FILE is '{tmp_path / name}' with the mode 0444" in last
-    assert "chmod 0400" in last
+    assert done.returncode == 0, done.stderr
+    refusals = json.loads(done.stdout)
+    assert set(refusals) == set(SECRETS)
+    for name, sentence in refusals.items():
+        assert sentence.startswith(f"{name}_FILE is '{tmp_path / name}' with the mode 0444")
+        assert f"chmod 0400 {tmp_path / name}" in sentence
 
 
 @pytest.mark.parametrize("name", PLAIN)
