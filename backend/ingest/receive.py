@@ -100,8 +100,8 @@ def receive(
     answered again.
 
     `wholes` came in parts before, under the id of the upload. Raises JsonRefused, EnvelopeError,
-    UploadTooLarge, WorkspaceFull, UploadsUsedUp, RoomChanged, NotFound, TokenRefused,
-    UploadConflict, PartsMissing, PartsDiffer, CannotClean, Busy, OwnerBusy.
+    UploadTooLarge, NotFound, TokenRefused, UploadConflict, PartsMissing, PartsDiffer, CannotClean,
+    Busy, OwnerBusy, and what `explain_refusal` raises.
     """
     check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope

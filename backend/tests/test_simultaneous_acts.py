@@ -13,7 +13,9 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.processes,
 ]
-ROUNDS = int(os.environ.get("SIMULTANEOUS_ROUNDS", "1"))
+ROUNDS = int(os.environ.get("SIMULTANEOUS_ROUNDS", "0"))
+# In the suite: the acts that wait for the most. `scripts/bench locks` has all of them.
+KINDS = list(ACTS) if ROUNDS else ["workspaces", "runs"]
 
 
 @pytest.fixture
@@ -21,8 +23,8 @@ def _small_parts(monkeypatch):
     monkeypatch.setattr("backend.ingest.parts.LEAST_PART_BYTES", 1)
 
 
-@pytest.mark.parametrize("kind", ACTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_act_meets_a_deadlock_or_leaves_anything(kind):
-    for act in ACTS[kind] * ROUNDS:
+    for act in ACTS[kind] * max(1, ROUNDS):
         report = strike(act)
         assert report.broken == [], (act.__name__, report.answers)
