@@ -207,7 +207,11 @@ class Launch:
     @property
     def begun(self) -> list[str]:
         """The trials in the order they began; of each but the last the agent went on."""
-        return self.ledger.read_text().split() if self.ledger.exists() else []
+        return begun_in(self.ledger)
+
+
+def begun_in(ledger: Path) -> list[str]:
+    return ledger.read_text().split() if ledger.exists() else []
 
 
 @dataclass(slots=True)
@@ -225,22 +229,22 @@ class Killed:
 def kill_agents(aim: Aim, folder: Path, *, kills: int, seed: int) -> Killed:
     """Kill the agent `kills` times at random moments of its runs, then send what waits.
 
-    Every second agent has no service while it measures. A trial counts as finished where the
-    agent began the next one after it, by the word of the load tool.
+    A moment lies behind the start of so many trials, each time of one more: within a time alone, an
+    agent on a busy machine would begin none. Every second agent has no service while it measures.
+    A trial counts as finished where the agent began the next one after it, by the word of the load
+    tool.
     """
     chance = random.Random(seed)  # noqa: S311
     (folder / "report.txt").write_text(WRK)
     launches: list[Launch] = []
     while sum(launch.killed for launch in launches) < kills:
-        after_s = chance.uniform(0.3, 2.5)
-        is_live = bool(len(launches) % 2)
-        launches.append(_launch(aim, folder, len(launches), after_s, is_live=is_live))
+        launches.append(_launch(aim, folder, len(launches), chance.uniform(0.0, 0.5)))
     sent = run_agent(aim, folder / "spool", "spool", "retry")
     assert sent.returncode == 0, sent.stderr
     return _until_read(aim, launches)
 
 
-def _launch(aim: Aim, folder: Path, number: int, after_s: float, *, is_live: bool) -> Launch:
+def _launch(aim: Aim, folder: Path, number: int, after_s: float) -> Launch:
     place = folder / str(number)
     place.mkdir()
     ledger, tool, plan = place / "ledger", place / "wrk", place / "plan.toml"
@@ -249,7 +253,7 @@ def _launch(aim: Aim, folder: Path, number: int, after_s: float, *, is_live: boo
     tool.chmod(0o755)
     plan.write_text(PLAN.format(repeats=TRIALS // 2, url=aim.url))
     words = ["run", plan, "--tool-path", f"wrk={tool}", "--spool", folder / "spool", "--json"]
-    target = ["--url", aim.url, "--token", aim.token] if is_live else []
+    target = ["--url", aim.url, "--token", aim.token] if number % 2 else []
     with (place / "said").open("wb") as output:
         agent = subprocess.Popen(
             [sys.executable, "-c", QUICK_AGENT, *map(str, [*words, *target])],
@@ -257,6 +261,8 @@ def _launch(aim: Aim, folder: Path, number: int, after_s: float, *, is_live: boo
             stdout=output,
             stderr=output,
         )
+        while agent.poll() is None and len(begun_in(ledger)) < number % (TRIALS + 1):
+            time.sleep(0.005)
         try:
             agent.wait(after_s)
         except subprocess.TimeoutExpired:

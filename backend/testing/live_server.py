@@ -53,7 +53,7 @@ class RestingServer(ThreadedWSGIServer):
 
     def _take_all(self) -> None:
         """Connections are taken in the order in which they came: ours is the last."""
-        with socket.create_connection(self.server_address[:2]) as last:
+        with socket.create_connection(self.socket.getsockname()[:2]) as last:
             last.shutdown(socket.SHUT_WR)
             while last.recv(1):
                 pass

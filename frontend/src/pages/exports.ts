@@ -1,7 +1,7 @@
 // Follows the archive that is being written, then shows the finished page.
 import { getJson, Problem } from "../api/client";
 import { type ExportProgress, isUnfinished, progressText } from "../site/export_progress";
-import { readAgain } from "../site/reading_again";
+import { readAgain, watchReader } from "../site/reading_again";
 
 const PAUSE_MS = 2_000;
 
@@ -22,5 +22,6 @@ async function follow(place: HTMLElement, url: string): Promise<void> {
 
 for (const place of document.querySelectorAll<HTMLElement>("[data-export-url]")) {
   const url = place.dataset.exportUrl ?? "";
+  watchReader();
   setTimeout(() => void follow(place, url), PAUSE_MS);
 }

@@ -1,6 +1,5 @@
 import { targetId } from "../site/dom";
 import { followRun } from "../site/live_run";
-import { isLeaving } from "../site/reading_again";
 import { startTabs } from "../site/tabs";
 
 const live = document.querySelector<HTMLElement>("[data-live]");
@@ -24,7 +23,7 @@ function openTarget(): void {
   // Another page of the trials has it: a link from before the run had so many of them.
   const elsewhere = id.startsWith("trial-") && !target && document.querySelector(".pager");
   const asked = `?trial=${encodeURIComponent(id.slice("trial-".length))}`;
-  if (elsewhere && location.search !== asked && !isLeaving()) location.replace(`${asked}#${id}`);
+  if (elsewhere && location.search !== asked) location.replace(`${asked}#${id}`);
   const details = target?.closest("details") ?? target?.querySelector(":scope > details");
   if (target && details instanceof HTMLDetailsElement) {
     details.open = true;

@@ -1,6 +1,6 @@
 // Follows one upload until it reaches an end state, then shows the finished page.
 import { getJson, Problem } from "../api/client";
-import { readAgain } from "../site/reading_again";
+import { readAgain, watchReader } from "../site/reading_again";
 
 const ENDS = new Set(["parsed", "failed", "quarantined"]);
 /** The states in people's words; partials/state.html has the same. */
@@ -46,5 +46,6 @@ async function follow(page: HTMLElement, url: string, wait: number): Promise<voi
 
 const state = root?.dataset.state ?? "";
 if (root && !ENDS.has(state)) {
+  watchReader();
   setTimeout(() => void follow(root, root.dataset.uploadUrl ?? "", FIRST_MS), FIRST_MS);
 }

@@ -9,7 +9,7 @@ import { type Current, isRunning, type Progress, readProgress } from "../api/pro
 import { duration, grouped, plural, single, utc } from "../text/format";
 import { pageAt } from "./dom";
 import { formatNumbers, formatTimes } from "./enhance";
-import { readAgain } from "./reading_again";
+import { readAgain, watchReader } from "./reading_again";
 
 const ASK_MS = 2_000;
 const SLOWEST_MS = 15_000;
@@ -92,6 +92,7 @@ export function followRun(root: HTMLElement): void {
   const url = root.dataset.live ?? "";
   let recorded = Number(root.dataset.recorded ?? 0);
   let wait = ASK_MS;
+  watchReader();
 
   const ask = async (): Promise<void> => {
     const progress = await readProgress(url);

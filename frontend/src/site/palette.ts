@@ -2,7 +2,7 @@
 import { getJson, isAbort, Problem } from "../api/client";
 import { h } from "./dom";
 import { onKey } from "./keyboard";
-import { isLeaving } from "./reading_again";
+import { isLeaving, watchReader } from "./reading_again";
 
 interface Result {
   readonly kind: string;
@@ -90,6 +90,7 @@ class Palette {
 
   open(): void {
     if (this.#dialog.open) return;
+    watchReader();
     this.#input.value = "";
     this.#dialog.showModal();
     this.#input.focus();

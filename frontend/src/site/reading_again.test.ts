@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { isLeaving, readAgain } from "./reading_again";
+import { isLeaving, readAgain, watchReader } from "./reading_again";
 
 const reload = vi.fn();
 
@@ -9,6 +9,7 @@ beforeEach(() => {
   reload.mockClear();
   vi.spyOn(location, "reload").mockImplementation(reload);
   document.body.innerHTML = "<input>";
+  watchReader();
 });
 
 afterEach(() => {

@@ -7,13 +7,21 @@ const LOOK_MS = 500;
 
 let leftAt = Number.NEGATIVE_INFINITY;
 let timer: ReturnType<typeof setTimeout> | undefined;
-addEventListener("beforeunload", () => {
+
+function leaves(): void {
   leftAt = performance.now();
-});
-// The browser went back to the page.
-addEventListener("pageshow", () => {
+}
+
+function comesBack(): void {
   leftAt = Number.NEGATIVE_INFINITY;
-});
+}
+
+/** From now on it is known when the reader leaves. Not on every page: where a page listens for it,
+ * some browsers load it anew when the reader goes back. */
+export function watchReader(): void {
+  addEventListener("beforeunload", leaves);
+  addEventListener("pageshow", comesBack);
+}
 
 /** Whether the reader is on the way to another page. */
 export function isLeaving(): boolean {
