@@ -182,7 +182,7 @@ def _expect_no_other_bytes(report: Report) -> None:
 def _expect_accepted(world: World, name: str, report: Report) -> None:
     """What was answered with 2xx is there, byte for byte, and was read."""
     accepted = world.accepted[name]
-    rows = Artefact.objects.filter(upload__in=accepted).values_list(
+    rows = Artefact.objects.filter(upload__in=list(accepted)).values_list(
         "upload", "sha256", "upload__state", "upload__reason"
     )
     there = {str(upload): (sha256, state, reason) for upload, sha256, state, reason in rows}
