@@ -13,9 +13,7 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.processes,
 ]
-ROUNDS = int(os.environ.get("SIMULTANEOUS_ROUNDS", "0"))
-# In the suite: the acts that wait for the most. `scripts/bench locks` has all of them.
-KINDS = list(ACTS) if ROUNDS else ["workspaces", "runs"]
+ROUNDS = int(os.environ.get("SIMULTANEOUS_ROUNDS", "1"))
 
 
 @pytest.fixture
@@ -23,8 +21,8 @@ def _small_parts(monkeypatch):
     monkeypatch.setattr("backend.ingest.parts.LEAST_PART_BYTES", 1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ACTS)
 def test_no_act_meets_a_deadlock_or_leaves_anything(kind):
-    for act in ACTS[kind] * max(1, ROUNDS):
+    for act in ACTS[kind] * ROUNDS:
         report = strike(act)
         assert report.broken == [], (act.__name__, report.answers)
