@@ -26,6 +26,8 @@ from backend.broker import CACHE, limits_storage
 
 # By mail and user: strangers are written to in the name of the service.
 INVITATIONS_PER_HOUR = 30
+# By person: it reads every row that names the person.
+OWN_DATA_PER_HOUR = 5
 # By person. Each leaves an event that the audit log keeps for good.
 ACTS_PER_DAY = 50_000
 # The key of counts that are not of one sender.
@@ -99,6 +101,16 @@ def seconds_until_act(user: str, *, count: int = 1) -> int:
 def seconds_until_leak_report(address: str) -> int:
     """Count one report of leaked tokens; 0 when it may go on, else how long to wait."""
     return _seconds_until_next("leak", settings.LEAK_REPORTS_PER_MINUTE, address)
+
+
+def seconds_until_report(address: str) -> int:
+    """Count one report about public content; 0 when it may go on, else how long to wait."""
+    return _seconds_until_next("report", settings.REPORTS_PER_HOUR, address, per="hour")
+
+
+def seconds_until_own_data(user: str) -> int:
+    """Count one export of a person's data; 0 when it may go on, else how long to wait."""
+    return _seconds_until_next("own-data", OWN_DATA_PER_HOUR, user, per="hour")
 
 
 def seconds_until_sign_in(address: str, account: str = "", *, proof: str = PASSWORD) -> int:

@@ -16,6 +16,7 @@ from backend.config.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # 
 from backend.config.caches import caches
 from backend.config.databases import databases
 from backend.config.logs import logging_config
+from backend.config.public_settings import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
@@ -219,6 +220,7 @@ MIDDLEWARE = [
     "backend.config.bodies.LimitBodies",
     "backend.web.middleware.LimitFailedSignIns",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "backend.config.tombstones.ShowTombstones",
     "backend.web.middleware.AnswerRefusals",
     "allauth.account.middleware.AccountMiddleware",
 ]
@@ -231,7 +233,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 APPEND_SLASH = False
 
-TAGS = ("mails", "numbers", "parts", "sections", "tables")
+TAGS = ("mails", "numbers", "parts", "sections", "site", "tables")
 OWN_TAGS = [f"backend.web.templatetags.{name}" for name in TAGS]
 TEMPLATES = [
     {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from backend.accounts.takedown_models import Thing
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
 from backend.analysis.kept_figures import figures_of_json, read_figures
@@ -28,7 +29,13 @@ def find_result_set(
     workspace_ids = list(workspace_ids)
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
     own = rows.filter(workspace__in=workspace_ids, link=link).first() if workspace_ids else None
-    return own or row_at_link(rows.readable(workspace_ids), link, guesser=guesser)
+    return own or row_at_link(
+        rows.readable(workspace_ids),
+        link,
+        kind=Thing.RESULT_SET,
+        workspace_of=lambda row: row.workspace_id,
+        guesser=guesser,
+    )
 
 
 def saved_query(result_set: ResultSet) -> CompareQuery:

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act
+from backend.accounts.takedown_models import Thing
 from backend.errors import Conflict, NotFound
 from backend.runs.models import Run, Trial
 from backend.sharing.links import row_at_link
@@ -102,7 +103,13 @@ def end_link(run: Run) -> None:
 def find_shared_run(link: uuid.UUID, *, guesser: str = "") -> SharedRun | None:
     """The run at this link, unless it is in the trash. `guesser` and errors as `row_at_link`."""
     rows = SharedRun.objects.select_related("run__workspace")
-    return row_at_link(rows.filter(run__trashed_at=None), link, guesser=guesser)
+    return row_at_link(
+        rows.filter(run__trashed_at=None),
+        link,
+        kind=Thing.RUN,
+        workspace_of=lambda row: row.run.workspace_id,
+        guesser=guesser,
+    )
 
 
 def _locked(run: Run) -> Run:

@@ -18,9 +18,11 @@ from django.urls import reverse
 from backend.accounts import audit, throttle
 from backend.accounts.addresses import sender_address
 from backend.accounts.models import User
+from backend.accounts.takedowns import TakenDown
 from backend.errors import LoadsheetError
 from backend.middleware import Middleware
 from backend.web.errors import error_page, form_only, message
+from backend.web.tombstones import tombstone
 from backend.web.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
@@ -64,6 +66,8 @@ class AnswerRefusals(Middleware):
         """None hands the error to Django, which logs it."""
         if isinstance(error, Moved):
             return _redirect_to_slug(request, error.slug)
+        if isinstance(error, TakenDown):
+            return tombstone(request, error)
         if not isinstance(error, LoadsheetError):
             return None
         # Without its query the address is a page to start again from.
