@@ -145,4 +145,5 @@ def _any_of(lookup: str, values: Sequence[str]) -> Q:
 
 def _rows(label: str) -> QuerySet[Any]:
     """The rows of a model of another package."""
-    return apps.get_model(label)._base_manager.all()
+    rows: QuerySet[Any] = apps.get_model(label)._base_manager.all()
+    return rows

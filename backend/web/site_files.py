@@ -74,9 +74,7 @@ def security_txt(request: HttpRequest) -> HttpResponse:
 
 
 def _text(lines: list[str]) -> HttpResponse:
-    answer = HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
-    answer["Cache-Control"] = "public, max-age=3600"
-    return answer
+    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
 
 
 @require_safe
