@@ -102,7 +102,7 @@ def readable(answers):
 
 # Its page, and how many addresses show it at least.
 PAGES = {
-    Thing.WORKSPACE: ("/w/own-lab/", 35),
+    Thing.WORKSPACE: ("/w/own-lab/", 30),
     Thing.RESULT_SET: ("/s/{shared}", 9),
     Thing.RUN: ("/shared/runs/{shared_link}", 2),
 }
