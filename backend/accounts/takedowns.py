@@ -49,7 +49,10 @@ def sentence_of(takedown: Takedown) -> str:
 def how_to_object(takedown: Takedown) -> str:
     """Whom to write to who thinks that this is a mistake."""
     contact = settings.ABUSE_CONTACT.removeprefix("mailto:") or "the operator of this service"
-    return f"If you think that this is a mistake, write to {contact} and name {takedown.pk}."
+    return (
+        f"If you think that this is a mistake, write to {contact} and name the takedown "
+        f"{takedown.pk}."
+    )
 
 
 def find_takedown(kind: Thing, thing_id: UUID, workspace_id: UUID) -> Takedown | None:

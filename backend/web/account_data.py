@@ -33,16 +33,14 @@ def your_data(request: HttpRequest) -> HttpResponse:
 def _kept(user: User) -> dict[str, Any]:
     """How many rows refer to the person, by what an erasure makes of them."""
     counts = [
-        (relation.erasure, relation.label, relation.rows_of(user).count())
+        (relation.erasure, relation.label, rows)
         for relation in RELATIONS
-        if relation.key
+        if relation.key and (rows := relation.rows_of(user).count())
     ]
     return {
         "going": [(label, rows) for erasure, label, rows in counts if erasure == OnErasure.GOES],
         "staying": [
-            (label, rows)
-            for erasure, label, rows in counts
-            if erasure == OnErasure.FORGETS and rows
+            (label, rows) for erasure, label, rows in counts if erasure == OnErasure.FORGETS
         ],
     }
 
