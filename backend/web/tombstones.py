@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +15,7 @@ from backend.accounts.workspace_links import opened_links
 from backend.accounts.workspaces import with_slug
 from backend.ingest.models import Artefact
 from backend.problems import answer_to
-from backend.runs.models import Run, Trial
+from backend.runs.models import Cell, Run, Trial
 from backend.web.errors import message, plain_message
 from backend.web.result_set_answers import json_problem
 from backend.web.visible import viewer
@@ -25,7 +26,10 @@ IN_WORKSPACE: dict[str, tuple[type[Model], str]] = {
     "run_id": (Run, "workspace"),
     "trial_id": (Trial, "run__workspace"),
     "artefact_id": (Artefact, "upload__workspace"),
+    "cell_id": (Cell, "workspace"),
 }
+# By the field of a query, as which argument it counts.
+_FIELDS = {"cell": "cell_id", "run": "run_id", "a": "run_id"}
 
 
 def tombstone(request: HttpRequest, error: TakenDown) -> HttpResponse:
@@ -75,7 +79,18 @@ def _named_workspaces(request: HttpRequest) -> QuerySet[Workspace]:
     match = request.resolver_match
     given = {} if match is None or match.url_name == "library-server" else dict(match.kwargs)
     slug = given.get("slug", request.GET.get("workspace", ""))
-    return workspace_at({**given, "slug": slug.replace("\0", "")})
+    return workspace_at({**_asked_rows(request), **given, "slug": slug.replace("\0", "")})
+
+
+def _asked_rows(request: HttpRequest) -> dict[str, UUID]:
+    """The ids of runs and load points in the query, by the arguments of IN_WORKSPACE."""
+    found = {}
+    for field, name in _FIELDS.items():
+        try:
+            found[name] = UUID(request.GET.get(field, ""))
+        except ValueError:
+            continue
+    return found
 
 
 def workspace_at(given: Mapping[str, Any]) -> QuerySet[Workspace]:
