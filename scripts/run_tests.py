@@ -96,6 +96,7 @@ def test_environment(
         "LINK_MISSES_PER_MINUTE": "1000000",
         "LEAK_REPORTS_PER_MINUTE": "1000000",
         "FAILED_TOKENS_PER_HOUR": "1000000",
+        "REPORTS_PER_HOUR": "1000000",
         # Hundreds of processes start: each would compile every module that it imports.
         "PYTHONDONTWRITEBYTECODE": "",
         # The tests run on a nearly full disk too; those of the limit set their own.

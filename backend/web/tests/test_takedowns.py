@@ -32,6 +32,7 @@ NAMED = ("own-lab", "secret-")
 @pytest.fixture
 def scene(scene, settings, tmp_path):
     settings.DATA_DIR = tmp_path
+    settings.REPORTS_PER_HOUR = 1_000_000
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     User.objects.filter(pk=scene.own.user.pk).update(email="owner@example.org")
     storage.cache_clear()
