@@ -12,6 +12,7 @@ from django.http import HttpResponseBase
 from backend.accounts.invitations import InvitationRefused
 from backend.accounts.members import MemberRefused
 from backend.accounts.quotas import MembersFull
+from backend.accounts.takedowns import TakenDown, TakenDownByLaw
 from backend.accounts.tokens import TokenRefused
 from backend.accounts.workspaces import WorkspaceRefused
 from backend.alerts.lifecycle import AlertEnded, BadState
@@ -198,6 +199,8 @@ ANSWERS: dict[type[Exception], Answer] = {
     CleanerInterrupted: _away("Busy", 5),
     ParserFailed: Answer(503, "Busy", "Try again in a minute.", 60),
     # What is asked for and gone
+    TakenDown: Answer(410, "Taken down", ""),
+    TakenDownByLaw: Answer(451, "Taken down", ""),
     RawOutputRemoved: Answer(
         410, "Raw output removed", "The figures that were read from it are kept, with its SHA-256."
     ),

@@ -108,6 +108,7 @@ def test_environment(
         "FAILED_SIGN_INS_PER_ACCOUNT": "1000000",
         "FAILED_SIGN_INS_IN_NEW_BROWSERS": "1000000",
         "LEAK_REPORTS_PER_MINUTE": "1000000",
+        "REPORTS_PER_HOUR": "1000000",
         # Hundreds of processes start: each would compile every module that it imports.
         "PYTHONDONTWRITEBYTECODE": "",
         # The tests run on a nearly full disk too; those of the limit set their own.

@@ -85,7 +85,7 @@ def readable_ids(actor: Actor) -> list[UUID]:
 
 def public_ids() -> QuerySet[Workspace, UUID]:
     """The workspaces whose runs everybody may read."""
-    return Workspace.objects.filter(is_public=True).values_list("pk", flat=True)
+    return Workspace.objects.public().values_list("pk", flat=True)
 
 
 def ids_for_question(actor: Actor, slug: str | None, *, shared: Iterable[UUID] = ()) -> list[UUID]:
@@ -95,7 +95,7 @@ def ids_for_question(actor: Actor, slug: str | None, *, shared: Iterable[UUID] =
     own = workspace_ids_of(actor)
     if slug is None:
         return own
-    readable = Q(is_public=True) | Q(pk__in=shared)
+    readable = Q(pk__in=public_ids()) | Q(pk__in=shared)
     named = Workspace.objects.filter(readable, slug=current_slug(slug))
     return list({*own, *named.values_list("pk", flat=True)})
 

@@ -14,6 +14,8 @@ from django.conf import settings
 WINDOW_S = {"minute": 60, "hour": 3600, "day": 86_400}
 # By mail and user: strangers are written to in the name of the service.
 INVITATIONS_PER_HOUR = 30
+# By person: it reads every row that names the person.
+OWN_DATA_PER_HOUR = 5
 # By person. Each leaves an event that the audit log keeps for good.
 ACTS_PER_DAY = 50_000
 SIGN_UPS_PER_MINUTE = 20
@@ -116,6 +118,25 @@ LEAK_REPORTS = Limiter(
     "More than {most} reports came from your network within a minute.",
     setting="LEAK_REPORTS_PER_MINUTE",
 )
+REPORTS = Limiter(
+    "reports",
+    "reports about public content",
+    _of_setting("REPORTS_PER_HOUR"),
+    "hour",
+    "one network",
+    "reports of the network",
+    "More than {most} reports came from your network within an hour.",
+    setting="REPORTS_PER_HOUR",
+)
+OWN_DATA = Limiter(
+    "own_data",
+    "downloads of one's own data",
+    lambda: OWN_DATA_PER_HOUR,
+    "hour",
+    "one user",
+    "the same user",
+    "You downloaded your data more than {most} times within an hour.",
+)
 INVITATIONS = Limiter(
     "invitations",
     "invitations by mail",
@@ -212,6 +233,8 @@ LIMITERS = (
     PREVIEWS,
     TRIES,
     LEAK_REPORTS,
+    REPORTS,
+    OWN_DATA,
     INVITATIONS,
     ACTS,
     SIGN_UPS,

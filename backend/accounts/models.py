@@ -1,5 +1,7 @@
 """Who may do what: users, workspaces, memberships and tokens."""
 
+from __future__ import annotations
+
 import uuid
 
 from django.contrib.auth.models import AbstractUser
@@ -8,6 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from backend.accounts.stored_token import StoredToken
+from backend.accounts.takedown_models import Takedown, Thing
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
 
@@ -15,6 +18,16 @@ class User(AbstractUser):
     """A person who signs in. The id is a UUID so that it does not reveal how many there are."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+
+
+class Workspaces(models.QuerySet["Workspace"]):
+    def public(self) -> Workspaces:
+        """Those that everybody may read: public, and not taken down by the staff."""
+        return self.standing().filter(is_public=True, deleted_at=None)
+
+    def standing(self) -> Workspaces:
+        """Those that the staff did not take down."""
+        return self.exclude(pk__in=Takedown.objects.active().of_kind(Thing.WORKSPACE))
 
 
 class Workspace(models.Model):
@@ -39,6 +52,8 @@ class Workspace(models.Model):
     raw_kept_days = models.PositiveIntegerField(null=True, blank=True)
     # Deleted for good: nobody is a member any more, and its data are being removed.
     deleted_at = models.DateTimeField(null=True, editable=False)
+
+    objects = Workspaces.as_manager()
 
     class Meta:
         ordering = ["slug"]
@@ -259,6 +274,10 @@ class Act(models.TextChoices):
     STAFF_ACCESS = "staff.access", "Staff opened the workspace"
     STAFF_MESSAGES = "staff.messages", "Staff read the messages that were not sent"
     STAFF_ACCOUNT = "staff.account", "Staff closed or opened an account"
+    STAFF_TAKEDOWN = "staff.takedown", "Staff took down what was public"
+    STAFF_RESTORED = "staff.restored", "Staff restored what they had taken down"
+    ACCOUNT_EXPORTED = "account.exported", "Data of an account downloaded by its owner"
+    ACCOUNT_ERASED = "account.erased", "Account erased by its owner"
 
 
 class AuditEvent(models.Model):
@@ -290,8 +309,8 @@ class AuditEvent(models.Model):
             # Copied beside the backups once a minute (config/deletions.py).
             models.Index(
                 fields=["at"],
-                condition=models.Q(act__in=["run.deleted", "workspace.deleted"]),
-                name="audit_of_deletions",
+                condition=models.Q(act__in=["account.erased", "run.deleted", "workspace.deleted"]),
+                name="audit_of_removals",
             ),
         ]
 

@@ -16,6 +16,8 @@ from backend.accounts.audit import change, record
 from backend.accounts.models import Act, User, Workspace, WorkspaceLink
 from backend.accounts.opening_checks import check_opening
 from backend.accounts.stored_token import find_stored, signature_of
+from backend.accounts.takedown_models import Thing
+from backend.accounts.takedowns import refuse_taken_down
 from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import NotFound
 
@@ -51,9 +53,10 @@ def revoke_link(workspace: Workspace) -> None:
 
 
 def find_link(clear: str) -> WorkspaceLink:
-    """The working link with this token. Raises LinkMissing."""
+    """The working link with this token. Raises LinkMissing and TakenDown."""
     if (link := _working_link(clear)) is None:
         raise LinkMissing
+    refuse_taken_down(Thing.WORKSPACE, link.workspace_id, link.workspace_id)
     return link
 
 
@@ -78,9 +81,13 @@ def shared_ids(session: Mapping[str, Iterable[str]]) -> list[UUID]:
     opened = list(session.get(OPENED_LINKS, ()))
     if not opened:
         return []
-    return list(
-        working_links().filter(pk__in=opened).values_list("workspace", flat=True).distinct()
-    )
+    links = working_links().filter(pk__in=opened, workspace__in=Workspace.objects.standing())
+    return list(links.values_list("workspace", flat=True).distinct())
+
+
+def opened_links(session: Mapping[str, Iterable[str]]) -> QuerySet[WorkspaceLink]:
+    """The working links that the browser opened, also of workspaces that were taken down."""
+    return working_links().filter(pk__in=list(session.get(OPENED_LINKS, ())))
 
 
 def is_unlisted(workspace: Workspace) -> bool:

@@ -20,6 +20,7 @@ from django.core.serializers.base import DeserializationError
 from django.db import Error, transaction
 from django.db.models import Q
 
+from backend.accounts.erasure import NOBODY, erase_again
 from backend.accounts.models import Act, AuditEvent, Workspace
 from backend.config.backup_bucket import push
 from backend.config.backups import NAME_FORMAT, PARTIAL, backups_in
@@ -35,7 +36,7 @@ FOLDER = "deletions"
 # A file in a copy of that folder: what was deleted must stay there.
 KEEP = "keep"
 STORE_TASK = "config.store_deletions"
-ACTS = (Act.WORKSPACE_DELETED, Act.RUN_DELETED)
+ACTS = (Act.WORKSPACE_DELETED, Act.RUN_DELETED, Act.ACCOUNT_ERASED)
 # Longer than the transaction of a deletion, whose event is dated at its beginning.
 MARGIN = timedelta(hours=1)
 NOT_ALL = (
@@ -48,14 +49,15 @@ PURGE_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """How many workspaces and runs were deleted once more, and how many runs could not be."""
+    """How many workspaces, runs and accounts were deleted once more; how many runs could not be."""
 
     workspaces: int = 0
     runs: int = 0
     failed_runs: int = 0
+    accounts: int = 0
 
     def __str__(self) -> str:
-        return f"workspaces: {self.workspaces}, runs: {self.runs}"
+        return f"workspaces: {self.workspaces}, runs: {self.runs}, accounts: {self.accounts}"
 
 
 def store_deletions(folder: Path, *, since: datetime | None = None) -> int:
@@ -128,15 +130,22 @@ def repeat_deletions(events: Iterable[AuditEvent]) -> Repeated:
             except Error:
                 failed += 1
                 log.exception("run_not_deleted", extra={"run": str(event.subject_id)})
+    # Last: the events of the deletions above may name the people.
+    erased = sum(_erase_account(event) for event in missing if event.act == Act.ACCOUNT_ERASED)
     purge_deleted_workspaces(PURGE_S)
-    return Repeated(deleted, removed, failed)
+    return Repeated(deleted, removed, failed, erased)
 
 
 @transaction.atomic
 def keep_deleted(events: Iterable[AuditEvent]) -> None:
-    """Record these events and delete nothing: no later restore repeats them."""
+    """Record these events and delete no workspace and no run: no later restore repeats them.
+
+    Accounts are erased all the same: the decision was that of the person, not of the operator.
+    """
     for event in _unknown(events):
-        if Workspace.objects.filter(Q(pk=event.workspace_id)).exists():
+        if event.act == Act.ACCOUNT_ERASED:
+            _erase_account(event)
+        elif Workspace.objects.filter(Q(pk=event.workspace_id)).exists():
             event.save(force_insert=True)
 
 
@@ -168,6 +177,13 @@ def _remove_run(event: AuditEvent) -> bool:
         remove_run(run)
         return True
     return event.subject_id is not None and remove_unread(workspace, event.subject_id)
+
+
+@transaction.atomic
+def _erase_account(event: AuditEvent) -> bool:
+    event.actor_name, event.address = NOBODY, None
+    event.save(force_insert=True)
+    return event.subject_id is not None and erase_again(event.subject_id)
 
 
 def remove_old_deletions(folder: Path) -> None:

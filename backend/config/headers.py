@@ -1,5 +1,6 @@
 """Headers of every response that Django's own middleware does not set."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 from backend.middleware import Middleware
@@ -25,7 +26,7 @@ SHOWN_ELSEWHERE = {"embed", "oembed", "result-set-png", "result-set-svg"}
 
 
 class PolicyHeaders(Middleware):
-    """`Permissions-Policy`, and `Cross-Origin-Resource-Policy`."""
+    """`Permissions-Policy`, `Cross-Origin-Resource-Policy`, and `X-Robots-Tag` without INDEXING."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
@@ -34,4 +35,6 @@ class PolicyHeaders(Middleware):
         policy = "cross-origin" if is_shown_elsewhere else "same-origin"
         response.headers.setdefault("Cross-Origin-Resource-Policy", policy)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        if not settings.INDEXING:
+            response.headers.setdefault("X-Robots-Tag", "noindex")
         return response

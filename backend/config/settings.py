@@ -15,6 +15,7 @@ from backend.config.caches import caches
 from backend.config.content_policy import CONTENT_SECURITY_POLICY  # noqa: F401
 from backend.config.databases import databases
 from backend.config.logs import logging_config
+from backend.config.public_settings import *  # noqa: F403
 from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -227,6 +228,7 @@ MIDDLEWARE = [
     "backend.config.bodies.LimitBodies",
     "backend.web.middleware.LimitForms",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "backend.config.tombstones.ShowTombstones",
     "backend.web.middleware.AnswerRefusals",
     "allauth.account.middleware.AccountMiddleware",
 ]
@@ -239,7 +241,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 APPEND_SLASH = False
 
-TAGS = ("mails", "numbers", "parts", "sections", "tables")
+TAGS = ("mails", "numbers", "parts", "sections", "site", "tables")
 OWN_TAGS = [f"backend.web.templatetags.{name}" for name in TAGS]
 TEMPLATES = [
     {

@@ -63,7 +63,7 @@ def _words(query: str) -> list[str]:
 
 
 def _workspaces(words: Sequence[str]) -> QuerySet[Any]:
-    rows = Workspace.objects.filter(is_public=True, deleted_at=None)
+    rows = Workspace.objects.public()
     for word in words:
         rows = rows.filter(Q(name__icontains=word) | Q(slug__icontains=word))
     return rows
@@ -72,22 +72,23 @@ def _workspaces(words: Sequence[str]) -> QuerySet[Any]:
 def _result_sets(words: Sequence[str]) -> QuerySet[Any]:
     """Those that can be read and were not superseded."""
     rows = ResultSet.objects.public().filter(superseded_by=None)
+    public = Workspace.objects.public()
     for word in words:
-        in_workspace = Q(workspace__is_public=True, workspace__name__icontains=word)
+        in_workspace = Q(workspace__in=public, workspace__name__icontains=word)
         rows = rows.filter(Q(title__icontains=word) | in_workspace)
     return rows.select_related("workspace").defer("snapshot", "notes")
 
 
 def _runs(words: Sequence[str]) -> QuerySet[Any]:
     """Those that members made public themselves; the others of a public workspace are in it."""
-    rows = SharedRun.objects.filter(
-        visibility=Visibility.PUBLIC, run__trashed_at=None, run__workspace__deleted_at=None
-    )
+    shared = SharedRun.objects.standing().filter(run__workspace__deleted_at=None)
+    rows = shared.filter(visibility=Visibility.PUBLIC, run__trashed_at=None)
+    open_ = Workspace.objects.public()
     cells = Cell.objects.filter(run__in=rows.values("run"))
     workspaces = rows.values("run__workspace")
     public = Searched(workspaces, Run.objects.none(), cells, Series.objects.all())
     for word in words:
-        in_workspace = Q(run__workspace__is_public=True, run__workspace__name__icontains=word)
+        in_workspace = Q(run__workspace__in=open_, run__workspace__name__icontains=word)
         rows = rows.filter(Q(run__in=runs_measuring(word, public)) | in_workspace)
     rows = rows.select_related("run__workspace", "run__server_host")
     return rows.defer("run__plan", "run__facts")

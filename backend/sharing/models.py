@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
+from backend.accounts.takedown_models import Takedown, Thing
 from backend.links import comparison_link, result_set_link, shared_run_link
 from backend.runs.models import Run
 from backend.sharing.moved_ids import moved_document
@@ -54,8 +55,14 @@ class ResultSets(models.QuerySet["ResultSet"]):
     def public(self) -> ResultSets:
         """Those that everybody finds and reads: neither expired nor withdrawn."""
         is_unexpired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-        rows = self.filter(is_unexpired, workspace__deleted_at=None)
+        rows = self.standing().filter(is_unexpired, workspace__deleted_at=None)
         return rows.filter(visibility=Visibility.PUBLIC, withdrawn_at=None)
+
+    def standing(self) -> ResultSets:
+        """Those that the staff did not take down."""
+        taken = Takedown.objects.active()
+        rows = self.exclude(pk__in=taken.of_kind(Thing.RESULT_SET))
+        return rows.exclude(workspace__in=taken.of_kind(Thing.WORKSPACE))
 
 
 class ResultSet(models.Model):
@@ -158,10 +165,12 @@ class ResultSet(models.Model):
         return moved_document(snapshot, self.moved_through) if self.moved_through else snapshot
 
     def may_name(self, other: ResultSet) -> bool:
-        """Whether readers of this set may learn the link of `other`: it is at least as open."""
-        return OPENNESS.index(Visibility(other.visibility)) >= OPENNESS.index(
+        """Whether readers of this set may learn the link of `other`: it is at least as open, and
+        was not taken down."""
+        is_as_open = OPENNESS.index(Visibility(other.visibility)) >= OPENNESS.index(
             Visibility(self.visibility)
         )
+        return is_as_open and ResultSet.objects.standing().filter(pk=other.pk).exists()
 
 
 class CitedRun(models.Model):
@@ -180,6 +189,14 @@ class CitedRun(models.Model):
         return f"{self.run} in {self.result_set_id}"
 
 
+class SharedRuns(models.QuerySet["SharedRun"]):
+    def standing(self) -> SharedRuns:
+        """Those that the staff did not take down."""
+        taken = Takedown.objects.active()
+        rows = self.exclude(pk__in=taken.of_kind(Thing.RUN))
+        return rows.exclude(run__workspace__in=taken.of_kind(Thing.WORKSPACE))
+
+
 class SharedRun(models.Model):
     """A run that people outside its workspace may read. A run without a row is private.
 
@@ -191,6 +208,8 @@ class SharedRun(models.Model):
     link = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     visibility = models.CharField(max_length=10, choices=Visibility.choices)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = SharedRuns.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-pk"]

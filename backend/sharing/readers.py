@@ -18,6 +18,7 @@ _OF_RUNS = {
     "the workspace is unlisted.",
     Visibility.PUBLIC: "Everyone may read the runs, because the workspace is public.",
 }
+_TAKEN_DOWN = "Only members may read the runs, because the operator took down the workspace."
 _EXCEPTIONS = "Exceptions: runs that are shared on their own."
 
 
@@ -40,8 +41,11 @@ def readers_of_all_runs(workspaces: Iterable[Workspace]) -> Mapping[UUID, str]:
     unlisted = set(links.values_list("workspace", flat=True))
     shared = SharedRun.objects.filter(run__workspace__in=list(by_id), run__trashed_at=None)
     excepted = set(shared.values_list("run__workspace", flat=True).distinct())
+    standing = set(Workspace.objects.standing().filter(pk__in=by_id).values_list("pk", flat=True))
     return {
         id_: _sentence(_visibility(workspace, id_ in unlisted), has_exceptions=id_ in excepted)
+        if id_ in standing
+        else _TAKEN_DOWN
         for id_, workspace in by_id.items()
     }
 

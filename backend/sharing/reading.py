@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from backend.accounts.takedown_models import Thing
+from backend.accounts.takedowns import refuse_taken_down
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
 from backend.analysis.kept_figures import figures_of_json, read_figures
@@ -19,10 +21,15 @@ from backend.sharing.models import ResultSet
 def find_result_set(link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID]) -> ResultSet | None:
     """The result set at this link, if it is shared or belongs to one of these workspaces.
 
-    An expired or withdrawn one is returned too, so that its readers can be told.
+    An expired or withdrawn one is returned too, so that its readers can be told. Raises
+    TakenDown, for readers outside of its workspace.
     """
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
-    return rows.readable(list(workspace_ids)).filter(link=link).first()
+    own_ids = list(workspace_ids)
+    result_set = rows.readable(own_ids).filter(link=link).first()
+    if result_set is not None and result_set.workspace_id not in own_ids:
+        refuse_taken_down(Thing.RESULT_SET, result_set.pk, result_set.workspace_id)
+    return result_set
 
 
 def saved_query(result_set: ResultSet) -> CompareQuery:

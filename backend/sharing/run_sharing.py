@@ -9,6 +9,8 @@ from django.db import transaction
 
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act
+from backend.accounts.takedown_models import Thing
+from backend.accounts.takedowns import refuse_taken_down
 from backend.errors import Conflict, NotFound
 from backend.runs.models import Run, Trial
 from backend.sharing.models import OPENNESS, SharedRun, Visibility
@@ -99,10 +101,13 @@ def end_link(run: Run) -> None:
 
 
 def find_shared_run(link: uuid.UUID) -> SharedRun | None:
-    """The run at this link, unless it is in the trash."""
+    """The run at this link, unless it is in the trash. Raises TakenDown."""
     rows = SharedRun.objects.select_related("run__workspace")
     shown = rows.filter(run__trashed_at=None, run__workspace__deleted_at=None)
-    return shown.filter(link=link).first()
+    shared = shown.filter(link=link).first()
+    if shared is not None:
+        refuse_taken_down(Thing.RUN, shared.run_id, shared.run.workspace_id)
+    return shared
 
 
 def _locked(run: Run) -> Run:

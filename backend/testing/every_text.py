@@ -23,8 +23,9 @@ from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.fleet.sessions import JoinRequest, join_session
 from backend.ingest.models import Rereading
 from backend.runs.dismissals import dismiss, fired_in
-from backend.sharing.models import Drawing, Visibility
+from backend.sharing.models import Drawing, ResultSet, Visibility
 from backend.sharing.run_sharing import share_run
+from backend.sharing.takedowns import report, restore, take_down, thing_of_result_set
 from backend.testing.scenes import (
     Scene,
     make_alerts,
@@ -133,8 +134,18 @@ def make_every_row(scene: Scene, text: str) -> None:
     _observe(scene)
     _open_for_staff(workspace, text)
     _create_with_key(scene, text)
+    _take_down(shown)
     User.objects.filter(pk=user.pk).update(email="owner@example.org")
     leaks.warn_of_leak(token.pk, f"https://example.org/{text}")
+
+
+def _take_down(result_set: ResultSet) -> None:
+    """A report of something public, its takedown, and its restoration."""
+    staff = User.objects.create_user("who-decides", is_staff=True)
+    thing = thing_of_result_set(result_set)
+    fields = {"page": result_set.path, "reason": "other", "email": "reader@example.org"}
+    sent = report(thing, text="Not mine.", address="192.0.2.7", **fields)
+    restore(take_down(sent, reason="Asked for.", is_legal=False, by=staff), by=staff)
 
 
 def _observe(scene: Scene) -> None:

@@ -117,6 +117,8 @@ LEFT_OUT = {
     "accounts.formerslug": "former addresses: they lead to this workspace",
     "accounts.quota": "limits that the operator set here",
     "accounts.heldmessage": "mails that were not sent",
+    "accounts.takedown": "what the operator of this service took down",
+    "accounts.report": "reports of readers to the operator of this service",
     "accounts.staffaccess": "accesses of staff: part of the audit log",
     "ingest.turn": "the order in which waiting uploads are read",
     "ingest.part": "parts of uploads on their way",

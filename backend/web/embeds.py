@@ -14,6 +14,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from backend.accounts import access
+from backend.accounts.takedowns import TakenDown
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible
@@ -34,6 +35,7 @@ from backend.web.result_set_answers import (
     guarded,
     why_no_answer,
 )
+from backend.web.tombstones import framed_tombstone
 from backend.web.visible import or_404
 
 LEAST_WIDTH, LEAST_HEIGHT = 240, 200
@@ -51,7 +53,11 @@ TONES = {
 @csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its stub has no arguments
 def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     """The chart alone, for a frame on any page."""
-    result_set = or_404(find_result_set(link, workspace_ids=[]))
+    try:
+        result_set = or_404(find_result_set(link, workspace_ids=[]))
+    except TakenDown as error:
+        # Here, and not where all are answered: only this answer may be framed.
+        return framed_tombstone(error)
     if result_set.is_gone:
         sentence, since = result_set.end
         return guarded(

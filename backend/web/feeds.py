@@ -35,7 +35,7 @@ def workspace_feed(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = _workspace_or_404(request, slug)
     result_sets = ResultSet.objects.all()
     if not _is_own(request, workspace):
-        result_sets = result_sets.filter(visibility=Visibility.PUBLIC)
+        result_sets = result_sets.standing().filter(visibility=Visibility.PUBLIC)
     entries = entries_of_workspace(workspace, result_sets)
     page = link_to("workspace", workspace.slug)
     return _answer(request, entries, title=f"{workspace.name}: runs and result sets", page=page)

@@ -69,7 +69,7 @@ def page(request: HttpRequest, name: str = FIRST) -> HttpResponse:
     document = FOLDER / f"{name}.md"
     if not _NAME.fullmatch(name) or not document.is_file():
         raise Http404
-    title, body, sections = _rendered(document, document.stat().st_mtime_ns)
+    title, body, sections = render_document(document)
     # For the navigation back to the workspace.
     workspace = access.workspaces_of(visible.viewer(request)).first()
     shown = {"name": name, "title": title, "body": body, "names": document_titles()}
@@ -77,6 +77,11 @@ def page(request: HttpRequest, name: str = FIRST) -> HttpResponse:
     listed = sections if len(sections) >= FEWEST_SECTIONS else ()
     context = {"nav": "guide", "workspace": workspace, "sections": listed, **shown}
     return render(request, "guide.html", context)
+
+
+def render_document(path: Path) -> Document:
+    """A file of Markdown as HTML. It is read again after it changed."""
+    return _rendered(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=128)
@@ -126,7 +131,7 @@ def _integration_of(link: re.Match[str]) -> str:
 def document_titles() -> list[tuple[str, str]]:
     """Name and title of every document."""
     every = sorted(FOLDER.glob("*.md"), key=lambda path: (_place(path.stem), path.stem))
-    return [(path.stem, _rendered(path, path.stat().st_mtime_ns).title) for path in every]
+    return [(path.stem, render_document(path).title) for path in every]
 
 
 def _place(name: str) -> int:

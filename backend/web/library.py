@@ -82,7 +82,7 @@ def _measured_servers(server: ShelvedServer) -> list[dict[str, Any]]:
 
 
 def _workspace() -> Workspace | None:
-    return Workspace.objects.filter(slug=SLUG, is_public=True).first()
+    return Workspace.objects.public().filter(slug=SLUG).first()
 
 
 def result_set_paths(request: HttpRequest) -> dict[str, str]:

@@ -22,10 +22,12 @@ from backend.accounts.adapter import SIGN_UP_TOKEN, may_sign_up
 from backend.accounts.addresses import sender_address
 from backend.accounts.limiters import ACCOUNT_CHANGES, RESETS, SIGN_UPS, Limiter
 from backend.accounts.models import User
+from backend.accounts.takedowns import TakenDown
 from backend.accounts.throttle import TooOften
 from backend.errors import LoadsheetError
 from backend.middleware import Middleware
 from backend.web.errors import answer_error, error_page, form_only
+from backend.web.tombstones import tombstone
 from backend.web.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
@@ -73,6 +75,8 @@ class AnswerRefusals(Middleware):
         """None hands the error to Django, which logs it."""
         if isinstance(error, Moved):
             return _redirect_to_slug(request, error.slug)
+        if isinstance(error, TakenDown):
+            return tombstone(request, error)
         if not isinstance(error, LoadsheetError):
             return None
         # Without its query the address is a page to start again from.

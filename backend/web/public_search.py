@@ -38,7 +38,7 @@ def with_public(
 def _public(request: HttpRequest, asked: str) -> Iterator[dict[str, Any]]:
     yield from islice(_studies(asked), MOST)
     yield from islice(_shelved_servers(asked), MOST)
-    library = Workspace.objects.filter(slug=LIBRARY, is_public=True)
+    library = Workspace.objects.public().filter(slug=LIBRARY)
     yield from find_named(request, Searched(list(library), names_workspaces=True), asked)
     for kind, noun in _KINDS.items():
         for entry in directory_page(kind, asked, limit=MOST).rows:

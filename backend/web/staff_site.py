@@ -1,4 +1,4 @@
-"""The pages of the staff, under /staff/: accounts, workspaces without their content, and access.
+"""The pages of the staff, under /staff/: accounts, workspaces without content, access, reports.
 
 Staff see no runs here. To read a workspace they open it, with a reason, for an hour; its owners see
 that in the audit log.
@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.admin import AdminSite
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, ValidationError
 from django.db import transaction
@@ -17,7 +17,10 @@ from django.utils import timezone
 
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act, AuditEvent, StaffAccess, User, Workspace
+from backend.accounts.takedown_models import Report, Takedown
 from backend.links import link_to
+from backend.web.staff_reports import Reports, Takedowns
+from backend.web.staff_rows import ReadOnly
 
 OPENED_FOR = timedelta(hours=1)
 LEAST_REASON = 10
@@ -53,25 +56,6 @@ def _require_staff(request: HttpRequest) -> None:
     user = request.user
     if user.is_authenticated and not (user.is_active and user.is_staff):
         raise Http404
-
-
-class ReadOnly(ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
-    """Rows that staff may look at. The site lets only staff in."""
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return True
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return True
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class Accounts(ReadOnly):
@@ -161,10 +145,15 @@ class Accesses(ReadOnly):
 
 
 class Events(ReadOnly):
-    """What staff did, and which workspaces were deleted. Other events are for the owners."""
+    """What staff did, which workspaces were deleted and which accounts erased. Other events are for
+    the owners.
+    """
 
     list_display = ("at", "act", "actor_name", "workspace_id", "subject")
-    shown = (Act.STAFF_ACCESS, Act.STAFF_ACCOUNT, Act.STAFF_MESSAGES, Act.WORKSPACE_DELETED)
+    shown = (
+        *(Act.STAFF_ACCESS, Act.STAFF_ACCOUNT, Act.STAFF_MESSAGES, Act.STAFF_TAKEDOWN),
+        *(Act.STAFF_RESTORED, Act.WORKSPACE_DELETED, Act.ACCOUNT_ERASED),
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """The events of the acts above."""
@@ -176,3 +165,5 @@ staff_site.register(User, Accounts)
 staff_site.register(Workspace, Workspaces)
 staff_site.register(StaffAccess, Accesses)
 staff_site.register(AuditEvent, Events)
+staff_site.register(Report, Reports)
+staff_site.register(Takedown, Takedowns)

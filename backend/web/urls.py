@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 
 from backend.runs.models import FormerName
 from backend.web import (
+    account_data,
     agent_files,
     agents,
     alert_rules,
@@ -30,6 +31,7 @@ from backend.web import (
     raw_output,
     registry,
     renaming,
+    reports,
     result_set_changes,
     result_sets,
     run_edit,
@@ -41,6 +43,7 @@ from backend.web import (
     settings_page,
     shared_run,
     sign_in,
+    site_files,
     ticked_runs,
     tokens,
     trash,
@@ -121,6 +124,16 @@ urlpatterns = [
     ),
     path("", home.home, name="home"),
     path("try", visitors.try_it, name="try"),
+    path("robots.txt", site_files.robots, name="robots"),
+    path(".well-known/security.txt", site_files.security_txt, name="security-txt"),
+    *(
+        path(name, site_files.operators_text, {"name": name}, name=name)
+        for name in site_files.TEXTS
+    ),
+    path("report", reports.report, name="report"),
+    path("account/data", account_data.your_data, name="account-data"),
+    path("account/data/export", account_data.export, name="account-export"),
+    path("account/erase", account_data.erase, name="erase-account"),
     path("sign-in/<str:token>", sign_in.sign_in, name="sign-in"),
     path("first-owner/<str:token>", workspaces.first_owner, name="first-owner"),
     path("shared/<str:token>", workspace_links.open_link, name="open-workspace"),

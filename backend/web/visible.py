@@ -89,6 +89,13 @@ def workspaces(request: HttpRequest) -> list[UUID]:
     return [*{*_roles(request), *access.public_ids(), *shared_ids(request.session)}]
 
 
+def workspaces_shared_with(request: HttpRequest) -> list[UUID]:
+    """The workspaces that this reader reads without being a member: public ones, and those whose
+    link the browser opened.
+    """
+    return [*access.public_ids(), *shared_ids(request.session)]
+
+
 def searched_workspaces(request: HttpRequest) -> list[Workspace]:
     """The workspaces that a search from outside of them looks through: those of the viewer, and
     those whose link the browser opened."""
@@ -101,7 +108,8 @@ def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 
     Raises Moved where it was renamed since, and Http404.
     """
-    return _workspace_or_404(Q(is_public=True) | Q(pk__in=_opened_workspaces(request)), slug)
+    public = Q(pk__in=access.public_ids())
+    return _workspace_or_404(public | Q(pk__in=_opened_workspaces(request)), slug)
 
 
 def is_own(request: HttpRequest, workspace: Workspace) -> bool:

@@ -8,13 +8,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import Error, connection
 
-from backend.accounts.models import Act, AuditEvent, Workspace
+from backend.accounts.models import Act, AuditEvent, User, Workspace
 from backend.config import deletions
 from backend.config.backups import DESCRIPTION, DUMP, Backup
 from backend.config.database_programs import RecoveryFailed
 from backend.config.deletions import (
     KEEP,
     Repeated,
+    keep_deleted,
     read_deletions,
     remove_old_deletions,
     repeat_deletions,
@@ -120,6 +121,25 @@ def test_a_workspace_that_is_there_again_goes_with_all_its_rows(folder, run):
     assert not Run.with_trash.exists()
     kept = AuditEvent.objects.filter(workspace_id=run.workspace_id)
     assert {event.act for event in kept} == {Act.WORKSPACE_DELETED}
+
+
+@pytest.mark.usefixtures("_old_backup")
+@pytest.mark.parametrize("with_deleted", [False, True])
+def test_an_account_that_is_there_again_is_erased_again(folder, run, with_deleted):
+    """Also where the operator brings deleted workspaces and runs back."""
+    person = make_tenant("erased").user
+    AuditEvent(act=Act.ACCOUNT_ERASED, actor_name=str(person), subject_id=person.pk).save()
+    store_deletions(folder)
+    forget(Act.ACCOUNT_ERASED)
+
+    if with_deleted:
+        keep_deleted(read_deletions(folder))
+    else:
+        assert repeat_deletions(read_deletions(folder)) == Repeated(accounts=1)
+
+    assert not User.objects.filter(pk=person.pk).exists()
+    (event,) = AuditEvent.objects.filter(act=Act.ACCOUNT_ERASED)
+    assert (event.subject_id, event.actor_name) == (person.pk, "deleted account")
 
 
 @pytest.mark.usefixtures("_old_backup")

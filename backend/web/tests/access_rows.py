@@ -49,6 +49,17 @@ ROWS = {
     "readyz": Row("/readyz", EVERYONE),
     "home": Row("/", EVERYONE),
     "try": Row("/try", EVERYONE),
+    "robots": Row("/robots.txt", EVERYONE),
+    # The operator gave neither a contact nor texts.
+    "security-txt": Row("/.well-known/security.txt", NOBODY),
+    "terms": Row("/terms", NOBODY),
+    "privacy": Row("/privacy", NOBODY),
+    # Nothing of the workspace is public: there is nothing to report, for members neither.
+    "report": Row("/report?page=/s/{private}", NOBODY),
+    "account-data": Row("/account/data", SIGNED_IN_PAGE),
+    "account-export": Row("/account/data/export", SIGNED_IN_PAGE, "post"),
+    # 400: the name was not typed.
+    "erase-account": Row("/account/erase", expected(302, 400, 400, 400, 302, 302), "post"),
     "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
     "first-owner": Row("/first-owner/nonsense", expected(410, 410, 410, 410, 410, 410)),
     "open-workspace": Row("/shared/nonsense", NOBODY),

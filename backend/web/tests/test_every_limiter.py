@@ -11,7 +11,7 @@ from django.test import Client
 
 from backend.accounts import limiters, tokens
 from backend.accounts.limiters import LIMITERS
-from backend.accounts.models import TokenKind, User
+from backend.accounts.models import TokenKind, User, Workspace
 from backend.broker import CACHE
 from backend.testing.uploads import WRK, make_file, make_tenant
 
@@ -56,6 +56,7 @@ def _small_limits(settings, monkeypatch):
 
 # Those that no setting changes.
 CONSTANTS = {
+    "own_data": "OWN_DATA_PER_HOUR",
     "invitations": "INVITATIONS_PER_HOUR",
     "acts": "ACTS_PER_DAY",
     "sign_ups": "SIGN_UPS_PER_MINUTE",
@@ -174,6 +175,28 @@ def leak_reports(net):
     )
 
 
+def reports(net):
+    workspace = make_tenant("own").workspace
+    Workspace.objects.filter(pk=workspace.pk).update(is_public=True)
+    form = {"page": f"/w/{workspace.slug}/", "reason": "spam", "text": "", "email": ""}
+
+    def report(address):
+        return browser(address).post("/report", form)
+
+    return Case(lambda: report(net.mine), {"the network beside it": lambda: report(net.neighbour)})
+
+
+def own_data(net):
+    own, other = make_person(), make_person()
+
+    def download(person):
+        client = Client(REMOTE_ADDR=net.mine)
+        client.post(LOGIN, {"login": person.username, "password": PASSWORD})
+        return client.post("/accounts/data/export")
+
+    return Case(lambda: download(own), {"another user": lambda: download(other)})
+
+
 def invitations(net):
     own, other = make_tenant("own"), make_tenant("other")
 
@@ -275,7 +298,8 @@ def failed_sign_ins_in_new_browsers(net):
 CASES = {
     case.__name__: case
     for case in (
-        *(uploads, requests, previews, tries, leak_reports, invitations, acts, sign_ups),
+        *(uploads, requests, previews, tries, leak_reports, reports, own_data, invitations),
+        *(acts, sign_ups),
         *(password_resets, account_changes, failed_sign_ins, failed_sign_ins_per_account),
         failed_sign_ins_in_new_browsers,
     )

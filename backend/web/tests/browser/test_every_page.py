@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 GROUPS = 6
 # Pages of a second factor, which nobody has here, answers for programs, and a link that redirects.
 ABSENT = {
-    *("oembed", "metrics", "open-workspace"),
+    *("oembed", "metrics", "open-workspace", "security-txt"),
     *("mfa_remove_webauthn", "mfa_edit_webauthn", "mfa_deactivate_totp"),
     *("mfa_view_recovery_codes", "mfa_download_recovery_codes"),
 }
@@ -56,6 +56,8 @@ ROUTES = sorted(set(named_routes(get_resolver())))
 def lab(settings, tmp_path):
     settings.DATA_DIR = settings.AGENT_FILES = tmp_path
     settings.OPEN_SIGN_UP = True
+    settings.TERMS_FILE = settings.PRIVACY_FILE = tmp_path / "text.md"
+    settings.TERMS_FILE.write_text("# Terms\n\n## Whose they are\n\nThose of the operator.\n")
     storage.cache_clear()
     caches["process"].clear()
     lab = make_page_lab(tmp_path)
@@ -111,11 +113,16 @@ OTHER_ARGUMENTS = {
 }
 
 
+# In the query.
+FIELDS = {"report": "?page=/s/{link}"}
+
+
 def path_of(route, names, lab, arguments):
     values = {**arguments, **OTHER_ARGUMENTS.get(route, {})}
     missing = [name for name in names if name not in values]
     assert not missing, f"Add a value of {missing} to arguments_of, for the route {route}."
     path = reverse(route, kwargs={name: values[name] for name in names})
+    path += FIELDS.get(route, "").format(**arguments)
     if route == "compare-pair":
         runs = Run.objects.filter(workspace=lab["tenant"].workspace, is_open=False)
         return "{}?a={}&b={}".format(path, *runs.values_list("pk", flat=True)[:2])

@@ -1,0 +1,262 @@
+"""What refers to a person, in every table: what an export has of it, what an erasure makes of it.
+
+Two tables decide: RELATIONS for columns that refer to an account, TEXTS for columns that can hold a
+person's name or address. A test asks the models, so a new column fails it until it is decided.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+
+from backend.accounts.models import AuditEvent, User
+
+# The version of the export: raised when a key is renamed or goes.
+VERSION = 1
+CHUNK = 1_000
+
+
+class OnErasure(Enum):
+    """What becomes of a row that refers to the erased account."""
+
+    GOES = "deleted"
+    FORGETS = "kept without the name"
+
+
+GOES, FORGETS = OnErasure.GOES, OnErasure.FORGETS
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A column that refers to an account. `key`: of its rows in the export, empty for none.
+
+    `columns`: those of the export. Secrets, and what belongs to the workspace, are not among them.
+    """
+
+    column: str
+    erasure: OnErasure
+    key: str
+    columns: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> type[Model]:
+        app, model, _ = self.column.split(".")
+        return apps.get_model(app, model)
+
+    @property
+    def label(self) -> str:
+        """The rows in words."""
+        return self.key.replace("_", " ")
+
+    @property
+    def field(self) -> str:
+        return self.column.split(".")[2]
+
+    def rows_of(self, user: User) -> QuerySet[Any]:
+        """The rows that refer to the account, also those in the trash."""
+        return self.model._base_manager.filter(**{self.field: user}).order_by("pk")
+
+
+_TOKEN = ("id", "kind", "name", "workspace__slug", "scopes", "networks", "created_at")
+_TOKEN_ENDS = ("expires_at", "revoked_at", "used_at")
+_INVITATION = ("id", "workspace__slug", "role", "created_at", "used_at")
+_INVITATION_SENT = (*_INVITATION, "email", "revoked_at")
+_ADDRESS = ("email", "verified", "primary")
+RELATIONS = (
+    Relation("account.EmailAddress.user", GOES, "email_addresses", _ADDRESS),
+    Relation(
+        "mfa.Authenticator.user", GOES, "second_factors", ("type", "created_at", "last_used_at")
+    ),
+    Relation(
+        "usersessions.UserSession.user",
+        GOES,
+        "sessions",
+        ("ip", "user_agent", "created_at", "last_seen_at"),
+    ),
+    Relation("accounts.Membership.user", GOES, "memberships", ("workspace__slug", "role")),
+    Relation("accounts.Token.user", GOES, "tokens", (*_TOKEN, *_TOKEN_ENDS)),
+    Relation(
+        "feeds.FeedToken.user",
+        GOES,
+        "feed_tokens",
+        ("id", "workspace__slug", "name", "created_at", "used_at"),
+    ),
+    Relation(
+        "accounts.Invitation.made_by",
+        GOES,
+        "invitations_sent",
+        _INVITATION_SENT,
+    ),
+    Relation("accounts.Invitation.used_by", FORGETS, "invitations_used", _INVITATION),
+    Relation(
+        "accounts.WorkspaceLink.made_by",
+        FORGETS,
+        "workspace_links",
+        ("id", "workspace__slug", "created_at", "revoked_at"),
+    ),
+    Relation(
+        "accounts.StaffAccess.user",
+        GOES,
+        "staff_accesses",
+        ("id", "workspace__slug", "reason", "opened_at", "expires_at"),
+    ),
+    Relation(
+        "accounts.Takedown.by", FORGETS, "takedowns", ("id", "kind", "thing_id", "reason", "at")
+    ),
+    Relation("accounts.Takedown.lifted_by", FORGETS, "takedowns_lifted", ("id", "lifted_at")),
+    Relation("accounts.Report.closed_by", FORGETS, "reports_closed", ("id", "kind", "closed_at")),
+    Relation("accounts.User_groups.user", GOES, "", ()),
+    Relation("accounts.User_user_permissions.user", GOES, "", ()),
+    Relation("admin.LogEntry.user", GOES, "staff_log", ("action_time", "object_repr")),
+    Relation(
+        "ingest.Upload.author",
+        FORGETS,
+        "uploads",
+        ("id", "workspace__slug", "state", "received_at"),
+    ),
+    Relation(
+        "runs.Run.author",
+        FORGETS,
+        "runs",
+        ("id", "workspace__slug", "started_at", "recorded_at", "labels", "notes"),
+    ),
+    Relation(
+        "runs.Run.trashed_by", FORGETS, "runs_trashed", ("id", "workspace__slug", "trashed_at")
+    ),
+    Relation(
+        "runs.Correction.author",
+        FORGETS,
+        "corrections",
+        ("id", "run", "field", "value", "made_at"),
+    ),
+    Relation(
+        "runs.Correction.undone_by", FORGETS, "corrections_undone", ("id", "run", "undone_at")
+    ),
+    Relation(
+        "runs.Dismissal.author",
+        FORGETS,
+        "dismissals",
+        ("run", "check_id", "reason", "dismissed_at"),
+    ),
+    Relation(
+        "runs.Dismissal.undone_by", FORGETS, "dismissals_undone", ("run", "check_id", "undone_at")
+    ),
+    Relation(
+        "runs.FormerName.author",
+        FORGETS,
+        "renames",
+        ("workspace__slug", "kind", "former", "current", "renamed_at"),
+    ),
+    Relation(
+        "runs.Merge.author",
+        FORGETS,
+        "merges",
+        ("id", "workspace__slug", "kind", "source", "target", "merged_at"),
+    ),
+    Relation("runs.Merge.undone_by", FORGETS, "merges_undone", ("id", "undone_at")),
+    Relation(
+        "sharing.ResultSet.author",
+        FORGETS,
+        "result_sets",
+        ("link", "workspace__slug", "title", "notes", "query", "visibility", "created_at"),
+    ),
+    Relation(
+        "sharing.SavedView.author",
+        FORGETS,
+        "saved_views",
+        ("id", "workspace__slug", "name", "query", "created_at"),
+    ),
+    Relation(
+        "deliveries.Channel.author",
+        FORGETS,
+        "channels",
+        ("id", "workspace__slug", "kind", "name", "created_at"),
+    ),
+    Relation(
+        "alerts.AlertRule.author",
+        FORGETS,
+        "alert_rules",
+        ("id", "workspace__slug", "name", "kind", "created_at"),
+    ),
+    Relation("alerts.AlertChange.by", FORGETS, "alert_answers", ("alert", "state", "note", "at")),
+    Relation(
+        "transfer.Export.author",
+        FORGETS,
+        "workspace_archives",
+        ("id", "workspace__slug", "requested_at", "finished_at"),
+    ),
+)
+# Columns with a person's name or address, and what erasure.py makes of them.
+TEXTS = {
+    "accounts.User.username": "deleted with the account",
+    "accounts.User.first_name": "deleted with the account",
+    "accounts.User.last_name": "deleted with the account",
+    "accounts.User.email": "deleted with the account",
+    "account.EmailAddress.email": "deleted with the account",
+    "usersessions.UserSession.ip": "deleted with the account",
+    "usersessions.UserSession.user_agent": "deleted with the account",
+    "accounts.Invitation.email": "invitations to the person are deleted",
+    "accounts.HeldMessage.to": "mails to the person are deleted",
+    "accounts.HeldMessage.subject": "mails about invitations by the person are deleted",
+    "accounts.Report.email": "emptied",
+    "accounts.AuditEvent.actor_name": "replaced",
+    "accounts.AuditEvent.subject": "replaced where it is the person",
+    "accounts.AuditEvent.address": "emptied where the person acted",
+    "accounts.AuditEvent.token_name": "names a token, not a person",
+    "alerts.AlertChange.by_name": "replaced",
+    "api.CreationKey.sender": "kept answers to the person are deleted",
+    "deliveries.Channel.address": "channels that mail the person are deleted",
+    "admin.LogEntry.object_repr": "entries about the account are deleted",
+    "auth.Group.name": "no group names a person",
+}
+_ACCOUNT = ("id", "username", "first_name", "last_name", "email", "date_joined", "last_login")
+_EVENT = ("at", "act", "workspace_id", "token_name", "address", "subject", "detail")
+
+
+def exported_keys() -> list[str]:
+    """The keys of the export, in their order."""
+    return ["version", "exported_at", "account", *(name for name, _, _ in _sections(User()))]
+
+
+def _sections(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
+    for relation in RELATIONS:
+        if relation.key:
+            yield relation.key, relation.rows_of(user), relation.columns
+    yield "audit_events", AuditEvent.objects.filter(actor_id=user.pk).order_by("pk"), _EVENT
+
+
+def export_of(user: User) -> Iterator[tuple[str, Any]]:
+    """By its key, each part of the export: a value, or an iterator over rows."""
+    yield "version", VERSION
+    yield "exported_at", timezone.now()
+    yield "account", {name: getattr(user, name) for name in _ACCOUNT}
+    for name, rows, columns in _sections(user):
+        yield name, _rows_by_chunks(rows, columns)
+
+
+def _rows_by_chunks(rows: QuerySet[Any], columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """A statement for each chunk: no cursor stays open while the reader is slow."""
+    last: Any = None
+    while True:
+        left = rows if last is None else rows.filter(pk__gt=last)
+        chunk = list(left.values("pk", *columns)[:CHUNK])
+        for row in chunk:
+            last = row["pk"]
+            yield {_name_of(column): row[column] for column in columns}
+        if len(chunk) < CHUNK:
+            return
+
+
+def _name_of(column: str) -> str:
+    """`workspace__slug` is told as `workspace`."""
+    return column.removesuffix("__slug")
+
+
+def plain(value: Any) -> str:
+    """How JSON tells what it has no type for."""
+    return value.isoformat() if isinstance(value, datetime) else str(value)

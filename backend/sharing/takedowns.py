@@ -1,0 +1,217 @@
+"""Reporting what is public, taking it down with a reason, and restoring it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.core.validators import validate_email
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from backend.accounts import throttle
+from backend.accounts.audit import record
+from backend.accounts.held_mail import WorkspaceMail
+from backend.accounts.limiters import REPORTS
+from backend.accounts.mailed_addresses import mailed_addresses
+from backend.accounts.models import Act, Role, User, Workspace
+from backend.accounts.takedown_models import Report, Takedown, Thing
+from backend.accounts.takedowns import how_to_object
+from backend.errors import Conflict, InvalidInput
+from backend.links import absolute, link_to
+from backend.sharing.models import ResultSet, SharedRun
+
+log = logging.getLogger(__name__)
+
+MAX_TEXT = 2_000
+MAX_PAGE = 2_000
+
+
+class BadReport(InvalidInput):
+    """A field of the report is not accepted. Nothing was stored."""
+
+
+class BadTakedown(InvalidInput):
+    """The reason of a takedown is missing. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicThing:
+    """What a report is about. `title`: what its readers know it by."""
+
+    kind: Thing
+    id: UUID
+    workspace: Workspace
+    title: str
+
+
+def thing_of_result_set(result_set: ResultSet) -> PublicThing:
+    """A result set, which has a title and notes of its own."""
+    title = result_set.title or "Untitled"
+    return PublicThing(Thing.RESULT_SET, result_set.pk, result_set.workspace, title)
+
+
+def thing_of_workspace(workspace: Workspace) -> PublicThing:
+    """A workspace with all its pages."""
+    return PublicThing(Thing.WORKSPACE, workspace.pk, workspace, workspace.name)
+
+
+def thing_of_shared_run(shared: SharedRun) -> PublicThing:
+    """A shared run; of a public workspace the whole of it, whose other pages show the run too."""
+    workspace = shared.run.workspace
+    if workspace.is_public:
+        return thing_of_workspace(workspace)
+    return PublicThing(Thing.RUN, shared.run_id, workspace, f"Run {shared.run_id}")
+
+
+def report(
+    thing: PublicThing, *, page: str, reason: str, text: str, email: str, sender: throttle.Payer
+) -> Report:
+    """Store a report and mail it to the staff, the first of each thing until it is closed.
+
+    `sender`: who pays for the limit; it is not stored. Raises BadReport and TooOften.
+    """
+    text, email = text.strip().replace("\0", ""), email.strip()
+    if reason not in Report.Reason.values:
+        raise BadReport("No reason is chosen. Choose one of the list.")
+    if len(text) > MAX_TEXT:
+        raise BadReport(f"The text has {len(text):,} characters; expected at most {MAX_TEXT:,}.")
+    _check_email(email)
+    throttle.require(REPORTS, sender)
+    is_first = not open_reports().filter(kind=thing.kind, thing_id=thing.id).exists()
+    stored = Report.objects.create(
+        workspace=thing.workspace,
+        kind=thing.kind,
+        thing_id=thing.id,
+        page=page[:MAX_PAGE],
+        reason=reason,
+        text=text,
+        email=email,
+    )
+    if is_first:
+        _tell_staff(stored, thing)
+    return stored
+
+
+def _check_email(email: str) -> None:
+    try:
+        if email:
+            validate_email(email)
+    except ValidationError:
+        raise BadReport(
+            f"The email address is “{email[:80]}”; expected name@example.org, or nothing."
+        ) from None
+
+
+def open_reports() -> QuerySet[Report]:
+    """The reports that nobody closed."""
+    return Report.objects.filter(closed_at=None)
+
+
+@transaction.atomic
+def take_down(report: Report, *, reason: str, is_legal: bool, by: User) -> Takedown:
+    """Close what was reported to people outside its workspace, and its open reports.
+
+    Raises BadTakedown without a reason, and Conflict where it was taken down before.
+    """
+    reason = " ".join(reason.replace("\0", " ").split())
+    if not reason:
+        raise BadTakedown("The reason is empty. Readers and members see it; write one.")
+    # One at a time.
+    workspace = Workspace.objects.select_for_update().get(pk=report.workspace_id)
+    active = Takedown.objects.active().filter(kind=report.kind, thing_id=report.thing_id)
+    if active.exists():
+        raise Conflict(f"This {report.kind} is taken down already.")
+    takedown = Takedown.objects.create(
+        workspace=workspace,
+        kind=report.kind,
+        thing_id=report.thing_id,
+        reason=reason[:500],
+        is_legal=is_legal,
+        by=by,
+    )
+    rows = open_reports().filter(kind=report.kind, thing_id=report.thing_id)
+    rows.update(closed_at=timezone.now(), closed_by=by, takedown=takedown)
+    _record(Act.STAFF_TAKEDOWN, takedown, reason=takedown.reason, legal=is_legal)
+    transaction.on_commit(lambda: _tell_owners(takedown, report.page))
+    return takedown
+
+
+@transaction.atomic
+def restore(takedown: Takedown, *, by: User) -> None:
+    """Let people outside the workspace read it again, as its members share it now.
+
+    Raises Conflict where it was restored before.
+    """
+    rows = Takedown.objects.active().filter(pk=takedown.pk)
+    if not rows.update(lifted_at=timezone.now(), lifted_by=by):
+        raise Conflict("This takedown was lifted already.")
+    _record(Act.STAFF_RESTORED, takedown)
+    transaction.on_commit(lambda: _tell_owners_restored(takedown))
+
+
+def close(report: Report, *, by: User) -> None:
+    """Leave what was reported as it is."""
+    open_reports().filter(pk=report.pk).update(closed_at=timezone.now(), closed_by=by)
+
+
+def _record(act: Act, takedown: Takedown, **detail: Any) -> None:
+    subject = str(takedown)
+    record(act, takedown.workspace, subject=subject, subject_id=takedown.thing_id, **detail)
+
+
+def _tell_staff(report: Report, thing: PublicThing) -> None:
+    address = settings.ABUSE_CONTACT
+    if address.startswith("mailto:"):
+        receivers = {address.removeprefix("mailto:").partition("?")[0]}
+    else:
+        receivers = mailed_addresses(User.objects.filter(is_staff=True))
+    page = absolute(link_to("staff:accounts_report_change", report.pk))
+    text = (
+        f"Somebody reported a public {thing.kind} on Loadsheet.\n\n"
+        f"Reason: {Report.Reason(report.reason).label}\n\n"
+        f"Read the report and decide:\n\n{page}\n"
+    )
+    _send([EmailMessage(f"Report of a {thing.kind}", text, None, [each]) for each in receivers])
+
+
+def _tell_owners(takedown: Takedown, page: str) -> None:
+    _mail_owners(
+        takedown,
+        f"Taken down: a {takedown.kind} of {takedown.workspace.name}",
+        f"The operator of Loadsheet took down a {takedown.kind} of {takedown.workspace.name}. "
+        "Members of the workspace still read it; other people read only that it was taken down, "
+        f"and why.\n\nPage: {absolute(page)}\n\nReason: {takedown.reason}\n\n"
+        f"{how_to_object(takedown)}\n",
+    )
+
+
+def _tell_owners_restored(takedown: Takedown) -> None:
+    _mail_owners(
+        takedown,
+        f"Restored: a {takedown.kind} of {takedown.workspace.name}",
+        f"The operator of Loadsheet restored a {takedown.kind} of {takedown.workspace.name}. "
+        "Everyone with whom it is shared reads it again.\n",
+    )
+
+
+def _mail_owners(takedown: Takedown, subject: str, text: str) -> None:
+    workspace = takedown.workspace
+    owners = User.objects.filter(memberships__workspace=workspace, memberships__role=Role.OWNER)
+    addresses = mailed_addresses(owners)
+    _send([WorkspaceMail(workspace.pk, subject, text, None, [each]) for each in addresses])
+
+
+def _send(mails: list[EmailMessage]) -> None:
+    """Without a mail server they are kept. One that does not answer stops nothing else."""
+    try:
+        for mail in mails:
+            mail.send()
+    except OSError:
+        log.warning("takedown_mail_not_sent", exc_info=True)

@@ -1,0 +1,227 @@
+"""Erasing an account leaves nothing of the person; exporting it first gives all of it.
+
+Rows of every model that can refer to a person are made, and given to one person.
+"""
+
+import json
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, Permission
+from django.contrib.sessions.models import Session
+from django.db import ProgrammingError, connection, transaction
+from django.test import Client
+
+from backend.accounts.models import (
+    Act,
+    AuditEvent,
+    HeldMessage,
+    Invitation,
+    Membership,
+    Role,
+    Token,
+    User,
+)
+from backend.accounts.personal_data import RELATIONS, exported_keys
+from backend.accounts.takedown_models import Report
+from backend.alerts.models import AlertChange
+from backend.deliveries.models import Channel, ChannelKind
+from backend.ingest.storage import storage
+from backend.testing.every_text import make_every_row
+from backend.testing.scenes import make_scene
+
+pytestmark = pytest.mark.django_db
+
+# The name of the person: no word of ours, too long for chance.
+NAME = "qzvxwjk"
+EMAIL = f"{NAME}@example.org"
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture
+def scene(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    settings.EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
+    storage.cache_clear()
+    yield make_scene()
+    storage.cache_clear()
+
+
+@pytest.fixture
+def person(scene):
+    user = User.objects.create_user(NAME, EMAIL, PASSWORD, first_name=NAME, last_name=NAME)
+    Membership.objects.create(user=user, workspace=scene.own.workspace, role=Role.OWNER)
+    return user
+
+
+@pytest.fixture
+def client(person):
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def test_nothing_of_an_erased_person_is_left(scene, person, client):
+    _plant(scene, person, client)
+    assert _tables_with(NAME) >= {"accounts_user", "accounts_auditevent", "accounts_heldmessage"}
+    kept = {relation.column: relation.rows_of(person).count() for relation in RELATIONS}
+    assert [column for column, rows in kept.items() if not rows] == []
+
+    answer = client.post("/account/erase", {"confirm": NAME})
+
+    assert answer.status_code == 200, answer.content.decode()
+    assert _tables_with(NAME) == set()
+    # The id of nobody: which events were of one person.
+    assert _tables_with(str(person.pk)) == {"accounts_auditevent"}
+    assert client.get("/account/data").status_code == 302
+    assert not Session.objects.filter(pk="a-session").exists()
+    event = AuditEvent.objects.get(act=Act.ACCOUNT_ERASED)
+    assert (event.subject_id, event.actor_name, event.address) == (
+        person.pk,
+        "deleted account",
+        None,
+    )
+    # What belongs to the workspace stays.
+    assert scene.run.__class__.objects.filter(pk=scene.run.pk, author=None).exists()
+    assert AlertChange.objects.filter(by=None, by_name="deleted account").exists()
+
+
+def test_the_export_has_every_row_of_the_person_and_no_secret(scene, person, client):
+    _plant(scene, person, client)
+
+    answer = client.post("/account/data/export")
+    document = json.loads(b"".join(answer.streaming_content))
+
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert list(document) == exported_keys()
+    assert document["account"]["username"] == NAME
+    for relation in RELATIONS:
+        if relation.key:
+            assert len(document[relation.key]) == relation.rows_of(person).count(), relation.key
+    assert document["memberships"] == [{"workspace": "own-lab", "role": "owner"}]
+    assert any(event["act"] == Act.ACCOUNT_EXPORTED for event in document["audit_events"])
+    assert person.password not in json.dumps(document)
+
+
+def test_a_list_of_many_rows_is_whole(scene, person, client, monkeypatch):
+    monkeypatch.setattr("backend.accounts.personal_data.CHUNK", 2)
+    for number in range(5):
+        AuditEvent.objects.create(act=Act.VIEW_DELETED, actor_id=person.pk, subject=str(number))
+
+    answer = client.post("/account/data/export")
+    events = json.loads(b"".join(answer.streaming_content))["audit_events"]
+
+    assert {event["subject"] for event in events} >= {"0", "1", "2", "3", "4"}
+    assert len(events) == AuditEvent.objects.filter(actor_id=person.pk).count()
+
+
+def test_the_export_is_limited(person, client, monkeypatch):
+    monkeypatch.setattr("backend.accounts.throttle.OWN_DATA_PER_HOUR", 1)
+
+    first, second = (client.post("/account/data/export") for _ in range(2))
+
+    assert (first.status_code, second.status_code) == (200, 429)
+    assert int(second["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize("path", ["/account/data/export", "/account/erase"])
+def test_an_old_session_gives_its_password_again(path, scene, person, client):
+    session = client.session
+    session["signed_in_at"] = 0.0
+    session["account_authentication_methods"] = []
+    session.save()
+
+    answer = client.post(path, {"confirm": NAME})
+
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/accounts/reauthenticate/")
+    assert User.objects.filter(pk=person.pk).exists()
+
+
+def test_another_name_erases_nothing(person, client):
+    answer = client.post("/account/erase", {"confirm": "somebody"})
+
+    assert answer.status_code == 400
+    assert User.objects.filter(pk=person.pk).exists()
+
+
+def test_the_only_owner_hands_over_first(scene, person, client):
+    Membership.objects.filter(workspace=scene.own.workspace).exclude(user=person).delete()
+    assert "own-lab" in client.get("/account/erase").content.decode()
+
+    answer = client.post("/account/erase", {"confirm": NAME})
+
+    assert answer.status_code == 409
+    assert "/w/own-lab/members" in answer.content.decode()
+    assert User.objects.filter(pk=person.pk).exists()
+    assert Membership.objects.filter(user=person).exists()
+
+
+def test_the_audit_log_still_refuses_every_other_change(person):
+    event = AuditEvent.objects.create(act=Act.VIEW_DELETED, actor_name="x")
+    for change in ({"actor_name": "y"}, {"act": "z"}):
+        with pytest.raises(ProgrammingError), transaction.atomic():
+            AuditEvent.objects.filter(pk=event.pk).update(**change)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL loadsheet.erases_account = 'on'")
+    with pytest.raises(ProgrammingError), transaction.atomic():
+        AuditEvent.objects.filter(pk=event.pk).update(act="z")
+
+
+def _plant(scene, person, client):
+    """A row for each relation to the person, and the name and the address in every text of it."""
+    workspace = scene.own.workspace
+    make_every_row(scene, "abcd")
+    User.objects.filter(pk=person.pk).update(email=EMAIL)
+    EmailAddress.objects.create(user=person, email=EMAIL, verified=True, primary=True)
+    Authenticator.objects.create(user=person, type="totp", data={"secret": "x"})
+    Session.objects.create(pk="a-session", session_data="x", expire_date="2099-01-01T00:00Z")
+    UserSession.objects.create(
+        user=person, ip="192.0.2.9", session_key="a-session", user_agent=NAME
+    )
+    LogEntry.objects.create(user=person, action_flag=1, object_repr=NAME)
+    person.groups.add(Group.objects.create(name="group"))
+    person.user_permissions.add(Permission.objects.first())
+    Invitation.objects.create(
+        workspace=workspace, role=Role.VIEWER, email=EMAIL, made_by=scene.own.user,
+        expires_at="2099-01-01T00:00Z", lookup="lookup-1", digest=b"1", pepper_id="1",
+    )  # fmt: skip
+    HeldMessage.objects.create(to=EMAIL, subject="s", body="b")
+    HeldMessage.objects.create(to="x@example.org", subject=f"{NAME} invites you to x", body=NAME)
+    Report.objects.update(email=EMAIL)
+    Channel.objects.create(
+        workspace=workspace, kind=ChannelKind.MAIL, name="mail", address=EMAIL, topics=[]
+    )
+    AlertChange.objects.update(by_name=NAME)
+    # An act of each kind, by the pages.
+    answer = client.post(f"/w/{workspace.slug}/feed-tokens", {"name": "reader"})
+    assert answer.status_code == 200
+    for relation in RELATIONS:
+        if relation.column not in NOT_GIVEN:
+            relation.model._base_manager.update(**{relation.field: person})
+    Token.objects.filter(user=person).update(name="token")
+
+
+# One row of each person, made above.
+NOT_GIVEN = {
+    "accounts.Membership.user",
+    "accounts.User_groups.user",
+    "accounts.User_user_permissions.user",
+    "account.EmailAddress.user",
+    "mfa.Authenticator.user",
+}
+
+
+def _tables_with(text):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        tables = [name for (name,) in cursor.fetchall()]
+        found = set()
+        for table in tables:
+            query = f'SELECT 1 FROM "{table}" t WHERE t::text LIKE %s OR t::text LIKE %s LIMIT 1'
+            cursor.execute(query, [f"%{text}%", f"%{text.encode().hex()}%"])
+            found |= {table} if cursor.fetchone() else set()
+    return found

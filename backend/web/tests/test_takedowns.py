@@ -1,0 +1,339 @@
+"""Reports and takedowns: who reports what, what staff decide, and what every exit says then."""
+
+import json
+
+import pytest
+from django.conf import settings as configured
+from django.core import mail
+from django.test import Client
+
+from backend.accounts.models import Act, AuditEvent, HeldMessage, User
+from backend.accounts.takedown_models import Report, Takedown, Thing
+from backend.ingest.storage import storage
+from backend.sharing.models import ResultSet, SharedRun, Visibility
+from backend.testing.scenes import make_result_set
+from backend.web.tests.access_rows import ROWS, SHARED, SHARED_RUN
+from backend.web.tests.test_access import ask, body_of, ids_of
+
+pytestmark = pytest.mark.django_db
+REASON = "It shows an address of a person"
+EVERY_READ = [
+    row for rows in (ROWS, SHARED, SHARED_RUN) for row in rows.values() if row.method == "get"
+]
+# What others search and list, beside what has the workspace in its address.
+LISTS = [
+    *(f"/explore?kind={kind}" for kind in ("result-sets", "runs", "workspaces")),
+    *(f"/api/v1/explore?kind={kind}" for kind in ("result-sets", "runs", "workspaces")),
+    *("/search?q=secret", "/search?q=own", "/"),
+]
+NAMED = ("own-lab", "secret-")
+
+
+@pytest.fixture
+def scene(scene, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    settings.REPORTS_PER_HOUR = 1_000_000
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    User.objects.filter(pk=scene.own.user.pk).update(email="owner@example.org")
+    storage.cache_clear()
+    yield scene
+    storage.cache_clear()
+
+
+@pytest.fixture
+def things(scene):
+    """Something public of each kind; the workspace is closed unless a test opens it."""
+    ids = ids_of(scene)
+    result_set = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    shared = SharedRun.objects.create(run=scene.run, visibility=Visibility.PUBLIC)
+    return {**ids, "shared": result_set.link, "shared_link": shared.link}
+
+
+@pytest.fixture
+def staff():
+    user = User.objects.create_user("op", "op@example.org", is_staff=True)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def opened(scene):
+    workspace = scene.own.workspace
+    workspace.is_public = True
+    workspace.save()
+
+
+def reported(page, **fields):
+    form = {"page": page, "reason": "personal", **fields}
+    answer = Client().post("/report", form)
+    assert answer.status_code == 200, answer.content.decode()
+    return Report.objects.latest("at")
+
+
+def taken_down(staff, page, *, is_legal=False):
+    report = reported(page)
+    form = {"decision": "take down", "public_reason": REASON}
+    if is_legal:
+        form["is_legal"] = "on"
+    answer = staff.post(
+        f"/staff/accounts/report/{report.pk}/change/",
+        form,
+    )
+    assert answer.status_code == 302, answer.content.decode()
+    return Takedown.objects.latest("at")
+
+
+def readings(ids):
+    """By path, the status and the text that a stranger gets."""
+    client = Client()
+    answers = {}
+    for row in EVERY_READ:
+        if "{" in row.path or "own-lab" in row.path:
+            answer = ask(client, row, ids)
+            answers[row.path] = answer.status_code, body_of(answer).decode(errors="replace")
+    for path in LISTS:
+        answer = client.get(path)
+        answers[path] = answer.status_code, body_of(answer).decode(errors="replace")
+    return answers
+
+
+def readable(answers):
+    return {path for path, (status, _) in answers.items() if status == 200 and path not in LISTS}
+
+
+# Its page, and how many addresses show it at least.
+PAGES = {
+    Thing.WORKSPACE: ("/w/own-lab/", 30),
+    Thing.RESULT_SET: ("/s/{shared}", 9),
+    Thing.RUN: ("/shared/runs/{shared_link}", 2),
+}
+
+
+@pytest.mark.parametrize("kind", PAGES)
+@pytest.mark.parametrize("is_legal", [False, True])
+def test_every_exit_of_what_was_taken_down_says_why(kind, is_legal, scene, things, staff):
+    page, least = PAGES[kind]
+    if kind == Thing.WORKSPACE:
+        opened(scene)
+    before = readings(things)
+    takedown = taken_down(staff, page.format(**things), is_legal=is_legal)
+    assert takedown.kind == kind
+    after = readings(things)
+
+    closed = readable(before) - readable(after)
+    assert len(closed) >= least, closed
+    for path in closed:
+        status, text = after[path]
+        assert status == (451 if is_legal else 410), path
+        assert REASON in text, path
+        assert "secret-" not in text, path
+        if path.endswith(".json") or path.startswith(("/api/", "/oembed")):
+            assert json.loads(text)["takedown"] == str(takedown.pk), path
+    left = readable(after)
+    if kind == Thing.WORKSPACE:
+        assert left == set()
+        for path in LISTS:
+            assert not any(name in after[path][1] for name in NAMED), path
+        assert any("secret-" in before[path][1] for path in LISTS)
+    # What else is shared stays open.
+    assert left == readable(before) - closed
+
+
+def test_members_still_read_it_and_are_told_why(scene, things, staff, settings):
+    settings.ABUSE_CONTACT = "mailto:abuse@example.org"
+    opened(scene)
+    takedown = taken_down(staff, "/w/own-lab/")
+    member = Client()
+    member.force_login(scene.own.user)
+
+    pages = ("/w/own-lab/", "/w/own-lab/settings", "/s/{shared}", "/r/{run}")
+    for path in (page.format(**things) for page in pages):
+        answer = member.get(path)
+        assert answer.status_code == 200, path
+        text = answer.content.decode()
+        assert REASON in text, path
+        assert str(takedown.pk) in text, path
+        assert "abuse@example.org" in text, path
+    api = Client(headers=scene.own.headers).get(f"/api/v1/runs/{things['run']}")
+    assert api.status_code == 200
+    # What they do not find is not found.
+    assert member.get("/w/own-lab/servers/" + str(things["owner"])).status_code == 404
+
+
+def test_what_was_restored_is_read_again(scene, things, staff):
+    opened(scene)
+    before = readings(things)
+    takedown = taken_down(staff, "/w/own-lab/")
+
+    answer = staff.post(f"/staff/accounts/takedown/{takedown.pk}/change/", {"is_lifted": "on"})
+
+    assert answer.status_code == 302
+    assert readable(readings(things)) == readable(before)
+    acts = list(AuditEvent.objects.filter(workspace_id=scene.own.workspace.pk).values_list("act"))
+    assert {(Act.STAFF_TAKEDOWN,), (Act.STAFF_RESTORED,)} <= set(acts)
+
+
+def test_opening_it_again_does_not_restore_it(scene, things, staff):
+    opened(scene)
+    taken_down(staff, "/w/own-lab/")
+
+    opened(scene)
+
+    assert Client().get("/w/own-lab/").status_code == 410
+
+
+def test_a_private_workspace_has_no_tombstone(scene, things, staff):
+    opened(scene)
+    taken_down(staff, "/w/own-lab/")
+    workspace = scene.own.workspace
+    workspace.is_public = False
+    workspace.save()
+
+    assert Client().get("/w/own-lab/").status_code == 404
+
+
+def test_a_tombstone_is_no_miss(scene, things, staff, settings):
+    settings.LINK_MISSES_PER_MINUTE = 3
+    taken_down(staff, f"/s/{things['shared']}")
+
+    statuses = {Client().get(f"/s/{things['shared']}").status_code for _ in range(8)}
+
+    assert statuses == {410}
+
+
+def test_a_frame_shows_the_tombstone(scene, things, staff):
+    taken_down(staff, f"/s/{things['shared']}")
+
+    answer = Client().get(f"/embed/{things['shared']}")
+
+    assert answer.status_code == 410
+    assert "frame-ancestors *" in answer["Content-Security-Policy"]
+
+
+def test_staff_and_owners_get_a_mail(scene, things, staff, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        taken_down(staff, f"/s/{things['shared']}")
+        # A second report of the same thing, while one is open, sends no mail.
+    (to_staff, to_owner) = mail.outbox
+    assert to_staff.to == ["op@example.org"]
+    assert "/staff/accounts/report/" in to_staff.body
+    assert to_owner.to == ["owner@example.org"]
+    assert REASON in to_owner.body
+
+
+def test_the_first_report_of_a_thing_is_mailed(scene, things, staff, settings):
+    settings.ABUSE_CONTACT = "mailto:abuse@example.org"
+    for _ in range(3):
+        reported(f"/s/{things['shared']}")
+
+    assert [each.to for each in mail.outbox] == [["abuse@example.org"]]
+    assert Report.objects.count() == 3
+
+
+def test_a_report_is_limited_by_address_alone(scene, things, settings):
+    settings.REPORTS_PER_HOUR = 2
+    form = {"page": f"/s/{things['shared']}", "reason": "spam"}
+    client = Client()
+
+    statuses = [client.post("/report", form).status_code for _ in range(3)]
+
+    assert statuses == [200, 200, 429]
+    assert Client(REMOTE_ADDR="198.51.100.7").post("/report", form).status_code == 200
+    # Reading goes on.
+    assert client.get(f"/s/{things['shared']}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["", "/", "/s/{private}", "/w/own-lab/", "/r/{run}", "https://example.org/", "/w/none/", "\0"],
+)
+def test_what_is_not_public_cannot_be_reported(page, scene, things):
+    form = {"page": page.format(**things), "reason": "spam"}
+
+    assert Client().get("/report", form).status_code == 404
+    assert Client().post("/report", form).status_code == 404
+    assert not Report.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{"reason": ""}, {"reason": "x"}, {"text": "x" * 2001}, {"email": "nobody"}],
+)
+def test_a_wrong_field_stores_nothing(form, scene, things):
+    sent = {"page": f"/s/{things['shared']}", "reason": "spam", **form}
+
+    answer = Client().post("/report", sent)
+
+    assert answer.status_code == 400
+    assert not Report.objects.exists()
+
+
+def test_the_form_needs_its_csrf_token(scene, things):
+    form = {"page": f"/s/{things['shared']}", "reason": "spam"}
+
+    assert Client(enforce_csrf_checks=True).post("/report", form).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/s/{shared}", "/shared/runs/{shared_link}", "/w/own-lab/", "/w/own-lab/compare", "/r/{run}"],
+)
+def test_public_pages_lead_to_the_form(page, scene, things):
+    opened(scene)
+    text = Client().get(page.format(**things)).content.decode()
+
+    assert f'href="/report?page={page.format(**things).replace("/", "%2F")}"' in text
+    assert Client().get("/report", {"page": page.format(**things)}).status_code == 200
+
+
+def test_private_pages_do_not(scene, things):
+    member = Client()
+    member.force_login(scene.own.user)
+
+    assert "/report?" not in member.get("/w/own-lab/").content.decode()
+
+
+def test_a_takedown_needs_a_reason(scene, things, staff):
+    report = reported(f"/s/{things['shared']}")
+
+    answer = staff.post(f"/staff/accounts/report/{report.pk}/change/", {"decision": "take down"})
+
+    assert answer.status_code == 200
+    assert not Takedown.objects.exists()
+
+
+def test_staff_leave_it_public(scene, things, staff):
+    report = reported(f"/s/{things['shared']}")
+
+    staff.post(f"/staff/accounts/report/{report.pk}/change/", {"decision": "leave"})
+
+    report.refresh_from_db()
+    assert report.closed_at is not None
+    assert Client().get(f"/s/{things['shared']}").status_code == 200
+
+
+def test_a_successor_that_was_taken_down_is_not_named(scene, things, staff):
+    older = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    newer = ResultSet.objects.get(link=things["shared"])
+    ResultSet.objects.filter(pk=newer.pk).update(title="the-newer-one")
+    ResultSet.objects.filter(pk=older.pk).update(superseded_by=newer)
+    taken_down(staff, newer.path)
+
+    assert "the-newer-one" not in Client().get(older.path).content.decode()
+
+
+def test_only_one_place_says_what_is_public():
+    """Else an exit may forget that a workspace was taken down."""
+    here = {"backend/accounts/models.py", "backend/accounts/workspaces.py"}
+    for file in (configured.BASE_DIR / "backend").rglob("*.py"):
+        name = str(file.relative_to(configured.BASE_DIR))
+        is_ours = {"tests", "testing", "migrations"}.isdisjoint(file.parts)
+        if is_ours and name not in here:
+            assert "is_public=True" not in file.read_text(), name
+
+
+def test_without_a_mail_server_the_staff_read_it_as_unsent(scene, things, staff, settings):
+    settings.EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
+    reported(f"/s/{things['shared']}")
+
+    assert HeldMessage.objects.filter(to="op@example.org").exists()
