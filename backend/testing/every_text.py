@@ -16,6 +16,7 @@ from django.test import Client
 from backend.accounts import invitations, leaks, workspace_links
 from backend.accounts.models import Role, Token, TokenKind, User, Workspace
 from backend.accounts.quotas import set_limits
+from backend.accounts.throttle import payer_of
 from backend.accounts.token_making import TokenRequest, make_token
 from backend.deliveries.channels import send_test
 from backend.deliveries.models import Channel
@@ -144,7 +145,7 @@ def _take_down(result_set: ResultSet) -> None:
     staff = User.objects.create_user("who-decides", is_staff=True)
     thing = thing_of_result_set(result_set)
     fields = {"page": result_set.path, "reason": "other", "email": "reader@example.org"}
-    sent = report(thing, text="Not mine.", address="192.0.2.7", **fields)
+    sent = report(thing, text="Not mine.", sender=payer_of("192.0.2.7"), **fields)
     restore(take_down(sent, reason="Asked for.", is_legal=False, by=staff), by=staff)
 
 

@@ -16,8 +16,7 @@ from backend.accounts.workspaces import with_slug
 from backend.ingest.models import Artefact
 from backend.problems import answer_to
 from backend.runs.models import Cell, Run, Trial
-from backend.web.errors import message, plain_message
-from backend.web.result_set_answers import json_problem
+from backend.web.errors import json_problem, message, plain_message
 from backend.web.visible import viewer
 
 TITLE = "Taken down"
