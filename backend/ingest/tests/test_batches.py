@@ -119,7 +119,7 @@ def test_a_fault_while_they_are_recorded_leaves_each_to_be_read_alone(tenant, mo
     def fault(*_):
         raise KeyError("a fault of ours")
 
-    monkeypatch.setattr(record_new, "_gather", fault)
+    monkeypatch.setattr(record_new, "write_new", fault)
     uploads = [make_upload(tenant), make_upload(tenant)]
     worker.drain()
     assert states(uploads) == [State.PARSED, State.PARSED]
