@@ -26,7 +26,7 @@ from django.http.request import split_domain_port, validate_host
 from backend import counters
 from backend.accounts import upload_counts
 from backend.api.uploads import SENDER_KEY, UPLOAD_ID_KEY
-from backend.config.body_gate import REFUSAL_KEY
+from backend.config.bodies import REFUSAL_KEY
 from backend.config.measuring import HEADER, request_id_of
 from backend.disks import is_short
 from backend.ingest.cleaning import clean_name

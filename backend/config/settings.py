@@ -205,6 +205,7 @@ MIDDLEWARE = [
     "backend.api.conditional.ConditionalGet",
     "backend.web.middleware.PrivateByDefault",
     "backend.config.headers.PolicyHeaders",
+    "backend.config.bodies.LimitHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

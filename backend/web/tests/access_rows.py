@@ -47,6 +47,8 @@ FREEZE = {"query": "run={run}", "title": "A title", "visibility": "private"}
 ROWS = {
     "livez": Row("/livez", EVERYONE),
     "readyz": Row("/readyz", EVERYONE),
+    # Whether the own credentials are valid: the proxy asks.
+    "may-send": Row("/internal/may-send", expected(401, 204, 204, 204, 204, 204)),
     "home": Row("/", EVERYONE),
     "try": Row("/try", EVERYONE),
     "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
