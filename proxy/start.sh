@@ -10,6 +10,7 @@ HTTPS_LISTEN=${HTTPS_LISTEN:-8443}
 UPSTREAMS=${UPSTREAMS:-web-a:8000 web-b:8000}
 PUBLIC_URL=${PUBLIC_URL:-http://127.0.0.1:8000}
 UPLOAD_MAX_BYTES=${UPLOAD_MAX_BYTES:-268435456}
+REQUESTS_PER_S=${REQUESTS_PER_S:-200}
 NAMES=$(echo "${ALLOWED_HOSTS:-127.0.0.1,localhost}" | tr ',' ' ')
 CONFIG=$RUN/nginx.conf
 
@@ -57,6 +58,7 @@ write_config() {
         -e "/^UPSTREAM$/{r $RUN/upstreams" -e "d}" \
         -e "/^RESOLVER$/{r $RUN/resolver" -e "d}" "$PROXY/nginx.conf" |
         sed -e "s|BODY_MAX_BYTES|$((UPLOAD_MAX_BYTES + 1048576))|" \
+            -e "s|REQUESTS_PER_S|$REQUESTS_PER_S|" \
             -e "s|HTTP_LISTEN|$HTTP_LISTEN|" -e "s|HTTPS_LISTEN|$HTTPS_LISTEN|" \
             -e "s|NAMES|$NAMES|" -e "s|PUBLIC_URL|$PUBLIC_URL|" \
             -e "s|CERTIFICATE_KEY|$folder/privkey.pem|" -e "s|CERTIFICATE|$folder/fullchain.pem|" \

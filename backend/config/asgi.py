@@ -91,7 +91,9 @@ async def _read_body(
         return Refusal.HEADER
     limit, names = ANONYMOUS_BYTES, []
     if is_chunked or length > limit:
-        sender = await _in_thread({**scope, "method": "GET", "raw_path": MAY_SEND}, body, None)
+        fields = [field for field in scope["headers"] if field[0] != b"content-length"]
+        asked = {**scope, "method": "GET", "raw_path": MAY_SEND, "headers": fields}
+        sender = await _in_thread(asked, body, None)
         if sender.status == 204:
             limit, names = largest_request(), dict(sender.headers)[SENDER].split()
         elif not is_chunked or sender.status != 401:
@@ -126,7 +128,8 @@ async def _in_thread(scope: Scope, body: IO[bytes], refusal: Refusal | None) -> 
 
 
 def _ask_django(scope: Scope, body: IO[bytes], refusal: Refusal | None) -> Answer:
-    answer = Answer(500, [], SpooledTemporaryFile(ANSWER_MEMORY_BYTES))
+    content = SpooledTemporaryFile(ANSWER_MEMORY_BYTES)  # noqa: SIM115  closed once it is sent
+    answer = Answer(500, [], content)
 
     def start(status: str, headers: list[tuple[str, str]], *_: object) -> None:
         answer.status = int(status.split(" ", 1)[0])
@@ -142,14 +145,14 @@ def _ask_django(scope: Scope, body: IO[bytes], refusal: Refusal | None) -> Answe
     environ[REFUSAL_KEY] = refusal
     if environ.pop("HTTP_TRANSFER_ENCODING", None):
         environ["CONTENT_LENGTH"] = str(size)
-    content = django_application(environ, start)
+    blocks = django_application(environ, start)
     try:
-        for block in content:
+        for block in blocks:
             if len(block) > ANSWER_MEMORY_BYTES:
                 answer.body.rollover()
             answer.body.write(block)
     finally:
-        content.close()
+        blocks.close()
     answer.body.seek(0)
     return answer
 

@@ -51,6 +51,31 @@ class Refusal(StrEnum):
     ADDRESS = "address"
 
 
+OUTAGES = {Refusal.AWAY: DATABASE_AWAY, Refusal.FULL: STORAGE_FULL}
+# Status, title, sentence and what to do.
+WORDS = {
+    Refusal.ADDRESS: (
+        400,
+        "Bad address",
+        "The address of the request does not begin with a slash.",
+        "Send the path alone.",
+    ),
+    Refusal.SLOW: (
+        408,
+        "Too slow",
+        f"The body came slower than {LEAST_BYTES_PER_S:,} bytes a second.",
+        "Send it again, over a faster connection or in smaller requests.",
+    ),
+    Refusal.SHARE: (
+        429,
+        "Too many requests",
+        f"As many large requests as you may send at the same time, at most {LARGE_BODIES}, are on "
+        "their way.",
+        "Wait until one of them has ended, and send this one again.",
+    ),
+}
+
+
 def may_send(request: HttpRequest) -> HttpResponse:
     """204 if a large body of this sender is read, else 401; the web server and the proxy ask."""
     names = _names_of_sender(request)
@@ -115,34 +140,17 @@ class LimitBodies(Middleware):
 
 def _unread(request: HttpRequest) -> HttpResponse | None:
     """The answer to a body that the web server left; None if the view answers."""
-    match request.META.get(REFUSAL_KEY):
-        case Refusal.AWAY:
-            return outage_answer(request, DATABASE_AWAY)
-        case Refusal.FULL:
-            return outage_answer(request, STORAGE_FULL)
-        case Refusal.ADDRESS:
-            sentence = "The address of the request does not begin with a slash."
-            return _refusal(request, 400, "Bad address", sentence, "Send the path alone.")
-        case Refusal.SLOW:
-            sentence = f"The body came slower than {LEAST_BYTES_PER_S:,} bytes a second."
-            return _refusal(request, 408, "Too slow", sentence, "Send it again.")
-        case Refusal.SHARE:
-            return _share_taken(request)
-        case Refusal.ANONYMOUS:
-            return _too_large(request, f"more than {ANONYMOUS_BYTES}", ANONYMOUS_BYTES)
-        case Refusal.LARGE:
-            return _too_large(request, f"more than {largest_request()}", largest_request())
-    return None
-
-
-def _share_taken(request: HttpRequest) -> HttpResponse:
-    sentence = (
-        f"As many large requests as you may send at the same time, at most {LARGE_BODIES}, are on "
-        "their way."
-    )
-    hint = "Wait until one of them has ended, and send this one again."
-    response = _refusal(request, 429, "Too many requests", sentence, hint)
-    response["Retry-After"] = str(WAIT_S)
+    refusal = request.META.get(REFUSAL_KEY)
+    if refusal in OUTAGES:
+        return outage_answer(request, OUTAGES[refusal])
+    if refusal in (Refusal.ANONYMOUS, Refusal.LARGE):
+        limit = ANONYMOUS_BYTES if refusal == Refusal.ANONYMOUS else largest_request()
+        return _too_large(request, f"more than {limit}", limit)
+    if refusal not in WORDS:
+        return None
+    response = _refusal(request, *WORDS[refusal])
+    if refusal == Refusal.SHARE:
+        response["Retry-After"] = str(WAIT_S)
     return response
 
 

@@ -12,7 +12,7 @@ def web(*, bind: str = "", socket: int | None = None, processes: int = 1) -> lis
     """The web server, on an address or on a socket that listens already."""
     place = bind if socket is None else f"fd://{socket}"
     settings = "--config=python:backend.config.web_server"
-    # Else each thread keeps an arena of memory of its own, as large as its largest request, for good.
+    # Else each thread keeps an arena of memory of its own, as large as its largest request.
     arenas = ("env", "MALLOC_ARENA_MAX=2")
     return [*arenas, "gunicorn", settings, f"--workers={processes}", f"--bind={place}"]
 

@@ -67,7 +67,8 @@ def session_of(user) -> str:
     """The cookie of a person who signed in."""
     client = Client()
     client.force_login(user)
-    return f"Cookie: {settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+    name = settings.SESSION_COOKIE_NAME
+    return f"Cookie: {name}={client.cookies[name].value}"
 
 
 def form(text: bytes) -> tuple[str, bytes]:

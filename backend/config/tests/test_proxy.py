@@ -1,11 +1,9 @@
 """The proxy that Compose ships, before real web servers."""
 
 import itertools
-import random
 import shutil
 import signal
 import ssl
-
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -24,9 +22,9 @@ from backend.config.tests.front_door import (
 )
 from backend.config.tests.test_web_server import ODD, REFUSED
 from backend.ingest.limits import ANONYMOUS_BYTES
+from backend.testing.mixed_heads import upload_answer, wrong_bodies
 from backend.testing.nginx import Nginx, has_nginx
 from backend.testing.raw_http import PATIENCE_S, ask, connected, read_answer
-from backend.testing.reports import WRK
 from backend.testing.waiting import beside, wait_until
 
 pytestmark = [
@@ -35,8 +33,6 @@ pytestmark = [
     pytest.mark.django_db,
     pytest.mark.skipif(not has_nginx(), reason="nginx is not installed"),
 ]
-# A text that is itself an answer.
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nattacker"
 MIXED = 400
 
 
@@ -71,31 +67,10 @@ def problem(answer, status):
 
 @pytest.mark.long
 def test_heads_beside_gets_give_nobody_a_wrong_body(door, port):
-    sent = ask(port, upload(door.own.token, ANSWER + WRK.encode()))
-    assert sent.status == 202
-    uploaded = httpx.Response(200, content=sent.body).json()["id"]
-    paths = (f"/uploads/{uploaded}", "/workspaces", f"/api/v1/uploads/{uploaded}", "/docs/checks")
-    heads = [request("HEAD", path, door.cookie) for path in paths]
-    expected = {"/livez": b"alive\n", "/api/v1/limits": None, "/robots.txt": None}
-    for path in expected:
-        expected[path] = ask(port, request("GET", path)).body
-
-    def visit(seed):
-        choose, wrong = random.Random(seed), []
-        with connected(port) as connection:
-            stream = connection.makefile("rb")
-            for _ in range(MIXED // 4):
-                connection.sendall(choose.choice(heads))
-                read_answer(stream, "HEAD")
-                path = choose.choice(list(expected))
-                connection.sendall(request("GET", path))
-                answer = read_answer(stream)
-                if answer.body != expected[path]:
-                    wrong.append((path, answer.status, answer.body[:80]))
-        return wrong
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(itertools.chain(*pool.map(visit, range(4)))) == []
+    """`scripts/bench heads` sends 5,000."""
+    upload_id = upload_answer(port, door.own.token)
+    paths = (f"/api/v1/uploads/{upload_id}", f"/uploads/{upload_id}", "/workspaces")
+    assert wrong_bodies(port, paths, door.cookie, count=MIXED) == []
 
 
 def test_odd_requests_are_refused(port):
