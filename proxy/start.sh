@@ -58,7 +58,7 @@ write_config() {
         -e "/^UPSTREAM$/{r $RUN/upstreams" -e "d}" \
         -e "/^RESOLVER$/{r $RUN/resolver" -e "d}" "$PROXY/nginx.conf" |
         sed -e "s|BODY_MAX_BYTES|$((UPLOAD_MAX_BYTES + 1048576))|" \
-            -e "s|REQUESTS_PER_S|$REQUESTS_PER_S|" \
+            -e "s|BURST|$((5 * REQUESTS_PER_S))|" -e "s|REQUESTS_PER_S|$REQUESTS_PER_S|" \
             -e "s|HTTP_LISTEN|$HTTP_LISTEN|" -e "s|HTTPS_LISTEN|$HTTPS_LISTEN|" \
             -e "s|NAMES|$NAMES|" -e "s|PUBLIC_URL|$PUBLIC_URL|" \
             -e "s|CERTIFICATE_KEY|$folder/privkey.pem|" -e "s|CERTIFICATE|$folder/fullchain.pem|" \
@@ -71,7 +71,8 @@ fingerprint() {
 
 write_config
 now=$(fingerprint)
-nginx -c "$CONFIG" -g 'daemon off;' &
+# The image runs as a user of its own; where root starts it, nginx needs a name.
+nginx -c "$CONFIG" -g "daemon off; ${NGINX_USER:+user $NGINX_USER;}" &
 nginx=$!
 trap 'kill -QUIT $nginx' TERM INT QUIT
 while kill -0 $nginx 2>/dev/null; do

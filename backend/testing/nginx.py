@@ -42,6 +42,8 @@ class Nginx:
             "UPSTREAMS": " ".join(f"127.0.0.1:{port}" for port in ports),
             "ALLOWED_HOSTS": "127.0.0.1,localhost",
             "LOOK_EVERY_S": "1",
+            # Else the user `nobody`, who may not write into the folder of a test.
+            "NGINX_USER": "root" if os.geteuid() == 0 else "",
             **variables,
         }
         self._process: subprocess.Popen[bytes] | None = None

@@ -51,6 +51,7 @@ def running(folder: Path, count: int = 2, **variables: str):
 @contextlib.contextmanager
 def front_door(folder: Path, count: int = 2):
     """Web servers and two workspaces, for all tests of a module."""
+    empty_tables("default")
     try:
         with running(folder, count) as machines:
             own, other = make_tenant("own"), make_tenant("other")

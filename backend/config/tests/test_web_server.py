@@ -27,7 +27,7 @@ from backend.web.tests.test_every_route import ROUTES
 # not committed.
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(900), pytest.mark.django_db]
 CLOSE = "Connection: close"
-REFUSED = {400, 404, 414, 431, 501}
+REFUSED = {400, 404, 414, 431, 501, 505}
 
 
 @pytest.fixture(scope="module")
