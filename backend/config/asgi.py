@@ -97,7 +97,7 @@ async def _read_body(
         if sender.status == 204:
             limit, names = largest_request(), dict(sender.headers)[SENDER].split()
         elif not is_chunked or sender.status != 401:
-            return Refusal.HEADER if sender.status == 401 else Refusal.AWAY
+            return {401: Refusal.HEADER}.get(sender.status, Refusal.AWAY)
     return await _read(receive, body, limit, stack.enter_context(share_of(*names)))
 
 
@@ -137,7 +137,7 @@ def _ask_django(scope: Scope, body: IO[bytes], refusal: Refusal | None) -> Answe
 
     size = body.tell()
     body.seek(0)
-    converter = WsgiToAsgiInstance(None)
+    converter: Any = WsgiToAsgiInstance(None)  # type: ignore[no-untyped-call]
     converter.scope = scope
     environ = converter.build_environ(scope, body)
     # The path as it was sent: bytes that are no UTF-8 are Django's to refuse.
@@ -152,7 +152,7 @@ def _ask_django(scope: Scope, body: IO[bytes], refusal: Refusal | None) -> Answe
                 answer.body.rollover()
             answer.body.write(block)
     finally:
-        blocks.close()
+        getattr(blocks, "close", lambda: None)()
     answer.body.seek(0)
     return answer
 

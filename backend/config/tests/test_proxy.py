@@ -1,10 +1,8 @@
 """The proxy that Compose ships, before real web servers."""
 
-import itertools
 import shutil
 import signal
 import ssl
-from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
