@@ -53,7 +53,7 @@ def front_door(folder: Path, count: int = 2):
     """Web servers and two workspaces, for all tests of a module."""
     empty_tables("default")
     try:
-        with running(folder, count) as machines:
+        with running(folder, count, ALLOWED_HOSTS="127.0.0.1,localhost") as machines:
             own, other = make_tenant("own"), make_tenant("other")
             yield FrontDoor(machines, own, other, session_of(own.user))
     finally:
@@ -91,7 +91,7 @@ def upload(token: str, text: bytes) -> bytes:
 
 @contextlib.contextmanager
 def slow_senders(port: int, token: str, count: int = SLOW):
-    """Connections that announced the largest body and send a byte whenever `push` is called."""
+    """Connections that announced the largest body and sent the first bytes of it."""
     kind, _ = form(b"")
     head = request("POST", "/api/v1/uploads", bearer(token), kind, f"Content-Length: {LARGEST}")
     with contextlib.ExitStack() as stack:
@@ -99,21 +99,18 @@ def slow_senders(port: int, token: str, count: int = SLOW):
         for _ in range(count):
             lines.append(stack.enter_context(connected(port)))
             lines[-1].sendall(head + b"--mark")
-
-        def push() -> None:
-            for line in lines:
-                with contextlib.suppress(OSError):
-                    line.sendall(b"x")
-
-        yield push
+        yield lines
 
 
 def statuses_beside_slow_senders(port: int, own: Tenant, other: Tenant, count: int = 30) -> list:
     """What uploads of 100 KB of another workspace get beside 30 slow connections of one token."""
     statuses = []
-    with slow_senders(port, own.token) as push:
+    with slow_senders(port, own.token) as lines:
         for number in range(count):
-            push()
+            for line in lines:
+                # Refused ones are closed.
+                with contextlib.suppress(OSError):
+                    line.sendall(b"x")
             text = (f"Requests per second: {number}\n" * 4000).encode()[:100_000]
             with connected(port) as connection:
                 connection.sendall(upload(other.token, text))
