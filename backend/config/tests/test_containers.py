@@ -129,7 +129,7 @@ class TestCompose:
     def test_names_only_volumes_and_networks_that_exist(self):
         for service in SERVICES.values():
             for volume in service.get("volumes", []):
-                name = volume.split(":")[0]
+                name = filled(volume).split(":")[0]
                 assert name in COMPOSE["volumes"] or name.startswith(("/", "./"))
             assert set(service["networks"]) <= set(COMPOSE["networks"])
 
