@@ -43,4 +43,4 @@ USER loadsheet
 VOLUME /data
 EXPOSE 8000
 # The commands of all processes: backend/config/commands.py.
-CMD ["python", "-m", "backend.config.web_server", "--bind=0.0.0.0:8000"]
+CMD ["env", "MALLOC_ARENA_MAX=2", "gunicorn", "--config=python:backend.config.web_server", "--workers=1", "--bind=0.0.0.0:8000"]

@@ -148,11 +148,6 @@ CHANGED_MEANWHILE = Answer(
 _BAD_QUERY = Answer(
     400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
 )
-BODIES_BUSY = _away(
-    "Busy",
-    RETRY_AFTER_S,
-    "The service is receiving as many large requests as it can, in total or from your address.",
-)
 
 ANSWERS: dict[type[Exception], Answer] = {
     # The families

@@ -64,9 +64,9 @@ _FIXED = (
     Limit("parts", sent.MAX_PARTS, "parts", "of one artefact", 400),
     Limit("form_bytes", sent.FORM_BYTES, "bytes", "the fields beside the files of an upload", 413),
     Limit("form_fields", sent.FORM_FIELDS, "fields", "beside the files of an upload", 400),
-    Limit(
-        "header_bytes", sent.HEADER_BYTES, "bytes", "the address and the header of a request", 431
-    ),
+    Limit("address_bytes", sent.HEADER_LINE_BYTES, "bytes", "the first line of a request", 414),
+    Limit("header_bytes", sent.HEADER_LINE_BYTES, "bytes", "a field of the header", 431),
+    Limit("header_fields", sent.HEADER_FIELDS, "fields", "of the header of a request", 431),
     Limit("header_field_bytes", sent.HEADER_FIELD_BYTES, "bytes", "Accept and Content-Type", 400),
     Limit("anonymous_bytes", sent.ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
     Limit("json_bytes", sent.JSON_BYTES, "bytes", "a JSON body, but for observations", 413),

@@ -10,7 +10,7 @@ from backend.middleware import Middleware
 class GiveSlotsBack(Middleware):
     """Ends the slot of an answer when its bytes are there, also where the view raised.
 
-    Outside of what hashes the bytes. Sending them takes no slot: Waitress keeps what a slow reader
+    Outside of what hashes the bytes. Sending them takes no slot: `asgi` keeps what a slow reader
     has not taken.
     """
 

@@ -8,10 +8,13 @@ _READERS = ("--concurrency=2", "--loglevel=INFO")
 _ALONE = ("--without-heartbeat", "--without-gossip", "--without-mingle")
 
 
-def web(*, bind: str = "", socket: int | None = None) -> list[str]:
-    """One process of the web server, on an address or on a socket that listens already."""
-    place = f"--bind={bind}" if socket is None else f"--socket={socket}"
-    return ["python", "-m", "backend.config.web_server", place]
+def web(*, bind: str = "", socket: int | None = None, processes: int = 1) -> list[str]:
+    """The web server, on an address or on a socket that listens already."""
+    place = bind if socket is None else f"fd://{socket}"
+    settings = "--config=python:backend.config.web_server"
+    # Else each thread keeps an arena of memory of its own, as large as its largest request.
+    arenas = ("env", "MALLOC_ARENA_MAX=2")
+    return [*arenas, "gunicorn", settings, f"--workers={processes}", f"--bind={place}"]
 
 
 def worker() -> list[str]:

@@ -4,7 +4,7 @@ import socket
 
 BACKLOG = 1024
 # For so long a web process that was told to stop answers what it has read, and keeps the socket.
-STOP_S = 30
+STOP_S = 25
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -62,8 +62,6 @@ def logging_config(level: str) -> dict[str, Any]:
             "django.server": {"handlers": ["stderr"], "propagate": False},
             # Broken links and bots are no fault of ours.
             "django.request": {"level": "ERROR", "filters": ["short_outages"]},
-            # Requests that wait for a thread are no event; how long they wait is in the answers.
-            "waitress.queue": {"level": "ERROR"},
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
         },

@@ -214,6 +214,7 @@ MIDDLEWARE = [
     "backend.web.visible_answers.ShowUnseenCharacters",
     "backend.web.middleware.PrivateByDefault",
     "backend.config.headers.PolicyHeaders",
+    "backend.config.bodies.LimitHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -68,9 +68,8 @@ class Site:
         say("Bringing the tables up to date")
         self.attempt(lambda: self.manage("migrate", "--verbosity=0"))
         self._delete_again()
-        web = commands.web(socket=self._listener.fileno())
-        for number in range(1, WEB_PROCESSES + 1):
-            self._run(f"web-{number}", web, log="web", is_listening=True)
+        web = commands.web(socket=self._listener.fileno(), processes=WEB_PROCESSES)
+        self._run("web", web, is_listening=True)
         self._run("worker", commands.worker())
         self._run("beat", commands.beat())
         self._wait_until_ready()
@@ -152,12 +151,10 @@ class Site:
 
         self.attempt(start)
 
-    def _run(
-        self, name: str, command: list[str], *, log: str = "", is_listening: bool = False
-    ) -> None:
+    def _run(self, name: str, command: list[str], *, is_listening: bool = False) -> None:
         """Only what is listening gets the socket: a worker that outlives us would keep the port."""
         say(f"Starting {name}")
-        path = self.folder.log_of(log or name)
+        path = self.folder.log_of(name)
         sockets = [self._listener.fileno()] if is_listening and self._listener else []
         child = Child(name, path, lambda: self._spawn(command, path, sockets))
         self._processes.append(child)

@@ -4,11 +4,19 @@ from django.conf import settings
 
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
 
-# The first lines of a request: its address and its header fields.
-HEADER_BYTES = 64 << 10
+# The first line of a request, and each field of its header.
+HEADER_LINE_BYTES = 32 << 10
+HEADER_FIELDS = 100
+# Python takes Accept and Content-Type apart in a time that grows with the square of their length.
 HEADER_FIELD_BYTES = 1_000
 # A request without a valid token or session.
 ANONYMOUS_BYTES = 64 << 10
+# What stands beside the files of an upload: the envelope and the frame of the form.
+ENVELOPE_ROOM_BYTES = 1 << 20
+# Larger bodies of one token or user that a web process receives at the same time.
+LARGE_BODIES = 16
+# A body is given up if it is slower, on average since its first byte, after a minute.
+LEAST_BYTES_PER_S, SLOW_AFTER_S = 1 << 10, 60
 # A form without files, and what stands beside the files of an upload.
 FORM_BYTES = 16 << 20
 # What Django takes.
@@ -47,6 +55,11 @@ SEARCH_MEMORY_BYTES = 1 << 30
 # Plain files up to this size are searched in half a second at most, so they do not wait behind
 # archives and larger files.
 SHORT_BYTES = 1 << 20
+
+
+def largest_request() -> int:
+    """Bytes of the largest body of a request."""
+    return settings.UPLOAD_MAX_BYTES + ENVELOPE_ROOM_BYTES
 
 
 def search_memory_bytes() -> int:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 600
 # How each program is told by a word of its command line. PostgreSQL has workers too.
 PROGRAMS = {
-    "web": re.compile(r"^backend\.config\.web_server$"),
+    "web": re.compile(r"^--config=python:backend\.config\.web_server$"),
     "worker": re.compile(r"^worker$"),
     "parser": re.compile(r"^backend\.ingest\.parse_child$"),
     "cleaner": re.compile(r"^backend\.ingest\.clean_child$"),

@@ -33,6 +33,8 @@ RUN echo FROM here:1
 FROM node:22-slim AS again
 COPY --from=frontend /a /b
 """
+# The image of the proxy is built in a folder of its own.
+PROXY = f"FROM caddy:2.11.7@{OLD}\n"
 NAMES = {"library/caddy": "2.11.7", "valkey/valkey": "9.1.1", "library/node": "22-slim"}
 
 
@@ -125,6 +127,8 @@ def registry(monkeypatch):
 def folder(tmp_path):
     (tmp_path / "docker-compose.yml").write_text(COMPOSE)
     (tmp_path / "Dockerfile").write_text(DOCKERFILE)
+    (tmp_path / "proxy").mkdir()
+    (tmp_path / "proxy" / "Dockerfile").write_text(PROXY)
     return tmp_path
 
 
@@ -152,7 +156,10 @@ def test_each_tag_gets_its_digest_and_nothing_else_changes(folder, registry):
     assert compose == expected.replace("valkey:9.1.1", f"valkey:9.1.1@{valkey}")
     bare = DOCKERFILE.replace(f"@{OLD}", "")
     assert dockerfile == bare.replace("22-slim", f"22-slim@{node}")
-    assert sorted(path.name for path in folder.iterdir()) == ["Dockerfile", "docker-compose.yml"]
+    assert (folder / "proxy" / "Dockerfile").read_text() == PROXY.replace(OLD, caddy)
+    names = ["Dockerfile", "docker-compose.yml", "proxy"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert [path.name for path in (folder / "proxy").iterdir()] == ["Dockerfile"]
     # Twice in a file, and asked once: without a token, and with one.
     assert Registry.asked.count("/v2/library/node/manifests/22-slim") == 2
 

@@ -46,8 +46,8 @@ MADE_IN_A_WORKSPACE = {
 }
 # web/tests/test_every_limiter.py
 BY_TIME = {limiter.id for limiter in LIMITERS if limiter is not MAILS}
-# Before the application sees the request: config/tests/test_request_parser.py.
-OF_THE_WEB_SERVER = {"header_bytes", "header_field_bytes"}
+# Before a view sees the request: config/tests/test_web_server.py.
+OF_THE_WEB_SERVER = {"address_bytes", "header_bytes", "header_fields", "header_field_bytes"}
 OF_A_WORKSPACE = {"workspace_bytes", "workspace_uploads_per_day", "workspace_members"}
 SHA256 = "0" * 64
 SOME_ID = str(uuid.UUID(int=1))

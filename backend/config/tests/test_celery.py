@@ -79,7 +79,7 @@ def test_what_starts_everything_loads_neither_django_nor_celery():
     loaded = names_in(SUPERVISOR)
 
     assert "backend.config.site" in loaded
-    assert loaded & {"django", "celery", "waitress", "numpy"} == set()
+    assert loaded & {"django", "celery", "gunicorn", "numpy"} == set()
 
 
 def test_readers_share_what_the_worker_imported(monkeypatch):

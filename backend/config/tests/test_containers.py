@@ -7,8 +7,6 @@ import importlib.util
 import json
 import re
 import runpy
-import shutil
-import subprocess
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,12 +17,11 @@ from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
-from backend.api.errors import CONTENT_TYPE
-from backend.config import commands, heartbeat
-from backend.config.body_gate import FORM_BYTES, largest_body
+from backend.api.errors import problem_response
+from backend.config import commands, heartbeat, web_server
 from backend.config.environment import VARIABLES
-from backend.config.web_server import IDLE_S
 from backend.ingest.cleaner import NICE_PATIENCE
+from backend.ingest.limits import ANONYMOUS_BYTES, ENVELOPE_ROOM_BYTES
 from backend.ingest.sandbox import GRACE_S
 from backend.sharing import drawing
 from backend.web import integration_files
@@ -32,20 +29,20 @@ from backend.web import integration_files
 ROOT = settings.BASE_DIR
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-OURS = ("migrate", "web", "worker", "beat", "backup")
+OURS = ("migrate", "web-a", "web-b", "worker", "beat", "backup")
+WEB = ("web-a", "web-b")
 SECRETS = {name for name, variable in VARIABLES.items() if variable.is_secret}
 BIND = "0.0.0.0:8000"
 # What images of others read; ours may set nothing that is neither here nor in the settings.
 VARIABLES_OF_POSTGRES = {"POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD_FILE"}
 VARIABLES_OF_BOTO = {"AWS_DEFAULT_REGION"}
 VARIABLES_OF_PYTHON = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
-OTHERS = ("postgres", "reserve", "broker", "cache", "proxy")
+OTHERS = ("postgres", "reserve", "broker", "cache", "proxy", "certbot")
 LASTING = sorted(set(SERVICES) - {"migrate"})
-# Of version 2; older ones do not know all words of the file.
-OLDEST_CADDY = 7
 MAKE_SECRETS = runpy.run_path(str(ROOT / "scripts" / "make-secrets"))
 ADDRESSES = MAKE_SECRETS["ADDRESSES"]
-CADDYFILE = (ROOT / "Caddyfile").read_text()
+PROXY = ROOT / "proxy"
+PROXY_TEXT = "".join((PROXY / name).read_text() for name in ("nginx.conf", "site.conf"))
 
 
 def instructions():
@@ -79,7 +76,7 @@ class TestCompose:
     @pytest.mark.parametrize(
         ("service", "expected"),
         [
-            ("web", commands.web(bind=BIND)),
+            *((name, commands.web(bind=BIND)) for name in WEB),
             ("worker", commands.worker()),
             ("beat", commands.beat()),
         ],
@@ -158,23 +155,28 @@ class TestCompose:
             assert set(service["networks"]) <= set(COMPOSE["networks"])
 
     def test_keeps_artefacts_where_web_and_worker_both_find_them(self):
-        for name in ("web", "worker"):
+        for name in (*WEB, "worker"):
             service = SERVICES[name]
             assert f"artefacts:{service['environment']['DATA_DIR']}" in service["volumes"]
 
     def test_asks_an_address_the_service_answers(self):
-        check = " ".join(SERVICES["web"]["healthcheck"]["test"])
+        check = " ".join(SERVICES["web-a"]["healthcheck"]["test"])
         url = urlsplit(re.search(r"http://[^']+", check)[0])
 
         assert resolve(url.path)
         assert str(url.port) == BIND.split(":")[1]
-        assert url.hostname in filled(SERVICES["web"]["environment"]["ALLOWED_HOSTS"]).split(",")
+        assert url.hostname in filled(SERVICES["web-a"]["environment"]["ALLOWED_HOSTS"]).split(",")
 
     def test_shows_the_proxy_only(self):
         assert COMPOSE["networks"]["inside"]["internal"] is True
-        for name in set(SERVICES) - {"proxy"}:
+        for name in set(SERVICES) - {"proxy", "certbot"}:
             assert SERVICES[name]["networks"] == ["inside"]
+        for name in set(SERVICES) - {"proxy"}:
             assert "ports" not in SERVICES[name]
+
+    def test_recreates_one_web_server_after_the_other(self):
+        assert SERVICES["web-b"]["depends_on"]["web-a"] == {"condition": "service_healthy"}
+        assert "web-b" not in SERVICES["proxy"]["depends_on"]
 
     def test_asks_the_database_over_tcp(self):
         # While it is first made, it answers on its socket only, and then stops once more.
@@ -182,7 +184,7 @@ class TestCompose:
 
     def test_migrates_again_when_the_database_went_away(self):
         assert SERVICES["migrate"]["restart"].startswith("on-failure")
-        for name in ("web", "worker", "beat"):
+        for name in (*WEB, "worker", "beat"):
             condition = SERVICES[name]["depends_on"]["migrate"]["condition"]
             assert condition == "service_completed_successfully"
 
@@ -265,101 +267,76 @@ class TestCompose:
         assert folder in next(rest for _, word, rest in instructions() if "useradd" in rest)
 
     def test_keeps_temporary_files_on_a_disk_of_their_own(self):
-        for name in ("web", "worker"):
+        for name in (*WEB, "worker"):
             assert SERVICES[name]["environment"]["TMPDIR"] in SERVICES[name]["volumes"]
 
 
 class TestProxy:
-    def test_asks_the_port_the_web_server_listens_on(self):
+    """How it behaves: test_proxy.py."""
+
+    def test_asks_the_web_servers_that_there_are(self):
         port = BIND.split(":")[1]
 
-        assert f"dynamic a web {port}" in CADDYFILE
-        assert "web" in SERVICES
+        assert SERVICES["proxy"]["environment"]["UPSTREAMS"].split() == [
+            f"{name}:{port}" for name in WEB
+        ]
 
     def test_takes_the_largest_upload_and_no_larger_one(self):
-        most = int(re.search(r"max_size (\d+)MiB", CADDYFILE)[1]) << 20
+        default = filled(SERVICES["proxy"]["environment"]["UPLOAD_MAX_BYTES"])
 
-        assert most == int(VARIABLES["UPLOAD_MAX_BYTES"].default) + FORM_BYTES
-
-    @pytest.mark.parametrize("limit", ["read_header", "read_body", "idle", "max_header_size"])
-    def test_bounds_slow_and_large_requests(self, limit):
-        assert re.search(rf"^\s*{limit} \d", CADDYFILE, re.MULTILINE)
+        assert default == VARIABLES["UPLOAD_MAX_BYTES"].default
+        assert f"UPLOAD_MAX_BYTES + {ENVELOPE_ROOM_BYTES}" in (PROXY / "start.sh").read_text()
 
     def test_lets_go_of_a_connection_before_the_web_server_does(self):
-        idle_s = int(re.search(r"keepalive (\d+)s", CADDYFILE)[1])
+        idle_s = re.search(r"keepalive 32;\s+keepalive_timeout (\d+)s", PROXY_TEXT)[1]
 
-        assert idle_s < IDLE_S
+        assert int(idle_s) < web_server.keepalive
 
     def test_waits_as_long_as_a_search_for_secrets_may_take(self):
-        waits_s = 60 * int(re.search(r"response_header_timeout (\d+)m", CADDYFILE)[1])
+        waits_s = 60 * int(re.search(r"proxy_read_timeout (\d+)m", PROXY_TEXT)[1])
 
         assert waits_s > NICE_PATIENCE * int(VARIABLES["PARSE_CPU_S"].default) + GRACE_S
 
     def test_answers_as_the_service_does_where_the_service_cannot(self):
-        problems = [json.loads(text) for text in re.findall(r"respond `(.*)`", CADDYFILE)]
+        problems = [json.loads(file.read_text()) for file in (PROXY / "errors").glob("*.json")]
 
-        assert sorted(problem["status"] for problem in problems) == [413, 503]
+        assert sorted(problem["status"] for problem in problems) == [401, 413, 429, 503]
         for problem in problems:
-            assert list(problem) == ["type", "title", "status", "detail", "hint"]
-        assert CADDYFILE.count(f"header Content-Type {CONTENT_TYPE}") == len(problems)
-        assert "header Retry-After" in CADDYFILE
+            own = problem_response(
+                *(problem[name] for name in ("status", "title", "detail")), hint=problem["hint"]
+            )
+            assert json.loads(own.content) == problem
+            page = (PROXY / "errors" / f"{problem['status']}.html").read_text()
+            assert problem["detail"] in page
+            assert problem["hint"] in page
+            assert f"error_page {problem['status']}" in PROXY_TEXT or problem["status"] == 503
+
+    def test_lets_no_body_through_that_the_service_would_not_read(self):
+        pattern = re.search(r'\$is_large \{\s+"~(.*)" "";', PROXY_TEXT)[1]
+
+        for size in (0, 9, 10_000, 59_999, 65_000, ANONYMOUS_BYTES - 1, ANONYMOUS_BYTES):
+            assert re.search(pattern, f"/{size}"), size
+        assert re.search(pattern, "/")
+        for size in (ANONYMOUS_BYTES + 1, 65_540, 65_600, 66_000, 70_000, 100_000, 1 << 40):
+            assert not re.search(pattern, f"/{size}"), size
+        assert not re.search(pattern, "chunked/")
 
     def test_is_trusted_for_what_it_sets_itself(self):
-        # Caddy passes on a client's X-Forwarded-… only where trusted_proxies names the client.
-        assert SERVICES["web"]["environment"]["TRUST_PROXY"] == "true"
-        assert "trusted_proxies" not in CADDYFILE
+        assert SERVICES["web-a"]["environment"]["TRUST_PROXY"] == "true"
+        assert "proxy_set_header X-Forwarded-For $remote_addr;" in PROXY_TEXT
 
-    def test_is_given_the_address_it_serves(self):
-        assert "{$SITE_ADDRESS" in CADDYFILE
-        assert "SITE_ADDRESS" in SERVICES["proxy"]["environment"]
-        assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["proxy"]["volumes"]
+    def test_gives_its_files_to_its_user_whatever_the_checkouts_umask_was(self):
+        copies = re.findall(r"^COPY (.*)", (PROXY / "Dockerfile").read_text(), re.MULTILINE)
 
+        files = " ".join(copies)
+        assert all(copy.startswith("--chmod=0") for copy in copies)
+        for file in PROXY.iterdir():
+            assert file.name in files or file.name == "Dockerfile"
 
-@pytest.fixture
-def caddy(tmp_path, monkeypatch):
-    """Runs Caddy on its file; it writes to no folder of the user."""
-    program = shutil.which("caddy")
-    if program is None:
-        pytest.skip("caddy is not installed")
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path))
-
-    def run(command):
-        options = ("--config", str(ROOT / "Caddyfile"), "--adapter", "caddyfile")
-        return subprocess.run(
-            [program, command, *options], capture_output=True, text=True, check=False
-        )
-
-    version = subprocess.run([program, "version"], capture_output=True, text=True, check=False)
-    number = re.match(r"v?2\.(\d+)", version.stdout)
-    if number and int(number[1]) < OLDEST_CADDY:
-        pytest.skip(f"caddy {version.stdout.split()[0]} is too old, 2.{OLDEST_CADDY} is needed")
-    return run
-
-
-class TestProxyByCaddyItself:
-    @pytest.mark.parametrize("address", [":80", "bench.example"])
-    def test_is_valid(self, caddy, monkeypatch, address):
-        monkeypatch.setenv("SITE_ADDRESS", address)
-        checked = caddy("validate")
-
-        assert checked.returncode == 0, checked.stderr
-
-    def test_means_what_it_says(self, caddy):
-        ((server,),) = [
-            app["servers"].values()
-            for app in json.loads(caddy("adapt").stdout)["apps"].values()
-            if "servers" in app
-        ]
-        ((route,),) = [server["routes"]]
-        handlers = {handler["handler"]: handler for handler in route["handle"]}
-        proxy = handlers["reverse_proxy"]
-
-        assert handlers["request_body"]["max_size"] == largest_body()
-        assert proxy["dynamic_upstreams"]["name"] in SERVICES
-        assert proxy["dynamic_upstreams"]["port"] == BIND.split(":")[1]
-        assert "trusted_proxies" not in proxy
-        assert all(server[limit] > 0 for limit in ("read_timeout", "write_timeout", "idle_timeout"))
+    def test_gives_its_user_the_certificates_that_certbot_obtains(self):
+        assert SERVICES["certbot"]["user"] == "101:101"
+        assert "certificates:/certificates" in SERVICES["certbot"]["volumes"]
+        assert SERVICES["certbot"]["profiles"] == ["certbot"]
 
 
 class TestDockerfile:
@@ -421,7 +398,7 @@ class TestDockerfile:
     def test_keeps_artefacts_in_the_volume_compose_mounts(self):
         said = {(word, rest) for _, word, rest in instructions()}
 
-        assert ("VOLUME", SERVICES["web"]["environment"]["DATA_DIR"]) in said
+        assert ("VOLUME", SERVICES["web-a"]["environment"]["DATA_DIR"]) in said
 
     def test_does_not_run_as_root(self):
         users = [

@@ -169,7 +169,7 @@ def test_a_site_that_runs_is_tended_while_a_command_runs(monkeypatch, tmp_path, 
 class Flaky:
     """A child that ends by itself some times before it stays."""
 
-    name = "web-1"
+    name = "web"
 
     def __init__(self, times):
         self.times, self.failures = times, 0
@@ -205,7 +205,7 @@ def test_a_process_that_fails_twice_at_the_start_is_started_again(starting):
 
 
 def test_a_process_that_fails_each_time_ends_the_start_with_its_reason(starting):
-    with pytest.raises(StartFailed, match="web-1 ended with status 1"):
+    with pytest.raises(StartFailed, match="web ended with status 1"):
         starting(Flaky(times=99))
 
 

@@ -15,7 +15,7 @@ from backend.analysis.loading.viewer_slots import (
     TooManyComparisons,
     comparison_slot,
 )
-from backend.config.web_server import THREADS
+from backend.config.asgi import THREADS
 from backend.ingest.preview_slots import PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
 

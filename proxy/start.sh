@@ -1,0 +1,87 @@
+#!/bin/sh
+# Fills in nginx.conf from variables, starts nginx, and reloads it when the certificate changes.
+set -eu
+
+PROXY=${PROXY:-/etc/loadsheet}
+RUN=${RUN:-/run/loadsheet}
+CERTIFICATES=${CERTIFICATES:-/certificates}
+HTTP_LISTEN=${HTTP_LISTEN:-8080}
+HTTPS_LISTEN=${HTTPS_LISTEN:-8443}
+UPSTREAMS=${UPSTREAMS:-web-a:8000 web-b:8000}
+PUBLIC_URL=${PUBLIC_URL:-http://127.0.0.1:8000}
+UPLOAD_MAX_BYTES=${UPLOAD_MAX_BYTES:-268435456}
+REQUESTS_PER_S=${REQUESTS_PER_S:-200}
+NAMES=$(echo "${ALLOWED_HOSTS:-127.0.0.1,localhost}" | tr ',' ' ')
+CONFIG=$RUN/nginx.conf
+
+for file in nginx.conf site.conf plain.conf tls.conf; do
+    if [ ! -r "$PROXY/$file" ]; then
+        echo "proxy: $PROXY/$file cannot be read by $(id -un); build the image again" >&2
+        exit 1
+    fi
+done
+mkdir -p "$RUN/bodies" "$RUN/answers" "$RUN/unused" "$RUN/webroot"
+
+certificate() {
+    for folder in "$CERTIFICATES" "$CERTIFICATES/live/loadsheet"; do
+        if [ -e "$folder/fullchain.pem" ]; then
+            echo "$folder"
+            return
+        fi
+    done
+}
+
+# Names are looked up again when a container gets another address; addresses are not.
+upstream_lines() {
+    for upstream in $UPSTREAMS; do
+        case $upstream in
+            *[a-z]*) echo "        server $upstream max_fails=1 fail_timeout=2s resolve;" ;;
+            *) echo "        server $upstream max_fails=1 fail_timeout=2s;" ;;
+        esac
+    done
+}
+
+resolver_line() {
+    case $UPSTREAMS in
+        *[a-z]*) echo "    resolver 127.0.0.11 valid=5s;" ;;
+    esac
+}
+
+write_config() {
+    folder=$(certificate)
+    kind=plain
+    [ -z "$folder" ] || kind=tls
+    upstream_lines >"$RUN/upstreams"
+    resolver_line >"$RUN/resolver"
+    sed -e "/^SITE$/{r $PROXY/site.conf" -e "d}" "$PROXY/$kind.conf" >"$RUN/servers"
+    sed -e "/^SERVERS$/{r $RUN/servers" -e "d}" \
+        -e "/^UPSTREAM$/{r $RUN/upstreams" -e "d}" \
+        -e "/^RESOLVER$/{r $RUN/resolver" -e "d}" "$PROXY/nginx.conf" |
+        sed -e "s|BODY_MAX_BYTES|$((UPLOAD_MAX_BYTES + 1048576))|" \
+            -e "s|BURST|$((5 * REQUESTS_PER_S))|" -e "s|REQUESTS_PER_S|$REQUESTS_PER_S|" \
+            -e "s|HTTP_LISTEN|$HTTP_LISTEN|" -e "s|HTTPS_LISTEN|$HTTPS_LISTEN|" \
+            -e "s|NAMES|$NAMES|" -e "s|PUBLIC_URL|$PUBLIC_URL|" \
+            -e "s|CERTIFICATE_KEY|$folder/privkey.pem|" -e "s|CERTIFICATE|$folder/fullchain.pem|" \
+            -e "s|PROXY|$PROXY|" -e "s|RUN|$RUN|" >"$CONFIG"
+}
+
+fingerprint() {
+    cat "$(certificate)"/*.pem 2>/dev/null | cksum
+}
+
+write_config
+now=$(fingerprint)
+# The image runs as a user of its own; where root starts it, nginx needs a name.
+nginx -c "$CONFIG" -g "daemon off; ${NGINX_USER:+user $NGINX_USER;}" &
+nginx=$!
+trap 'kill -QUIT $nginx' TERM INT QUIT
+while kill -0 $nginx 2>/dev/null; do
+    sleep "${LOOK_EVERY_S:-60}" &
+    wait $! || true
+    if [ "$(fingerprint)" != "$now" ]; then
+        now=$(fingerprint)
+        write_config
+        if nginx -t -q -c "$CONFIG"; then kill -HUP $nginx; fi
+    fi
+done
+wait $nginx
