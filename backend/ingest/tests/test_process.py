@@ -213,6 +213,7 @@ def test_claiming_counts_the_attempt_first(make_upload):
     assert queue.claim_one(upload.pk) is None
 
 
+@pytest.mark.usefixtures("small_files_as_files")
 @pytest.mark.parametrize("envelope", [None, make_envelope(3)])
 def test_reading_many_trials_keeps_the_claim(make_upload, monkeypatch, envelope):
     upload = make_upload(WRK, WRK, WRK, envelope=envelope)

@@ -20,7 +20,7 @@ from backend.runs.models import Cell, Trial
 from backend.runs.transactions import repeatable_read
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_files_as_files")]
 
 
 @pytest.fixture
