@@ -136,7 +136,9 @@ RESULTS += ("secret-rule", "secret-alert", "secret-archive", "bench-1", "old-nam
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "scopes", [each for each in SCOPE_SETS if each and Scope.RUNS_READ not in each], ids=" ".join
+    "scopes",
+    [each for each in SCOPE_SETS if each and Scope.RUNS_READ not in each],
+    ids=lambda scopes: " ".join(sorted(scopes)),
 )
 def test_a_token_that_reads_no_runs_is_told_nothing_of_results(world, scopes):
     scene, ids, _ = world
