@@ -4,6 +4,7 @@ from enum import StrEnum
 from urllib.parse import unquote_to_bytes
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.views.decorators.http import require_GET
 
 from backend.accounts import tokens
 from backend.accounts.models import BEARER_KINDS
@@ -76,6 +77,7 @@ WORDS = {
 }
 
 
+@require_GET
 def may_send(request: HttpRequest) -> HttpResponse:
     """204 if a large body of this sender is read, else 401; the web server and the proxy ask."""
     names = _names_of_sender(request)
