@@ -19,6 +19,8 @@ ALLOWED = {
     ("ingest/storage/s3_client.py", "boto3"),
     ("ingest/storage/s3_sending.py", "boto3"),
     ("accounts/held_mail.py", "django.core.mail"),
+    ("accounts/outgoing_mail.py", "django.core.mail"),
+    ("sharing/takedowns.py", "django.core.mail"),
     # Faults, where the operator asks for reports of them.
     ("config/error_reports.py", "sentry_sdk"),
     # Five digits of a hash, where the operator names a list of breached passwords.

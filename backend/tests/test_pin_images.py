@@ -216,11 +216,11 @@ def test_a_registry_that_is_away_is_told(folder):
     assert run(folder, "http://127.0.0.1:1", "--check").returncode == 3
 
 
-@pytest.mark.parametrize("file", ["docker-compose.yml", "Dockerfile"])
+@pytest.mark.parametrize("file", ["docker-compose.yml", "Dockerfile", "proxy/Dockerfile"])
 def test_every_image_of_ours_has_an_exact_version_and_a_digest(file):
     text = (settings.BASE_DIR / file).read_text()
     images = re.findall(r"^(?:\s*image: |FROM )(\S+)", text, re.MULTILINE)
 
     assert images
-    for image in set(images) - {"loadsheet"}:
-        assert re.fullmatch(r"[a-z/]+:\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}", image), image
+    for image in set(images) - {"loadsheet", "loadsheet-proxy"}:
+        assert re.fullmatch(r"[a-z/]+:v?\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}", image), image

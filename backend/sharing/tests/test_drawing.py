@@ -13,6 +13,7 @@ from django.core.cache import caches
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.view_ids import VIEWS
+from backend.ingest.fair_slots import Slots
 from backend.runs.identity import canonical_json
 from backend.runs.models import Server
 from backend.sharing import drawing
@@ -298,10 +299,24 @@ def test_the_program_gets_no_secrets(monkeypatch, tmp_path):
 
 def test_one_at_a_time(lab, monkeypatch):
     result_set = made(lab)
-    monkeypatch.setattr(drawing, "WAIT_S", 0.05)
-    monkeypatch.setattr(drawing, "_turn", threading.Lock())
-    with drawing._turn, pytest.raises(drawing.BusyDrawing):
+    refusals = (drawing.TooManyDrawings, drawing.BusyDrawing)
+    slots = Slots(running=1, waiting=2, of_owner=2, patience_s=0.05, refusals=refusals)
+    monkeypatch.setattr(drawing, "DRAWINGS", slots)
+    # Slots belong to threads: another one draws meanwhile.
+    drawn, is_held = threading.Event(), threading.Event()
+
+    def draw():
+        with slots.take("another viewer"):
+            is_held.set()
+            drawn.wait(60)
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    is_held.wait(60)
+    with pytest.raises(drawing.BusyDrawing):
         image_of(result_set)
+    drawn.set()
+    thread.join(60)
     assert image_of(result_set)
 
 

@@ -29,6 +29,7 @@ from backend.runs.models import Run, Trial
 from backend.sharing.models import ResultSet
 from backend.testing.hostile_names import ATTACKS, FORMULAS
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial
+from backend.visible_text import MARK
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -40,6 +41,8 @@ CONTROLS = dict.fromkeys((*range(32), *range(127, 160)))
 # What is not seen: those, and what turns the text after it around.
 BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
 UNSEEN = CONTROLS | dict.fromkeys((0x2028, 0x2029, *BIDI))
+# With the mark that stands for each of them on a page.
+HIDDEN = UNSEEN | {ord(MARK): None}
 
 # What no page of ours has: handlers, scripts and styles in the text, addresses that run, elements
 # that load. Asked of the tree that a browser makes of the page.
@@ -235,7 +238,7 @@ def shown(page):
 
 def _plain(text):
     """Without what a page may leave out of a text: white space and what is not seen."""
-    return "".join(text.translate(UNSEEN).split())
+    return "".join(text.translate(HIDDEN).split())
 
 
 def missing(page, names):
