@@ -3,8 +3,9 @@
 Django truncates every table and makes its content types and permissions again, which takes longer
 than most tests: a truncated table gets new files, also for each index.
 
-Before that, every other session must have ended: it could write rows for the next test, wait for
-locks of what is emptied, and keep the database from being dropped at the end.
+Before that, every other session must be idle: it could write rows for the next test, or wait for
+locks of what is emptied. An idle one may be the connection of this process before a browser was
+started, which has a context of its own. At the end the database is dropped with its sessions.
 """
 
 from collections.abc import Iterable
@@ -16,23 +17,31 @@ from backend.testing.waiting import wait_until
 
 # What Django makes after migrations, and their list.
 KEPT = {"django_content_type", "auth_permission", "django_migrations"}
-# A session ends a moment after its connection; of a killed process, after its statement.
+# Of a killed process, a session ends after its statement.
 END_WITHIN_S = 60.0
 # The name of sessions that may stay: of a machine that a module starts once for its tests.
 OF_A_MACHINE = "machine of the tests"
 OTHERS = """
     SELECT query FROM pg_stat_activity WHERE datname = current_database()
     AND backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> %s
+    AND state <> 'idle'
 """
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _empties_tables() -> Iterable[None]:
+    from django.db.backends.postgresql.creation import DatabaseCreation
     from django.test import TransactionTestCase
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", _tear_down)
+        patch.setattr(DatabaseCreation, "_destroy_test_db", _drop)
         yield
+
+
+def _drop(creation: Any, name: str, _: int) -> None:
+    with creation._nodb_cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {creation.connection.ops.quote_name(name)} WITH (FORCE)")
 
 
 def _tear_down(case: Any) -> None:
@@ -44,20 +53,20 @@ def _tear_down(case: Any) -> None:
 
 
 def wait_until_alone(alias: str) -> None:
-    """Raises AssertionError where sessions of others stay open; a pooler keeps its own."""
+    """Raises AssertionError where sessions of others stay at work; a pooler keeps its own."""
     # What it imports reads the settings of this process, which are not set when pytest begins.
     from backend.testing.pooler import IS_POOLED
 
     if IS_POOLED or wait_until(lambda: not queries_of_others(alias), END_WITHIN_S, every_s=0.01):
         return
     raise AssertionError(
-        "Sessions of the database stay open after the test. Close the connections of its threads, "
+        "Sessions of the database are at work after the test. End the transactions of its threads, "
         f"and end its processes. What they asked last: {queries_of_others(alias)}"
     )
 
 
 def queries_of_others(alias: str) -> list[str]:
-    """The last statement of each other session of the database."""
+    """The last statement of each other session of the database that is not idle."""
     from django.db import connections
 
     with connections[alias].cursor() as cursor:

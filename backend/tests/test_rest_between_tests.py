@@ -86,14 +86,14 @@ def test_what_comes_just_before_is_answered_too(site):
 
 @needs_session
 @pytest.mark.django_db(transaction=True)
-def test_a_session_that_stays_open_is_told_with_what_it_asked(monkeypatch):
+def test_a_session_at_work_is_told_with_what_it_asked(monkeypatch):
     monkeypatch.setattr(empty_tables, "END_WITHIN_S", 0.2)
     settings = connection.get_connection_params()
     with psycopg.connect(
         host=settings["host"], user=settings["user"], dbname=settings["dbname"]
     ) as other:
         other.execute("SELECT 'left open'")
-        with pytest.raises(AssertionError, match=r"stay open after the test.*'left open'"):
+        with pytest.raises(AssertionError, match=r"are at work after the test.*'left open'"):
             empty_tables.wait_until_alone("default")
     monkeypatch.undo()
     empty_tables.wait_until_alone("default")
