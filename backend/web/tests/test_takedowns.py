@@ -192,15 +192,6 @@ def test_a_private_workspace_has_no_tombstone(scene, things, staff):
     assert Client().get("/w/own-lab/").status_code == 404
 
 
-def test_a_tombstone_is_no_miss(scene, things, staff, settings):
-    settings.LINK_MISSES_PER_MINUTE = 3
-    taken_down(staff, f"/s/{things['shared']}")
-
-    statuses = {Client().get(f"/s/{things['shared']}").status_code for _ in range(8)}
-
-    assert statuses == {410}
-
-
 def test_a_frame_shows_the_tombstone(scene, things, staff):
     taken_down(staff, f"/s/{things['shared']}")
 
