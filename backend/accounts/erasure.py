@@ -123,7 +123,19 @@ def _erase(user: User, *, by: User | None) -> None:
     _delete_staff_log(user)
     _rename_changes(user)
     _rename_in_audit_log(user, addresses)
+    _lock_keys(user)
     user.delete()
+
+
+def _lock_keys(user: User) -> None:
+    """No row comes any more that names the account or a token of it.
+
+    The account first, as PostgreSQL does at the end of an upload, which names both. Agents before
+    their progress, as heartbeats do.
+    """
+    User.objects.select_for_update().get(pk=user.pk)
+    list(Token.objects.filter(user=user).select_for_update().order_by("pk").values_list("pk"))
+    _lock(_rows("fleet.Agent").filter(token__user=user))
 
 
 def _delete_sessions(user: User) -> None:
