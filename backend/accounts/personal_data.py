@@ -1,4 +1,4 @@
-"""What refers to a person, in every table: what an export has of it, what an erasure makes of it.
+"""What refers to a person in every table: what an export has, and what erasing the account does.
 
 Two tables decide: RELATIONS for columns that refer to an account, TEXTS for columns that can hold a
 person's name or address. A test asks the models, so a new column fails it until it is decided.
@@ -191,7 +191,7 @@ RELATIONS = (
         ("id", "workspace__slug", "requested_at", "finished_at"),
     ),
 )
-# Columns with a person's name or address, and what erasure.py makes of them.
+# Columns with a person's name or address, and what erasing the account does with them.
 TEXTS = {
     "accounts.User.username": "deleted with the account",
     "accounts.User.first_name": "deleted with the account",

@@ -20,7 +20,7 @@ from limits.strategies import (
 )
 
 from backend.accounts.addresses import sender_address
-from backend.accounts.limiters import PREVIEWS, REQUESTS, UPLOADS, Limiter
+from backend.accounts.limiters import PREVIEWS, REQUESTS, Limiter
 from backend.broker import CACHE, limits_storage
 from backend.errors import Allowance, TooMany
 
@@ -101,11 +101,6 @@ def seconds_left(limiter: Limiter, payer: Payer) -> int:
     return _in_cache_or_here(
         limiter, lambda strategies: _longest_wait(strategies.of(limiter), limiter, payer, 1)
     )
-
-
-def seconds_until_upload(sender: str, *, count: int = 1) -> int:
-    """Count `count` uploads of `sender`; 0 when they may go on, else how long to wait."""
-    return seconds_until(UPLOADS, payer_of(sender), count=count)
 
 
 def seconds_until_preview(viewer: str) -> int:

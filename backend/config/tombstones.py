@@ -12,7 +12,7 @@ class ShowTombstones(Middleware):
     """Says why a page or an answer of the API is not found, where its workspace was taken down.
 
     That it is not found is decided elsewhere (`Workspaces.public`), so an address that is forgotten
-    here shows too little and never too much.
+    here answers 404.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:

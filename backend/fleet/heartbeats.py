@@ -9,6 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from backend.accounts.models import Token
+from backend.accounts.tokens import NEW_HINT, TokenRefused
 from backend.errors import TooMany
 from backend.fleet.forgetting import forget_beyond
 from backend.fleet.models import Agent, Progress
@@ -50,7 +51,7 @@ def record_heartbeat(
 ) -> Agent:
     """Store when the agent was last seen, and its progress where it reports a run.
 
-    Raises TooManyHosts.
+    Raises TooManyHosts and TokenRefused.
     """
     if not Agent.objects.filter(token=token, host_name=host_name).exists():
         _make_room(token)
@@ -74,7 +75,9 @@ def forget_progress(run_ids: Collection[UUID], workspace_id: UUID) -> None:
 def _make_room(token: Token) -> None:
     """Forget hosts of the token that are silent, where it has too many. Raises TooManyHosts."""
     # Two new hosts at the same time: the second one is counted after the first.
-    Token.objects.select_for_update(no_key=True).get(pk=token.pk)
+    if not Token.objects.select_for_update(no_key=True).filter(pk=token.pk):
+        # With the account of its maker, since the request began.
+        raise TokenRefused("This token was deleted.", hint=NEW_HINT)
     agents, now = Agent.objects.filter(token=token), timezone.now()
     if agents.count() < TOKEN_HOSTS:
         return

@@ -23,6 +23,7 @@ from backend.accounts.mailed_addresses import mailed_addresses
 from backend.accounts.models import Act, Role, User, Workspace
 from backend.accounts.takedown_models import Report, Takedown, Thing
 from backend.accounts.takedowns import how_to_object
+from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import Conflict, InvalidInput
 from backend.links import absolute, link_to
 from backend.sharing.models import ResultSet, SharedRun
@@ -118,13 +119,14 @@ def open_reports() -> QuerySet[Report]:
 def take_down(report: Report, *, reason: str, is_legal: bool, by: User) -> Takedown:
     """Close what was reported to people outside its workspace, and its open reports.
 
-    Raises BadTakedown without a reason, and Conflict where it was taken down before.
+    Raises BadTakedown without a reason, Conflict where it was taken down before, and NotFound
+    where the workspace was deleted.
     """
     reason = " ".join(reason.replace("\0", " ").split())
     if not reason:
         raise BadTakedown("The reason is empty. Readers and members see it; write one.")
     # One at a time.
-    workspace = Workspace.objects.select_for_update().get(pk=report.workspace_id)
+    workspace = lock_workspace(report.workspace_id)
     active = Takedown.objects.active().filter(kind=report.kind, thing_id=report.thing_id)
     if active.exists():
         raise Conflict(f"This {report.kind} is taken down already.")

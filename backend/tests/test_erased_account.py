@@ -119,12 +119,42 @@ def test_a_list_of_many_rows_is_whole(scene, person, client, monkeypatch):
 
 
 def test_the_export_is_limited(person, client, monkeypatch):
-    monkeypatch.setattr("backend.accounts.throttle.OWN_DATA_PER_HOUR", 1)
+    monkeypatch.setattr("backend.accounts.limiters.OWN_DATA_PER_HOUR", 1)
 
     first, second = (client.post("/account/data/export") for _ in range(2))
 
     assert (first.status_code, second.status_code) == (200, 429)
     assert int(second["Retry-After"]) > 0
+
+
+# Who else has an address that has the person's within, or is like it where a dot is any letter.
+OTHERS = (
+    f"jo{EMAIL}",
+    f"{EMAIL}.au",
+    f"jo.{EMAIL}",
+    f"jo+{EMAIL}",
+    EMAIL.replace(".", "-"),
+)
+
+
+def test_the_mails_of_others_stay(scene, person, client):
+    for other in OTHERS:
+        HeldMessage.objects.create(to=other, subject="s", body="b")
+        HeldMessage.objects.create(to=f"x@example.org, {other}", subject="s", body="b")
+        Report.objects.create(
+            workspace=scene.own.workspace, kind="run", thing_id=scene.run.pk, page="/", email=other
+        )
+        AuditEvent.objects.create(act=Act.VIEW_DELETED, subject=other)
+    for own in (EMAIL, EMAIL.upper(), f"x@example.org, {EMAIL}", f"{EMAIL}, x@example.org"):
+        HeldMessage.objects.create(to=own, subject="s", body="b")
+    HeldMessage.objects.create(to=f"Ann <{EMAIL}>", subject="s", body="b")
+
+    assert client.post("/account/erase", {"confirm": NAME}).status_code == 200
+
+    held = set(HeldMessage.objects.filter(subject="s").values_list("to", flat=True))
+    assert held == {*OTHERS, *(f"x@example.org, {other}" for other in OTHERS)}
+    assert set(Report.objects.values_list("email", flat=True)) == set(OTHERS)
+    assert AuditEvent.objects.filter(subject__in=OTHERS).count() == len(OTHERS)
 
 
 @pytest.mark.parametrize("path", ["/account/data/export", "/account/erase"])

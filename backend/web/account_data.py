@@ -31,7 +31,7 @@ def your_data(request: HttpRequest) -> HttpResponse:
 
 
 def _kept(user: User) -> dict[str, Any]:
-    """How many rows refer to the person, by what an erasure makes of them."""
+    """How many rows refer to the person, by what erasing the account does with them."""
     counts = [
         (relation.erasure, relation.label, rows)
         for relation in RELATIONS

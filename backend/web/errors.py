@@ -50,7 +50,7 @@ def error_page(
     title, hint = answer.page_title, hint_for_people(error, answer)
     response = (
         json_problem(answer.status, title, str(error), hint=hint)
-        if _is_for_programs(request)
+        if is_for_programs(request)
         else message(
             request, answer.status, title=title, sentence=str(error), hint=hint, start=start
         )
@@ -59,7 +59,7 @@ def error_page(
     return response
 
 
-def _is_for_programs(request: HttpRequest) -> bool:
+def is_for_programs(request: HttpRequest) -> bool:
     """Whether the address is of an image, a feed, a file or data, and of no page."""
     match = request.resolver_match
     is_data = match is not None and match.url_name in DATA_ROUTES

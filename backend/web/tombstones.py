@@ -16,7 +16,7 @@ from backend.accounts.workspaces import with_slug
 from backend.ingest.models import Artefact
 from backend.problems import answer_to
 from backend.runs.models import Cell, Run, Trial
-from backend.web.errors import json_problem, message, plain_message
+from backend.web.errors import is_for_programs, json_problem, message, plain_message
 from backend.web.visible import viewer
 
 TITLE = "Taken down"
@@ -32,8 +32,8 @@ _FIELDS = {"cell": "cell_id", "run": "run_id", "a": "run_id"}
 
 
 def tombstone(request: HttpRequest, error: TakenDown) -> HttpResponse:
-    """The answer of every page, file and image: JSON where JSON was asked for, else a page."""
-    if request.path.endswith(".json") or request.path == "/oembed":
+    """The answer of every address: as of other refusals, a problem for programs, else a page."""
+    if is_for_programs(request):
         return _headed(
             json_problem(_status(error), TITLE, str(error), hint=error.hint, **error.members)
         )

@@ -47,7 +47,9 @@ def test_every_text_that_names_a_person_is_decided():
         or (isinstance(field, models.CharField) and OF_A_PERSON.search(field.name))
     }
 
-    assert texts <= TEXTS.keys(), "Decide what an erasure makes of them: personal_data.TEXTS."
+    assert texts <= TEXTS.keys(), (
+        "Decide what erasing the account does with them: personal_data.TEXTS."
+    )
     assert TEXTS.keys() <= {name for name, _ in columns()}
 
 

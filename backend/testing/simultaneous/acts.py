@@ -6,7 +6,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from backend.accounts.models import Act, AuditEvent, Token, Workspace
+from backend.accounts.models import Act, AuditEvent, Token, User, Workspace
+from backend.accounts.takedown_models import Report, Takedown, Thing
 from backend.config.deletions import repeat_deletions
 from backend.ingest.collector import collect
 from backend.ingest.models import Upload
@@ -14,7 +15,8 @@ from backend.ingest.purging import purge_deleted_workspaces
 from backend.ingest.retention import remove_due_output
 from backend.ingest.trash import KEPT_IN_TRASH, remove_expired_runs
 from backend.runs.models import Run
-from backend.testing.simultaneous.writers import API, JSON, World
+from backend.sharing.takedowns import restore, take_down
+from backend.testing.simultaneous.writers import API, JSON, NUMBERS, World, client_of, session_of
 from backend.transfer.exporting import write_due
 
 
@@ -52,6 +54,38 @@ def remove_member(world: World) -> Any:
 
 def leave(world: World) -> Any:
     return world.colleague.delete(f"{API}/members/{world.member.pk}?{_workspace(world)}")
+
+
+def erase_account(world: World) -> Any:
+    return world.colleague.post("/account/erase", {"confirm": world.member.get_username()})
+
+
+def close_account(world: World) -> Any:
+    """As the staff do it: a form without the tick."""
+    staff = client_of(session_of(_new_staff()))
+    return staff.post(f"/staff/accounts/user/{world.member.pk}/change/", {})
+
+
+def take_down_workspace(world: World) -> Takedown:
+    workspace = world.busy.workspace
+    report = Report.objects.create(
+        workspace=workspace,
+        kind=Thing.WORKSPACE,
+        thing_id=workspace.pk,
+        page=f"/w/{workspace.slug}/",
+        reason=Report.Reason.SPAM,
+    )
+    return take_down(report, reason="Spam.", is_legal=False, by=_new_staff())
+
+
+def restore_workspace(world: World) -> None:
+    takedown = take_down_workspace(world)
+    assert takedown.by is not None
+    restore(takedown, by=takedown.by)
+
+
+def _new_staff() -> User:
+    return User.objects.create_user(f"staff-{next(NUMBERS)}", is_staff=True)
 
 
 def trash_runs(world: World) -> Any:
@@ -147,6 +181,9 @@ ACTS: dict[str, tuple[DestructiveAct, ...]] = {
     "workspaces": OF_WORKSPACES,
     "runs": OF_RUNS,
     "access": (rename_workspace, revoke_token, remove_member, leave),
+    "accounts and takedowns": (
+        *(erase_account, close_account, take_down_workspace, restore_workspace),
+    ),
     "names and bytes": (merge_names, rename_server, remove_old_output, collect_bytes, export),
     "what members made": (withdraw_result_set, delete_rule, delete_channel, delete_view),
 }

@@ -40,7 +40,7 @@ def session_of(user: User) -> str:
     return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
-def _client(session: str) -> Client:
+def client_of(session: str) -> Client:
     client = Client(raise_request_exception=False)
     client.cookies[settings.SESSION_COOKIE_NAME] = session
     return client
@@ -68,11 +68,11 @@ class World:
 
     @property
     def owner(self) -> Client:
-        return _client(self.sessions["owner"])
+        return client_of(self.sessions["owner"])
 
     @property
     def colleague(self) -> Client:
-        return _client(self.sessions["member"])
+        return client_of(self.sessions["member"])
 
     def agent(self) -> Client:
         headers = {"authorization": f"Bearer {self.token}"}
