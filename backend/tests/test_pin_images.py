@@ -223,4 +223,4 @@ def test_every_image_of_ours_has_an_exact_version_and_a_digest(file):
 
     assert images
     for image in set(images) - {"loadsheet"}:
-        assert re.fullmatch(r"[a-z/]+:\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}", image), image
+        assert re.fullmatch(r"[a-z/]+:v?\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}", image), image
