@@ -71,8 +71,8 @@ _OF_A_WEB_PROCESS = (
         "previews",
         _places(PREVIEWS.of_owner, PREVIEWS.places),
         _VIEWER,
-        f"{_SAME_VIEWER}; who runs one leaves the place to wait to who runs none (503 after "
-        f"{PREVIEW_PATIENCE_S:g} s)",
+        f"{_SAME_VIEWER}; who runs one leaves the place to wait to who runs none (503); who "
+        f"has waited {PREVIEW_PATIENCE_S:g} s (503)",
         _until("is read"),
     ),
     AtOnce(
@@ -96,7 +96,7 @@ _OF_A_WEB_PROCESS = (
         f"{viewer_slots.PLACES_OF_VISITOR} of {viewer_slots.VISITORS_PLACES} places of a web "
         "process",
         "one address (one /48 of IPv6) without an account",
-        "the same address (429); visitors of other addresses where all three places are taken "
+        "the same address (429); visitors of other addresses where all of these are taken "
         "(503); members never",
         _until("is made", viewer_slots.RETRY_AFTER_S),
     ),
@@ -112,7 +112,7 @@ _OF_A_WEB_PROCESS = (
         _places(LONG_WORK.of_owner, LONG_WORK.places),
         "one workspace",
         "the same workspace (429); who runs one leaves the place to wait to who runs none "
-        f"(503 after {fair_slots.PATIENCE_S:g} s)",
+        f"(503); who has waited {fair_slots.PATIENCE_S:g} s (503)",
         _until("is searched"),
     ),
     AtOnce(
