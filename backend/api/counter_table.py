@@ -1,100 +1,199 @@
-"""The table of counters in docs/operations.md: who fills each, and who is refused while it is full.
+"""The table of counters in docs/operations.md: who fills each, who is refused while it is full, and
+for how long.
 
-Counters by time are those of `backend.accounts.limiters`; counters of what goes on at the same time
-are in each web process.
+Counters by time are those of `backend.accounts.limiters`. Counters of what goes on at the same time
+are in each web process, in the proxy of Compose, and in the queue of uploads.
 """
 
+import re
 from dataclasses import dataclass
 
-from backend.accounts.limiters import LIMITERS, Limiter
+from django.conf import settings
+
+from backend.accounts.limiters import LIMITERS, MAILS, Limiter
 from backend.analysis.loading import viewer_slots
-from backend.ingest.preview_slots import PREVIEWS, STRANGERS
+from backend.ingest import fair_slots
+from backend.ingest.limits import ANONYMOUS_BYTES, LARGE_BODIES
+from backend.ingest.preview_slots import PREVIEW_PATIENCE_S, PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
 from backend.sharing.drawing import DRAWINGS
 
-HEAD = "| counter | at most | filled by | refused while it is full | without the cache |"
+COLUMNS = (
+    "counter",
+    "at most",
+    "filled by",
+    "refused while it is full",
+    "for how long",
+    "without the cache",
+)
 _VIEWER = "one user with all tokens, or one address (one /48 of IPv6) without an account"
 _SAME_VIEWER = "the same viewer (429)"
+_SENDER = "one token, or one signed-in user"
+_SAME_SENDER = "the same token or user (429)"
 
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
-    """Places of a web process for slow work."""
+    """What goes on at the same time. `wait`: until when who is refused is refused."""
 
     name: str
     most: str
     payer: str
     refused: str
+    wait: str
 
 
 def _places(of_owner: int | None, places: int) -> str:
-    return f"{of_owner} of {places} places"
+    return f"{of_owner} of {places} places of a web process"
 
 
-AT_ONCE = (
+def _until(what: str, retry_s: int = fair_slots.RETRY_AFTER_S) -> str:
+    return f"until one {what}; told to come back after {retry_s} s"
+
+
+_OF_A_WEB_PROCESS = (
+    AtOnce(
+        "large bodies",
+        f"{LARGE_BODIES} bodies above {ANONYMOUS_BYTES >> 10} KiB of a web process",
+        _SENDER,
+        _SAME_SENDER,
+        "until one of them is answered",
+    ),
+    AtOnce(
+        "bytes of bodies",
+        "`BODIES_MAX_BYTES` of a web process",
+        "the workspace of the token, or the signed-in user; all senders without credentials "
+        f"together, of up to {ANONYMOUS_BYTES >> 10} KiB a body",
+        "the one of these that has most (429)",
+        "until bodies are answered and their room is free",
+    ),
     AtOnce(
         "previews",
         _places(PREVIEWS.of_owner, PREVIEWS.places),
         _VIEWER,
-        f"{_SAME_VIEWER}; who runs one leaves the place to wait to who runs none (503)",
+        f"{_SAME_VIEWER}; who runs one leaves the place to wait to who runs none (503); who "
+        f"has waited {PREVIEW_PATIENCE_S:g} s (503)",
+        _until("is read"),
     ),
     AtOnce(
         "previews without an account",
-        f"{STRANGERS.places} places, of which {STRANGERS.running} is read",
-        "all visitors without an account",
-        "visitors without an account (503); members never",
+        f"{STRANGERS.of_owner} of {STRANGERS.places} places of a web process, of which "
+        f"{STRANGERS.running} is read",
+        "one address (one /48 of IPv6) without an account",
+        "the same address (429); who has one read leaves the place to wait to who has none; "
+        "visitors of other addresses where two have both places (503); members never",
+        _until("is read"),
     ),
     AtOnce(
         "large answers",
         _places(viewer_slots.RUNNING + viewer_slots.WAITING, viewer_slots.PLACES),
-        _VIEWER,
+        "one user with all tokens",
         f"{_SAME_VIEWER}; others where all places are taken (503)",
+        _until("is made", viewer_slots.RETRY_AFTER_S),
     ),
     AtOnce(
         "large answers without an account",
-        _places(viewer_slots.VISITORS_PLACES, viewer_slots.PLACES),
-        "all visitors without an account",
-        "visitors without an account (503); members never",
+        f"{viewer_slots.PLACES_OF_VISITOR} of {viewer_slots.VISITORS_PLACES} places of a web "
+        "process",
+        "one address (one /48 of IPv6) without an account",
+        "the same address (429); visitors of other addresses where all of these are taken "
+        "(503); members never",
+        _until("is made", viewer_slots.RETRY_AFTER_S),
     ),
     AtOnce(
         "images",
         _places(DRAWINGS.of_owner, DRAWINGS.places),
         _VIEWER,
         f"{_SAME_VIEWER}; who has one drawn leaves the place to wait to who has none (503)",
+        _until("is drawn"),
     ),
     AtOnce(
         "archives and large files",
         _places(LONG_WORK.of_owner, LONG_WORK.places),
         "one workspace",
-        "the same workspace (429); who runs one leaves the place to wait to who runs none (503)",
+        "the same workspace (429); who runs one leaves the place to wait to who runs none "
+        f"(503); who has waited {fair_slots.PATIENCE_S:g} s (503)",
+        _until("is searched"),
     ),
     AtOnce(
         "plain files and envelopes",
         _places(SHORT_WORK.of_owner, SHORT_WORK.places),
         "one workspace",
         "the same workspace (429); others where all places are taken (503)",
+        _until("is searched"),
     ),
 )
+
+
+_OF_THE_QUEUE = (
+    AtOnce(
+        "uploads that are read",
+        "`READS_PER_WORKSPACE`",
+        "one workspace",
+        "nobody: further uploads of the workspace wait, those of others are read",
+        "until one is read",
+    ),
+)
+
+
+def _of_the_proxy() -> tuple[AtOnce, ...]:
+    site = (settings.BASE_DIR / "proxy" / "site.conf").read_text()
+    start = (settings.BASE_DIR / "proxy" / "start.sh").read_text()
+    connections, large, very_large = (
+        re.findall(rf"limit_conn {zone} (\d+);", site)[0]
+        for zone in ("connections", "large", "very_large")
+    )
+    (per_s,) = re.findall(r"REQUESTS_PER_S:-(\d+)", start)
+    (times,) = re.findall(r"BURST\|\$\(\((\d+) \*", start)
+    network, same = "one network", "the same network (429)"
+    wait = "until one is answered; told to come back after 10 s"
+    return (
+        AtOnce(
+            "requests of the proxy",
+            f"`PROXY_REQUESTS_PER_S` ({per_s}) a second, and {times} times as many at once",
+            network,
+            same,
+            "until a second has fewer; told to come back after 10 s",
+        ),
+        AtOnce("connections of the proxy", f"{connections} requests", network, same, wait),
+        AtOnce(
+            "large bodies of the proxy",
+            f"{large} above {ANONYMOUS_BYTES >> 10} KiB, {very_large} of them above 10 MB",
+            "one token or session; without valid credentials no large body is read (401)",
+            "the same token or session (429)",
+            wait,
+        ),
+    )
 
 
 def as_markdown() -> str:
     """The table."""
     by_time = [
         f"| `{limiter.id}` | {_most(limiter)} {limiter.unit} | {limiter.payer} | "
-        f"{limiter.refused} | {_without_cache(limiter)} |"
+        f"{limiter.refused} | {_wait(limiter)} | {_without_cache(limiter)} |"
         for limiter in LIMITERS
     ]
     at_once = [
-        f"| {row.name} at the same time | {row.most} of a web process | {row.payer} | "
-        f"{row.refused} | the same |"
-        for row in AT_ONCE
+        f"| {row.name} | {row.most} | {row.payer} | {row.refused} | {row.wait} | the same |"
+        for row in (*_OF_A_WEB_PROCESS, *_OF_THE_QUEUE, *_of_the_proxy())
     ]
-    return "\n".join([HEAD, "|---|---|---|---|---|", *by_time, *at_once])
+    head = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    return "\n".join([*head, *by_time, *at_once])
 
 
 def _most(limiter: Limiter) -> str:
     return f"`{limiter.setting}`" if limiter.setting else f"{limiter.most():,}"
 
 
+def _wait(limiter: Limiter) -> str:
+    if limiter is MAILS:
+        return "nobody is"
+    about = "at most" if limiter.is_exact else "at most about"
+    return f"{about} {_WINDOWS[limiter.per]}"
+
+
 def _without_cache(limiter: Limiter) -> str:
     return "counted in each web process" if limiter.is_kept_while_away else "not counted"
+
+
+_WINDOWS = {"minute": "a minute", "hour": "an hour", "day": "a day"}

@@ -30,6 +30,7 @@ def checkout(tmp_path):
         ("test", ("--unit", "--pooler", "To run chosen tests")),
         ("check", ("Changes nothing",)),
         ("fix", ("generated files",)),
+        ("upgrade", ("The first step", "COMPOSE_FILE")),
         ("bench", ("truth-checks", "--help")),
         ("bench agent", ("agent",)),
     ],

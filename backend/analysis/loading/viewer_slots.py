@@ -21,6 +21,8 @@ RUNNING, WAITING = 2, 2
 PLACES = 6
 # Of these, the places of all viewers without an account: the others are for members.
 VISITORS_PLACES = 3
+# Of these, the most of one visitor: the last one is for other visitors.
+PLACES_OF_VISITOR = 2
 PATIENCE_S = 5.0
 RETRY_AFTER_S = 2
 
@@ -28,10 +30,10 @@ RETRY_AFTER_S = 2
 class TooManyAnswers(TooMany):
     """As many large answers are made for this viewer as allowed; the same request works later."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: int = RUNNING + WAITING) -> None:
         super().__init__(
-            f"{RUNNING} of your large answers (comparisons, large runs, tables of trials, "
-            f"observations) are being computed, and {WAITING} are waiting.",
+            f"{places} of your large answers (comparisons, large runs, tables of trials, "
+            "observations) are being computed or are waiting.",
             wait_s=RETRY_AFTER_S,
         )
 
@@ -131,8 +133,9 @@ def _places(counts: Callable[[str], bool]) -> int:
 
 def _enter(viewer: str, refusal: type[TooManyAnswers]) -> None:
     counts = _viewers.get(viewer, _Viewer())
-    if counts.places >= RUNNING + WAITING:
-        raise refusal
+    most = PLACES_OF_VISITOR if _is_visitor(viewer) else RUNNING + WAITING
+    if counts.places >= most:
+        raise refusal(most)
     if _places(lambda _: True) >= PLACES:
         raise AnswersBusy
     if _is_visitor(viewer) and _places(_is_visitor) >= VISITORS_PLACES:
@@ -141,7 +144,7 @@ def _enter(viewer: str, refusal: type[TooManyAnswers]) -> None:
     counts.waiting += 1
     try:
         if not _changed.wait_for(lambda: counts.running < RUNNING, timeout=PATIENCE_S):
-            raise refusal
+            raise refusal(counts.places)
         counts.running += 1
     finally:
         counts.waiting -= 1

@@ -156,15 +156,23 @@ def test_where_two_viewers_have_long_previews_a_third_comes_after_one_file(held)
     assert held.order.index("third") == 2
 
 
-def test_an_address_leaves_other_visitors_a_preview(held, settings):
+@pytest.mark.parametrize(
+    ("addresses", "elsewhere"),
+    [
+        (["192.0.2.1"] * 3, "192.0.2.2"),
+        # Networks of one /48 are one visitor.
+        ([f"2001:db8:71:{number}::1" for number in range(3)], "2001:db8:72::1"),
+    ],
+)
+def test_an_address_leaves_other_visitors_a_preview(held, settings, addresses, elsewhere):
     settings.TRIES_PER_MINUTE = 1000
     with ThreadPoolExecutor(3) as pool:
-        flood = [in_thread(pool, try_it, "192.0.2.1")]
+        flood = [in_thread(pool, try_it, addresses[0])]
         held.wait_until_begun()
-        flood.append(in_thread(pool, try_it, "192.0.2.1"))
+        flood.append(in_thread(pool, try_it, addresses[1]))
         wait_for_queue(STRANGERS, 1)
-        refused = try_it("192.0.2.1")
-        other = in_thread(pool, try_it, "192.0.2.2")
+        refused = try_it(addresses[2])
+        other = in_thread(pool, try_it, elsewhere)
         # The one that waits gives way: its address has one read.
         assert flood[1].result(PATIENCE_S).status_code == 503
         held.let_go()

@@ -11,7 +11,7 @@ from django.test import Client
 
 from backend.analysis.compare import comparison
 from backend.analysis.loading import viewer_slots
-from backend.analysis.loading.viewer_slots import RUNNING, WAITING
+from backend.analysis.loading.viewer_slots import PLACES_OF_VISITOR, RUNNING, WAITING
 from backend.fleet.models import Progress
 from backend.ingest.worker import process
 from backend.links import run_link
@@ -86,13 +86,13 @@ def slow(hold, monkeypatch):
 
 
 @contextmanager
-def flooded(hold, viewer, ask):
+def flooded(hold, viewer, ask, places=RUNNING + WAITING):
     """A viewer has every slot of a viewer while the block runs; yields the answers to come."""
-    with ThreadPoolExecutor(RUNNING + WAITING) as pool:
+    with ThreadPoolExecutor(places) as pool:
         try:
-            held = [in_thread(pool, ask, number) for number in range(RUNNING + WAITING)]
+            held = [in_thread(pool, ask, number) for number in range(places)]
             hold.wait_until_begun(RUNNING)
-            while viewer_slots._viewers[viewer].waiting < WAITING:
+            while viewer_slots._viewers[viewer].places < places:
                 threading.Event().wait(0.01)
             yield held
         finally:
@@ -133,7 +133,7 @@ def test_a_strangers_flood_leaves_other_visitors_of_a_public_workspace_an_answer
     def ask(number, address="192.0.2.1"):
         return compare(number, slug=public.workspace.slug, address=address)
 
-    with flooded(hold, "address:192.0.2.1", ask):
+    with flooded(hold, "address:192.0.2.1", ask, PLACES_OF_VISITOR):
         assert ask(100).status_code == 429
         slow.clear()
         assert ask(101, address="192.0.2.2").status_code == 200

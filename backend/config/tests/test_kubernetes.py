@@ -31,6 +31,8 @@ READ_BESIDE = {"AWS_DEFAULT_REGION", "TMPDIR"}
 # The oldest version that is still mended, and the newest one.
 VERSIONS = ("1.34", "1.37")
 PARTS = ("migrate", "web", "worker", "beat")
+# smtps and smtp with STARTTLS.
+MAIL_PORTS = {465, 587}
 pytestmark = pytest.mark.processes
 
 
@@ -245,6 +247,31 @@ def test_policies_close_every_pod_and_open_the_port_of_web():
     assert rule["from"]
 
 
+def ports_out(part):
+    """The ports that the policies together open to pods of `part`."""
+    labels = workload(part)["spec"]["template"]["metadata"]["labels"]
+    return {
+        port["port"]
+        for policy in of_kind("NetworkPolicy")
+        if selects(policy["spec"]["podSelector"], labels)
+        for rule in policy["spec"].get("egress", ())
+        for port in rule["ports"]
+    }
+
+
+def selects(selector, labels):
+    is_matched = selector.get("matchLabels", {}).items() <= labels.items()
+    rules = selector.get("matchExpressions", ())
+    assert {rule["operator"] for rule in rules} <= {"In"}
+    return is_matched and all(labels.get(rule["key"]) in rule["values"] for rule in rules)
+
+
+def test_mails_leave_where_they_are_sent():
+    """Web sends those that a page asks for; the worker those of alerts and of leaked tokens."""
+    assert {part for part in PARTS if ports_out(part) >= MAIL_PORTS} == {"web", "worker"}
+    assert not any(ports_out(part) & MAIL_PORTS for part in ("migrate", "beat"))
+
+
 def test_the_ingress_holds_the_limits_and_leads_to_web():
     (ingress,) = of_kind("Ingress")
     (service,) = of_kind("Service")
@@ -256,7 +283,13 @@ def test_the_ingress_holds_the_limits_and_leads_to_web():
     (path,) = rule["http"]["paths"]
 
     assert int(notes["proxy-body-size"].removesuffix("m")) << 20 == largest_request()
-    assert notes["proxy-request-buffering"] == "on"
+    # Bodies of strangers would fill the Ingress before the web process can refuse them.
+    assert notes["proxy-request-buffering"] == "off"
+    site = (ROOT / "proxy" / "site.conf").read_text()
+    assert f"limit_conn connections {notes['limit-connections']};" in site
+    start = (ROOT / "proxy" / "start.sh").read_text()
+    assert f"REQUESTS_PER_S:-{notes['limit-rps']}}}" in start
+    assert f"BURST|$(({notes['limit-burst-multiplier']} * REQUESTS_PER_S))" in start
     assert path["backend"]["service"]["name"] == service["metadata"]["name"]
     labels = workload("web")["spec"]["template"]["metadata"]["labels"]
     assert service["spec"]["selector"].items() <= labels.items()

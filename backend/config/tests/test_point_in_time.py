@@ -15,13 +15,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
-import yaml
 from django.conf import settings
 
 from backend.config.backups import BASE, DUMP, backups_in
 from backend.config.embedded import Postgres
 from backend.config.restore_drill import sum_tables
-from backend.config.wal_archive import archive_settings
 from backend.testing.forked_commands import Commands
 from backend.testing.template_cluster import copy_cluster
 
@@ -300,14 +298,3 @@ def test_a_restored_moment_has_nothing_of_it_once_it_is_served(site, deleted, in
         assert tables_with_marker(other) == []
     finally:
         other.stop()
-
-
-def test_compose_archives_as_scripts_start_does():
-    text = (settings.BASE_DIR / "docker-compose.backup.yml").read_text()
-    (command,) = yaml.safe_load(text)["services"]["postgres"]["command"][2:]
-
-    for name, value in archive_settings(Path("/backup/wal")).items():
-        assert f"-c {name}={value}" in command
-    base = yaml.safe_load((settings.BASE_DIR / "docker-compose.yml").read_text())
-    for word in base["services"]["postgres"].get("command", ()):
-        assert word in command

@@ -192,7 +192,7 @@ def own_data(net):
     def download(person):
         client = Client(REMOTE_ADDR=net.mine)
         client.post(LOGIN, {"login": person.username, "password": PASSWORD})
-        return client.post("/accounts/data/export")
+        return client.post("/account/data/export")
 
     return Case(lambda: download(own), {"another user": lambda: download(other)})
 

@@ -8,6 +8,7 @@ from backend.accounts.access import VISITOR
 from backend.analysis.loading import viewer_slots
 from backend.analysis.loading.viewer_slots import (
     PLACES,
+    PLACES_OF_VISITOR,
     RUNNING,
     VISITORS_PLACES,
     WAITING,
@@ -98,6 +99,18 @@ def test_a_wait_without_end_is_refused(monkeypatch):
         comparison_slot(MINE),
     ):
         pass
+    assert not viewer_slots._viewers
+
+
+def test_a_visitor_leaves_a_place_to_other_visitors():
+    """Pages of share links are large answers: one stranger had all places that visitors have."""
+    stranger, other = f"{VISITOR}2001:db8:1::/48", f"{VISITOR}192.0.2.1"
+    with ExitStack() as held:
+        for _ in range(PLACES_OF_VISITOR):
+            held.enter_context(comparison_slot(stranger))
+        with pytest.raises(TooManyComparisons), comparison_slot(stranger):
+            pass
+        held.enter_context(comparison_slot(other))
     assert not viewer_slots._viewers
 
 
