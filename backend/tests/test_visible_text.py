@@ -210,6 +210,8 @@ def test_programs_get_the_name_as_it_was_sent(planted):
     assert owner.get(f"/api/v1/runs/{ids['run']}").json()["notes"] == PLANTED
 
 
+# The table ends before rows of transactions that are open, such as that of a test.
+@pytest.mark.django_db(transaction=True)
 def test_a_table_stays_a_table(planted):
     scene, _ = planted
     owner = Client()
