@@ -125,6 +125,7 @@ def test_a_frozen_one_gets_another_title_and_keeps_its_bytes(made):
         ("private", "private", True),
     ],
 )
+@pytest.mark.django_db
 def test_no_page_tells_of_one_that_is_less_open(own, other, named):
     page, linked = ResultSet(visibility=own), ResultSet(visibility=other)
     assert page.may_name(linked) is named
