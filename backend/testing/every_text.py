@@ -44,6 +44,8 @@ OUTLIVES = {
     "mfa.Authenticator",
     "usersessions.UserSession",
     "sessions.Session",
+    # Of the service as a whole.
+    "config.BackupReport",
     # Django's own.
     "admin.LogEntry",
     "auth.Group",

@@ -198,3 +198,12 @@ def test_a_row_of_the_roster_names_few_of_many_other_hosts(tenant, many_hosts):
     assert rows["ci-099"] == ("ci-000", *others[:4], "and 94 more")
     Agent.objects.filter(host_name__gte="ci-006").delete()
     assert {len(row.shared_with) for row in roster(tenant.workspace)} == {5}
+
+
+def test_a_token_that_was_deleted_meanwhile_is_refused(tenant):
+    token = Token.objects.get(workspace=tenant.workspace)
+    Token.objects.filter(pk=token.pk).delete()
+
+    with pytest.raises(tokens.TokenRefused):
+        record_heartbeat(token, host_name="host", program="agent", version="1", heartbeat=None)
+    assert not Agent.objects.filter(host_name="host").exists()

@@ -125,8 +125,8 @@ def test_a_frozen_one_gets_another_title_and_keeps_its_bytes(made):
         ("private", "private", True),
     ],
 )
-def test_no_page_tells_of_one_that_is_less_open(own, other, named):
-    page, linked = ResultSet(visibility=own), ResultSet(visibility=other)
+def test_no_page_tells_of_one_that_is_less_open(own, other, named, lab):
+    page, linked = ResultSet(visibility=own), make_result_set(lab, other)
     assert page.may_name(linked) is named
 
 
