@@ -1,4 +1,4 @@
-"""The bodies of requests on their way to a web process: how many of each sender, and their bytes.
+"""The large bodies on their way to a web process: how many of each sender, and their bytes.
 
 Room is counted as it is filled, not as it is announced. When no room is left, the workspace or user
 that holds most of it is refused, and the others go on.
@@ -11,46 +11,53 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from backend.config.bodies import Refusal
-from backend.ingest.limits import LARGE_BODIES, LEAST_BYTES_PER_S, SLOW_AFTER_S
+from backend.ingest.body_refusals import TooManyBodies
+from backend.ingest.limits import LARGE_BODIES, LARGE_BODIES_TOGETHER
 
-_bodies: Counter[bytes] = Counter()
-_sizes: Counter[bytes] = Counter()
+# By sender, and by who pays.
+_bodies: Counter[str] = Counter()
+_sizes: Counter[str] = Counter()
 
 
 @dataclass(slots=True)
 class Share:
-    """One body. `sender`: a token or user, or empty; `payer`: its workspace or user, or empty."""
+    """One body, and the workspace or user that pays for it."""
 
-    sender: bytes
-    payer: bytes
+    payer: str
     size: int = 0
 
     def add(self, size: int) -> None:
-        """Count bytes that were read."""
+        """Count bytes that were read. Raises TooManyBodies where they are too many."""
         self.size += size
         _sizes[self.payer] += size
-
-    def refusal_after(self, seconds: float) -> Refusal | None:
-        """Why no more is read, or None."""
-        if self.sender and not self.size and _bodies[self.sender] > LARGE_BODIES:
-            return Refusal.SHARE
-        if seconds > SLOW_AFTER_S and self.size < LEAST_BYTES_PER_S * seconds:
-            return Refusal.SLOW
         is_full = _sizes.total() > settings.BODIES_MAX_BYTES
-        return Refusal.SHARE if is_full and _sizes[self.payer] == max(_sizes.values()) else None
+        if is_full and _sizes[self.payer] == max(_sizes.values()):
+            raise TooManyBodies(
+                "There is no room for more large requests at the moment, and most of those on "
+                "their way are yours or of your workspace."
+            )
 
 
 @contextmanager
-def share_of(sender: bytes = b"", payer: bytes = b"") -> Iterator[Share]:
-    """A share for one body, until its request is answered."""
-    share = Share(sender, payer)
-    _bodies[sender] += 1
+def share_of(sender: str, payer: str) -> Iterator[Share]:
+    """A share for one body, until its request is answered. Raises TooManyBodies.
+
+    `sender`: a token or user; `payer`: its workspace, or the same user.
+    """
+    for name, most in {payer: LARGE_BODIES_TOGETHER, sender: LARGE_BODIES}.items():
+        if _bodies[name] >= most:
+            whose = "this token or user" if name == sender else "your workspace"
+            raise TooManyBodies(
+                f"{most} large requests of {whose} are on their way, the most at the same time."
+            )
+    share, names = Share(payer), {sender, payer}
+    _bodies.update(names)
     try:
         yield share
     finally:
-        _bodies[sender] -= 1
+        _bodies.subtract(names)
         _sizes[payer] -= share.size
-        for counter, key in ((_bodies, sender), (_sizes, payer)):
-            if not counter[key]:
-                del counter[key]
+        for counter in (_bodies, _sizes):
+            for name in names:
+                if not counter[name]:
+                    del counter[name]
