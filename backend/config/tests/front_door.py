@@ -32,6 +32,8 @@ class FrontDoor:
     other: Tenant
     # The session of the owner of `own`.
     cookie: str
+    # Tokens of `own` that may not upload.
+    refused: list[str]
 
     @property
     def ports(self):
@@ -60,7 +62,7 @@ def front_door(folder: Path, count: int = 2):
     try:
         with running(folder, count, ALLOWED_HOSTS="127.0.0.1,localhost") as machines:
             own, other = make_tenant("own"), make_tenant("other")
-            yield FrontDoor(machines, own, other, session_of(own.user))
+            yield FrontDoor(machines, own, other, session_of(own.user), refused_tokens(own.token))
     finally:
         empty_tables("default")
 

@@ -10,7 +10,6 @@ from backend.config.tests.front_door import (
     bearer,
     form,
     front_door,
-    refused_tokens,
     running,
     session_of,
     statuses_beside_slow_senders,
@@ -152,12 +151,12 @@ class TestBodies:
                     assert answer.status in statuses, (path, fields, length)
 
     def test_of_tokens_that_may_not_upload_are_left_when_they_are_large(self, site, port):
-        for token in refused_tokens(site.own.token):
+        for token in site.refused:
             size = ANONYMOUS_BYTES + 1
             more = (bearer(token), f"Content-Length: {size}", "Expect: 100-continue")
             assert ask(port, request("POST", "/api/v1/uploads", *more)).status in (401, 403)
             chunked = (bearer(token), "Transfer-Encoding: chunked")
-            body = b"%x\r\n" % size + b"x" * size
+            body = b"%x\r\n" % size + b"x" * size + b"\r\n0\r\n\r\n"
             answer = ask(port, request("POST", "/api/v1/uploads", *chunked, body=body))
             assert answer.status == 413
 
@@ -171,7 +170,8 @@ class TestBodies:
             stream = connection.makefile("rb")
             assert stream.readline() == b"HTTP/1.1 100 Continue\r\n"
             stream.readline()
-            for _ in range(32):
+            # More than the buffers of a connection hold.
+            for _ in range(256):
                 connection.sendall(b"10000\r\n" + b"x" * 65_536 + b"\r\n")
             assert read_answer(stream).status == 413
 
