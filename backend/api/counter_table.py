@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from backend.accounts.limiters import LIMITERS, Limiter
 from backend.analysis.loading import viewer_slots
+from backend.ingest.limits import LARGE_BODIES, LARGE_BODIES_TOGETHER
 from backend.ingest.preview_slots import PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
 from backend.sharing.drawing import DRAWINGS
@@ -32,6 +33,19 @@ def _places(of_owner: int | None, places: int) -> str:
 
 
 AT_ONCE = (
+    AtOnce("requests above 64 KiB", f"{LARGE_BODIES}", "one token or user", "the same (429)"),
+    AtOnce(
+        "requests above 64 KiB of all tokens",
+        f"{LARGE_BODIES_TOGETHER}",
+        "one workspace",
+        "the same workspace (429)",
+    ),
+    AtOnce(
+        "bytes of requests above 64 KiB",
+        "`BODIES_MAX_BYTES`",
+        "all workspaces and users",
+        "the workspace or user that has most of them (429)",
+    ),
     AtOnce(
         "previews",
         _places(PREVIEWS.of_owner, PREVIEWS.places),
