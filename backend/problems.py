@@ -35,6 +35,7 @@ from backend.errors import (
 )
 from backend.feeds.tokens import TooManyTokens
 from backend.fleet.sessions import JoinRefused
+from backend.ingest.body_refusals import BadAddress, BodyTooSlow
 from backend.ingest.cleaner_refusals import CleanerInterrupted
 from backend.ingest.envelope_refusal import EnvelopeError
 from backend.ingest.fair_slots import RETRY_AFTER_S, Busy
@@ -163,6 +164,11 @@ ANSWERS: dict[type[Exception], Answer] = {
     TooManyComparisons: Answer(429, "Too many comparisons", WAIT_HINT),
     # Who asks
     TokenRefused: Answer(401, "Token refused", ""),
+    # What is read before a view
+    BadAddress: Answer(400, "Bad address", "Send the path alone."),
+    BodyTooSlow: Answer(
+        408, "Too slow", "Send it again, over a faster connection or in smaller requests."
+    ),
     # What an upload carries
     JsonRefused: Answer(400, "Bad request", _JSON, page_hint="Correct the form and send it again."),
     JsonTooLarge: Answer(413, "Too large", _JSON),

@@ -59,6 +59,7 @@ write_config() {
         -e "/^RESOLVER$/{r $RUN/resolver" -e "d}" "$PROXY/nginx.conf" |
         sed -e "s|BODY_MAX_BYTES|$((UPLOAD_MAX_BYTES + 1048576))|" \
             -e "s|BURST|$((5 * REQUESTS_PER_S))|" -e "s|REQUESTS_PER_S|$REQUESTS_PER_S|" \
+            -e "s|FOURFOLD|$((20 * REQUESTS_PER_S))|" -e "s|RATE_OF_SITE|$((4 * REQUESTS_PER_S))|" \
             -e "s|HTTP_LISTEN|$HTTP_LISTEN|" -e "s|HTTPS_LISTEN|$HTTPS_LISTEN|" \
             -e "s|NAMES|$NAMES|" -e "s|PUBLIC_URL|$PUBLIC_URL|" \
             -e "s|CERTIFICATE_KEY|$folder/privkey.pem|" -e "s|CERTIFICATE|$folder/fullchain.pem|" \

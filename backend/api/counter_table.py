@@ -13,7 +13,7 @@ from django.conf import settings
 from backend.accounts.limiters import LIMITERS, MAILS, Limiter
 from backend.analysis.loading import viewer_slots
 from backend.ingest import fair_slots
-from backend.ingest.limits import ANONYMOUS_BYTES, LARGE_BODIES
+from backend.ingest.limits import ANONYMOUS_BYTES, LARGE_BODIES, LARGE_BODIES_TOGETHER
 from backend.ingest.preview_slots import PREVIEW_PATIENCE_S, PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
 from backend.sharing.drawing import DRAWINGS
@@ -51,19 +51,26 @@ def _until(what: str, retry_s: int = fair_slots.RETRY_AFTER_S) -> str:
     return f"until one {what}; told to come back after {retry_s} s"
 
 
+_ABOVE = f"above {ANONYMOUS_BYTES >> 10} KiB of a web process"
 _OF_A_WEB_PROCESS = (
     AtOnce(
         "large bodies",
-        f"{LARGE_BODIES} bodies above {ANONYMOUS_BYTES >> 10} KiB of a web process",
+        f"{LARGE_BODIES} bodies {_ABOVE}",
         _SENDER,
         _SAME_SENDER,
         "until one of them is answered",
     ),
     AtOnce(
-        "bytes of bodies",
-        "`BODIES_MAX_BYTES` of a web process",
-        "the workspace of the token, or the signed-in user; all senders without credentials "
-        f"together, of up to {ANONYMOUS_BYTES >> 10} KiB a body",
+        "large bodies of all tokens",
+        f"{LARGE_BODIES_TOGETHER} bodies {_ABOVE}",
+        "one workspace",
+        "the same workspace (429)",
+        "until one of them is answered",
+    ),
+    AtOnce(
+        "bytes of large bodies",
+        f"`BODIES_MAX_BYTES` in bodies {_ABOVE}",
+        "the workspace of the token, or the signed-in user",
         "the one of these that has most (429)",
         "until bodies are answered and their room is free",
     ),
@@ -139,10 +146,7 @@ _OF_THE_QUEUE = (
 def _of_the_proxy() -> tuple[AtOnce, ...]:
     site = (settings.BASE_DIR / "proxy" / "site.conf").read_text()
     start = (settings.BASE_DIR / "proxy" / "start.sh").read_text()
-    connections, large, very_large = (
-        re.findall(rf"limit_conn {zone} (\d+);", site)[0]
-        for zone in ("connections", "large", "very_large")
-    )
+    (connections,) = re.findall(r"limit_conn connections (\d+);", site)
     (per_s,) = re.findall(r"REQUESTS_PER_S:-(\d+)", start)
     (times,) = re.findall(r"BURST\|\$\(\((\d+) \*", start)
     network, same = "one network", "the same network (429)"
@@ -156,13 +160,6 @@ def _of_the_proxy() -> tuple[AtOnce, ...]:
             "until a second has fewer; told to come back after 10 s",
         ),
         AtOnce("connections of the proxy", f"{connections} requests", network, same, wait),
-        AtOnce(
-            "large bodies of the proxy",
-            f"{large} above {ANONYMOUS_BYTES >> 10} KiB, {very_large} of them above 10 MB",
-            "one token or session; without valid credentials no large body is read (401)",
-            "the same token or session (429)",
-            wait,
-        ),
     )
 
 

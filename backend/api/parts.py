@@ -134,7 +134,7 @@ def _size(request: Request) -> int:
             411,
             "Length required",
             "The request does not say how many bytes its body has.",
-            hint="Send Content-Length; a part cannot be sent in chunks.",
+            hint="Send the bytes of the part, and their number as Content-Length.",
         )
     size = int(length)
     if not size:

@@ -1,102 +1,60 @@
-"""Requests that are refused by their first lines, before anything of the body is read."""
+"""Requests that are refused by their first lines, and who may send a large body."""
 
-from enum import StrEnum
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from django.contrib.auth import get_user
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.handlers.wsgi import WSGIRequest
+from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.views.decorators.http import require_GET
 
-from backend.accounts import tokens
+from backend.accounts import access, tokens
+from backend.accounts.addresses import sender_address
 from backend.accounts.models import BEARER_KINDS
 from backend.api import errors as api
 from backend.api.auth import clear_text
 from backend.api.errors import Problem
-from backend.config.errors import outage_answer
-from backend.ingest.limits import (
-    ANONYMOUS_BYTES,
-    HEADER_FIELD_BYTES,
-    LARGE_BODIES,
-    LEAST_BYTES_PER_S,
-    largest_request,
-)
+from backend.api.urls import is_api_path
+from backend.config.errors import answer_before_view
+from backend.ingest.body_refusals import BodyTooLarge
+from backend.ingest.limits import ANONYMOUS_BYTES, HEADER_FIELD_BYTES, largest_request
 from backend.middleware import Middleware
-from backend.problems import DATABASE_AWAY, STORAGE_FULL
 from backend.web.errors import message
 
-# In the WSGI environment: why the body was left unread, or None.
+# In the WSGI environment: the error that stopped the web server while it read the body.
 REFUSAL_KEY = "loadsheet.body_refusal"
-# The path of `may_send`, and the field of its answer that names who sends and who pays.
-MAY_SEND = b"/internal/may-send"
-SENDER = b"X-Sender"
 BOUNDED_FIELDS = {"HTTP_ACCEPT": "Accept", "CONTENT_TYPE": "Content-Type"}
-LENGTH_HINT = "Send Content-Length; a body in chunks is not accepted."
-WAIT_S = 10
 
 
-class Refusal(StrEnum):
-    """Why the web server reads no more of a body."""
+def sender_of(environ: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Who sends, and who pays: a token and its workspace, or twice the user.
 
-    # By the header alone the view, or LimitBodies, refuses the request.
-    HEADER = "header"
-    # The credentials could not be looked up.
-    AWAY = "away"
-    # The sender has as many bodies, or bytes of them, on their way as it may.
-    SHARE = "share"
-    SLOW = "slow"
-    # No room for a temporary file.
-    FULL = "full"
-    # Larger than a request without credentials may be, or than any.
-    ANONYMOUS = "anonymous"
-    LARGE = "large"
-    # The request is not for a path of this service.
-    ADDRESS = "address"
-
-
-OUTAGES = {Refusal.AWAY: DATABASE_AWAY, Refusal.FULL: STORAGE_FULL}
-# Status, title, sentence and what to do.
-WORDS = {
-    Refusal.ADDRESS: (
-        400,
-        "Bad address",
-        "The address of the request does not begin with a slash.",
-        "Send the path alone.",
-    ),
-    Refusal.SLOW: (
-        408,
-        "Too slow",
-        f"The body came slower than {LEAST_BYTES_PER_S:,} bytes a second.",
-        "Send it again, over a faster connection or in smaller requests.",
-    ),
-    Refusal.SHARE: (
-        429,
-        "Too many requests",
-        f"As many large requests as you may send at the same time, at most {LARGE_BODIES}, are on "
-        "their way.",
-        "Wait until one of them has ended, and send this one again.",
-    ),
-}
+    None for a request that may not have a large body: without valid credentials, or with a token
+    that may not upload or is used from another network than its own.
+    """
+    close_old_connections()
+    try:
+        request = WSGIRequest(dict(environ))
+        if authorization := request.META.get("HTTP_AUTHORIZATION", ""):
+            return _token_and_workspace(request, authorization)
+        SessionMiddleware(HttpResponse).process_request(request)
+        user = get_user(request)
+        return (f"user {user.pk}", f"user {user.pk}") if user.is_authenticated else None
+    finally:
+        close_old_connections()
 
 
-@require_GET
-def may_send(request: HttpRequest) -> HttpResponse:
-    """204 if a large body of this sender is read, else 401; the web server and the proxy ask."""
-    names = _names_of_sender(request)
-    if not names:
-        return HttpResponse(status=401)
-    return HttpResponse(status=204, headers={SENDER.decode(): names})
-
-
-def _names_of_sender(request: HttpRequest) -> str:
-    """The token and its workspace, or twice the user; empty without valid credentials."""
-    if authorization := request.META.get("HTTP_AUTHORIZATION", ""):
-        try:
-            token = tokens.find(clear_text(authorization.encode("latin-1")), *BEARER_KINDS)
-        except (Problem, tokens.TokenRefused):
-            return ""
-        return f"token-{token.pk} workspace-{token.workspace_id}"
-    if request.user.is_authenticated:
-        return f"user-{request.user.pk} user-{request.user.pk}"
-    return ""
+def _token_and_workspace(request: HttpRequest, authorization: str) -> tuple[str, str] | None:
+    try:
+        token = tokens.find(clear_text(authorization.encode("latin-1")), *BEARER_KINDS)
+        tokens.check_address(token, sender_address(request.META))
+    except (Problem, tokens.TokenRefused):
+        return None
+    if not access.may_upload(token):
+        return None
+    return f"token {token.pk}", f"workspace {token.workspace_id}"
 
 
 class LimitHeaders(Middleware):
@@ -126,62 +84,25 @@ class LimitBodies(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if b"\0" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
             return _nul_refused(request)
-        if (unread := _unread(request)) is not None:
-            return unread
-        length = _length(request)
-        if length is None:
-            sentence = "The request does not say how many bytes its body has."
-            return _refusal(request, 411, "Length required", sentence, LENGTH_HINT)
-        if length <= ANONYMOUS_BYTES:
-            return self.get_response(request)
-        limit = _limit_of(request)
-        if length > limit:
-            return _too_large(request, str(length), limit)
+        if (error := request.META.get(REFUSAL_KEY)) is not None:
+            return answer_before_view(request, error)
+        given = request.META.get("CONTENT_LENGTH") or ""
+        length = int(given) if given.isdecimal() else 0
+        if length > ANONYMOUS_BYTES and length > (limit := _limit_of(request)):
+            return answer_before_view(request, BodyTooLarge(limit, length))
         return self.get_response(request)
 
 
-def _unread(request: HttpRequest) -> HttpResponse | None:
-    """The answer to a body that the web server left; None if the view answers."""
-    refusal = request.META.get(REFUSAL_KEY)
-    if refusal in OUTAGES:
-        return outage_answer(request, OUTAGES[refusal])
-    if refusal in (Refusal.ANONYMOUS, Refusal.LARGE):
-        limit = ANONYMOUS_BYTES if refusal == Refusal.ANONYMOUS else largest_request()
-        return _too_large(request, f"more than {limit}", limit)
-    if refusal not in WORDS:
-        return None
-    response = _refusal(request, *WORDS[refusal])
-    if refusal == Refusal.SHARE:
-        response["Retry-After"] = str(WAIT_S)
-    return response
-
-
-def _length(request: HttpRequest) -> int | None:
-    """The bytes of the body; None if the request does not say so."""
-    given = request.META.get("CONTENT_LENGTH") or ""
-    if given.isdecimal():
-        return int(given)
-    return None if "HTTP_TRANSFER_ENCODING" in request.META else 0
-
-
 def _limit_of(request: HttpRequest) -> int:
-    if request.path.startswith("/api/") or request.user.is_authenticated:
+    if is_api_path(request.path) or request.user.is_authenticated:
         return largest_request()
     return ANONYMOUS_BYTES
-
-
-def _too_large(request: HttpRequest, length: str, limit: int) -> HttpResponse:
-    sentence = f"This request has {length} bytes; at most {limit} are accepted."
-    hint = "Sign in, or send a token, before you send more."
-    if limit > ANONYMOUS_BYTES:
-        hint = "Compress the files with gzip or zstd, or send them as several uploads."
-    return _refusal(request, 413, "Too large", sentence, hint)
 
 
 def _refusal(
     request: HttpRequest, status: int, title: str, sentence: str, hint: str, **extra: object
 ) -> HttpResponse:
-    if request.path.startswith("/api/"):
+    if is_api_path(request.path):
         return api.problem_response(status, title, sentence, hint=hint, **extra)
     return message(request, status, title=title, sentence=sentence, hint=hint)
 

@@ -1,56 +1,95 @@
-"""The bodies of requests on their way to a web process: how many of each sender, and their bytes.
+"""The large bodies on their way to a web process, and the answers that wait for their readers.
 
 Room is counted as it is filled, not as it is announced. When no room is left, the workspace or user
-that holds most of it is refused, and the others go on.
+(of answers: the network) that holds most of it is refused, and the others go on.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.conf import settings
 
-from backend.config.bodies import Refusal
-from backend.ingest.limits import LARGE_BODIES, LEAST_BYTES_PER_S, SLOW_AFTER_S
+from backend.accounts.throttle import site_of
+from backend.ingest.body_refusals import TooManyBodies
+from backend.ingest.limits import LARGE_BODIES, LARGE_BODIES_TOGETHER
 
-_bodies: Counter[bytes] = Counter()
-_sizes: Counter[bytes] = Counter()
+# Longer answers wait for their reader in a file.
+ANSWER_MEMORY_BYTES = 1 << 20
+# By sender, and by who pays.
+_bodies: Counter[str] = Counter()
+_sizes: Counter[str] = Counter()
+# By network.
+_answers: Counter[str] = Counter()
 
 
 @dataclass(slots=True)
 class Share:
-    """One body. `sender`: a token or user, or empty; `payer`: its workspace or user, or empty."""
+    """One body, and the workspace or user that pays for it."""
 
-    sender: bytes
-    payer: bytes
+    payer: str
     size: int = 0
 
     def add(self, size: int) -> None:
-        """Count bytes that were read."""
+        """Count bytes that were read. Raises TooManyBodies where they are too many."""
         self.size += size
         _sizes[self.payer] += size
+        if _holds_most(_sizes, self.payer):
+            raise TooManyBodies(
+                "There is no room for more large requests at the moment, and most of those on "
+                "their way are yours or of your workspace."
+            )
 
-    def refusal_after(self, seconds: float) -> Refusal | None:
-        """Why no more is read, or None."""
-        if self.sender and not self.size and _bodies[self.sender] > LARGE_BODIES:
-            return Refusal.SHARE
-        if seconds > SLOW_AFTER_S and self.size < LEAST_BYTES_PER_S * seconds:
-            return Refusal.SLOW
-        is_full = _sizes.total() > settings.BODIES_MAX_BYTES
-        return Refusal.SHARE if is_full and _sizes[self.payer] == max(_sizes.values()) else None
+
+def _holds_most(sizes: Counter[str], payer: str) -> bool:
+    """Whether there is no more room, and nobody has more of it."""
+    return sizes.total() > settings.BODIES_MAX_BYTES and sizes[payer] == max(sizes.values())
+
+
+def refuse_reader(environ: Mapping[str, str]) -> None:
+    """Raises TooManyBodies where answers that wait for this network take the room of others."""
+    if _answers and _holds_most(_answers, site_of(environ)):
+        raise TooManyBodies(
+            "Most of the large answers that wait for a slow reader are for your network."
+        )
 
 
 @contextmanager
-def share_of(sender: bytes = b"", payer: bytes = b"") -> Iterator[Share]:
-    """A share for one body, until its request is answered."""
-    share = Share(sender, payer)
-    _bodies[sender] += 1
+def answer_kept(environ: Mapping[str, str], size: int) -> Iterator[None]:
+    """Count an answer while it waits for its reader; those that fit into memory are not counted."""
+    payer = site_of(environ) if size > ANSWER_MEMORY_BYTES else ""
+    if payer:
+        _answers[payer] += size
+    try:
+        yield
+    finally:
+        if payer:
+            _answers[payer] -= size
+            if not _answers[payer]:
+                del _answers[payer]
+
+
+@contextmanager
+def share_of(sender: str, payer: str) -> Iterator[Share]:
+    """A share for one body, until its request is answered. Raises TooManyBodies.
+
+    `sender`: a token or user; `payer`: its workspace, or the same user.
+    """
+    for name, most in {payer: LARGE_BODIES_TOGETHER, sender: LARGE_BODIES}.items():
+        if _bodies[name] >= most:
+            whose = "this token or user" if name == sender else "your workspace"
+            raise TooManyBodies(
+                f"{most} large requests of {whose} are on their way, the most at the same time."
+            )
+    share, names = Share(payer), {sender, payer}
+    _bodies.update(names)
     try:
         yield share
     finally:
-        _bodies[sender] -= 1
+        _bodies.subtract(names)
         _sizes[payer] -= share.size
-        for counter, key in ((_bodies, sender), (_sizes, payer)):
-            if not counter[key]:
-                del counter[key]
+        for counter in (_bodies, _sizes):
+            for name in names:
+                if not counter[name]:
+                    del counter[name]

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from backend.api import errors as api
 from backend.api.urls import is_api_path
+from backend.errors import LoadsheetError
 from backend.problems import Answer, answer_to
 from backend.web import errors as web
 
@@ -44,4 +45,18 @@ def outage_answer(request: HttpRequest, outage: Answer) -> HttpResponse:
     response = answer(outage.status, outage.title, outage.sentence, hint=hint)
     if outage.retry_after_s is not None:
         response["Retry-After"] = str(outage.retry_after_s)
+    return response
+
+
+def answer_before_view(request: HttpRequest, error: Exception) -> HttpResponse:
+    """The answer to an error that ends a request before its view. Raises an error without one."""
+    answer = answer_to(error)
+    if answer is not None and answer.is_for_the_log:
+        return outage_answer(request, answer)
+    response = None
+    if isinstance(error, LoadsheetError):
+        is_api = is_api_path(request.path)
+        response = api.problem_handler(error, {}) if is_api else web.error_page(request, error)
+    if response is None:
+        raise error
     return response

@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from backend.api.urls import VERSION_ROOT
-from backend.config import bodies, health, metrics, operator
+from backend.config import health, metrics, operator
 from backend.web import reauthentication
 from backend.web.sign_in import SignInPage
 from backend.web.staff_site import staff_site
@@ -11,7 +11,6 @@ from backend.web.staff_site import staff_site
 urlpatterns = [
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
-    path(bodies.MAY_SEND.decode().lstrip("/"), bodies.may_send, name="may-send"),
     path("metrics", metrics.metrics, name="metrics"),
     path("operator", operator.operator, name="operator"),
     path("operator/check", operator.check_now, name="check-integrity"),

@@ -15,6 +15,8 @@ ANONYMOUS_BYTES = 64 << 10
 ENVELOPE_ROOM_BYTES = 1 << 20
 # Larger bodies of one token or user that a web process receives at the same time.
 LARGE_BODIES = 16
+# Of all tokens of a workspace.
+LARGE_BODIES_TOGETHER = 4 * LARGE_BODIES
 # A body is given up if it is slower, on average since its first byte, after a minute.
 LEAST_BYTES_PER_S, SLOW_AFTER_S = 1 << 10, 60
 # A form without files, and what stands beside the files of an upload.

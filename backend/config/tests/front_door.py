@@ -3,12 +3,17 @@
 import contextlib
 import socket
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.test import Client
 
+from backend.accounts import tokens
+from backend.accounts.models import BEARER_KINDS, TokenKind
+from backend.accounts.scopes import AGENT_SCOPES, Scope
 from backend.testing.empty_tables import empty_tables
 from backend.testing.raw_http import connected, read_answer, request
 from backend.testing.running import make_machine
@@ -27,6 +32,8 @@ class FrontDoor:
     other: Tenant
     # The session of the owner of `own`.
     cookie: str
+    # Tokens of `own` that may not upload.
+    refused: list[str]
 
     @property
     def ports(self):
@@ -55,7 +62,7 @@ def front_door(folder: Path, count: int = 2):
     try:
         with running(folder, count, ALLOWED_HOSTS="127.0.0.1,localhost") as machines:
             own, other = make_tenant("own"), make_tenant("other")
-            yield FrontDoor(machines, own, other, session_of(own.user))
+            yield FrontDoor(machines, own, other, session_of(own.user), refused_tokens(own.token))
     finally:
         empty_tables("default")
 
@@ -70,6 +77,21 @@ def session_of(user) -> str:
     client.force_login(user)
     name = settings.SESSION_COOKIE_NAME
     return f"Cookie: {name}={client.cookies[name].value}"
+
+
+def refused_tokens(clear: str) -> list[str]:
+    """Tokens of the same workspace: one that only reads, and one of another network."""
+    token = tokens.find(clear, *BEARER_KINDS)
+    grants = (
+        tokens.Grant([Scope.RUNS_READ], timedelta(days=1)),
+        tokens.Grant(AGENT_SCOPES, timedelta(days=1), ["192.0.2.0/24"]),
+    )
+    return [
+        tokens.store(
+            TokenKind.API, token.workspace, user=token.user, name=f"refused {n}", grant=grant
+        )[1]
+        for n, grant in enumerate(grants)
+    ]
 
 
 def form(text: bytes) -> tuple[str, bytes]:
@@ -90,13 +112,13 @@ def upload(token: str, text: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def slow_senders(port: int, token: str, count: int = SLOW):
-    """Connections that announced the largest body and sent the first bytes of it."""
+def slow_senders(port: int, credentials: Sequence[str]):
+    """For each header, a connection that announced the largest body and sent its first bytes."""
     kind, _ = form(b"")
-    head = request("POST", "/api/v1/uploads", bearer(token), kind, f"Content-Length: {LARGEST}")
     with contextlib.ExitStack() as stack:
         lines: list[socket.socket] = []
-        for _ in range(count):
+        for field in credentials:
+            head = request("POST", "/api/v1/uploads", field, kind, f"Content-Length: {LARGEST}")
             lines.append(stack.enter_context(connected(port)))
             lines[-1].sendall(head + b"--mark")
         yield lines
@@ -105,7 +127,7 @@ def slow_senders(port: int, token: str, count: int = SLOW):
 def statuses_beside_slow_senders(port: int, own: Tenant, other: Tenant, count: int = 30) -> list:
     """What uploads of 100 KB of another workspace get beside 30 slow connections of one token."""
     statuses = []
-    with slow_senders(port, own.token) as lines:
+    with slow_senders(port, [bearer(own.token)] * SLOW) as lines:
         for number in range(count):
             for line in lines:
                 # Refused ones are closed.

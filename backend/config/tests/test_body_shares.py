@@ -1,48 +1,128 @@
-"""Whom a web process refuses when large bodies take its room."""
+"""Whom a web process refuses when large bodies take its room, and in which shape."""
+
+import asyncio
+from contextlib import ExitStack
 
 import pytest
+from django.test import Client
 
-from backend.config import body_shares
-from backend.config.bodies import Refusal
+from backend.config import asgi, body_shares
+from backend.config.bodies import REFUSAL_KEY
 from backend.config.body_shares import share_of
-from backend.ingest.limits import LARGE_BODIES, LEAST_BYTES_PER_S, SLOW_AFTER_S
+from backend.ingest.body_refusals import (
+    BadAddress,
+    BodyTooLarge,
+    BodyTooSlow,
+    TooManyBodies,
+)
+from backend.ingest.limits import (
+    ANONYMOUS_BYTES,
+    LARGE_BODIES,
+    LARGE_BODIES_TOGETHER,
+    LEAST_BYTES_PER_S,
+    SLOW_AFTER_S,
+    largest_request,
+)
+
+REFUSALS = {
+    400: BadAddress(),
+    408: BodyTooSlow(),
+    413: BodyTooLarge(ANONYMOUS_BYTES),
+    429: TooManyBodies("Too many at the same time."),
+}
 
 
 @pytest.fixture(autouse=True)
 def _room(settings):
     settings.BODIES_MAX_BYTES = 1_000
-
-
-def test_a_sender_has_a_share_and_others_have_theirs():
-    with share_of(b"token", b"lab") as first:
-        shares = [share_of(b"token", b"lab") for _ in range(LARGE_BODIES)]
-        for share in shares[:-1]:
-            share.__enter__()
-        assert first.refusal_after(0) is None
-        with shares[-1] as beyond, share_of(b"other", b"other") as another:
-            assert beyond.refusal_after(0) == Refusal.SHARE
-            assert another.refusal_after(0) is None
-        for share in shares[:-1]:
-            share.__exit__(None, None, None)
+    yield
     assert not body_shares._bodies
     assert not body_shares._sizes
 
 
-def test_announced_bytes_take_no_room_and_who_holds_most_is_refused():
-    with share_of(b"a", b"lab") as large, share_of(b"b", b"other") as small:
-        large.add(900)
-        small.add(99)
-        assert (large.refusal_after(0), small.refusal_after(0)) == (None, None)
-        small.add(2)
-        assert (large.refusal_after(0), small.refusal_after(0)) == (Refusal.SHARE, None)
-    assert not body_shares._sizes
+@pytest.fixture
+def stack():
+    with ExitStack() as stack:
+        yield stack
 
 
-def test_a_body_that_does_not_get_on_is_given_up():
-    with share_of() as share:
-        assert share.refusal_after(SLOW_AFTER_S) is None
-        assert share.refusal_after(SLOW_AFTER_S + 1) == Refusal.SLOW
-        share.add(LEAST_BYTES_PER_S * (SLOW_AFTER_S + 1))
-        assert share.refusal_after(SLOW_AFTER_S + 1) is not None
-        body_shares.settings.BODIES_MAX_BYTES = 1 << 20
-        assert share.refusal_after(SLOW_AFTER_S + 1) is None
+def test_a_sender_has_a_share_and_others_have_theirs(stack):
+    for _ in range(LARGE_BODIES):
+        stack.enter_context(share_of("token 1", "lab"))
+    with pytest.raises(TooManyBodies, match=f"{LARGE_BODIES} large requests of this token"):
+        stack.enter_context(share_of("token 1", "lab"))
+    stack.enter_context(share_of("token 2", "lab"))
+    stack.enter_context(share_of("token 3", "other"))
+
+
+def test_tokens_of_one_workspace_have_a_share_together(stack):
+    for number in range(LARGE_BODIES_TOGETHER):
+        stack.enter_context(share_of(f"token {number}", "lab"))
+    with pytest.raises(TooManyBodies, match=f"{LARGE_BODIES_TOGETHER} large requests of your"):
+        stack.enter_context(share_of("token", "lab"))
+    stack.enter_context(share_of("token of others", "other"))
+
+
+def test_a_user_who_pays_alone_has_the_share_of_one_sender(stack):
+    for _ in range(LARGE_BODIES):
+        stack.enter_context(share_of("user 1", "user 1"))
+    with pytest.raises(TooManyBodies):
+        stack.enter_context(share_of("user 1", "user 1"))
+
+
+def test_announced_bytes_take_no_room_and_who_holds_most_is_refused(stack):
+    first, second = (stack.enter_context(share_of(f"token {n}", "lab")) for n in (1, 2))
+    small = stack.enter_context(share_of("token 3", "other"))
+    first.add(450)
+    second.add(450)
+    small.add(99)
+    # The workspace holds most, by two tokens. A body of another one beyond the room goes on.
+    small.add(400)
+    with pytest.raises(TooManyBodies, match="no room"):
+        first.add(1)
+
+
+def read(blocks, limit, *, seconds=0.0, monkeypatch=None):
+    """Read a body of these blocks, each after so many seconds."""
+    clock, sent = iter(range(1000)), iter(blocks)
+    if monkeypatch:
+        monkeypatch.setattr(asgi.time, "monotonic", lambda: seconds * next(clock))
+    left = len(blocks)
+
+    async def receive():
+        nonlocal left
+        left -= 1
+        return {"type": "http.request", "body": next(sent), "more_body": left > 0}
+
+    body = asgi.SpooledTemporaryFile()
+    asyncio.run(asgi._read(body, receive, limit, None))
+    return body.tell()
+
+
+def test_a_body_that_does_not_get_on_is_given_up(monkeypatch):
+    seconds = SLOW_AFTER_S + 1
+    enough = b"x" * (LEAST_BYTES_PER_S * seconds)
+    assert read([enough] * 3, largest_request(), seconds=seconds, monkeypatch=monkeypatch)
+    with pytest.raises(BodyTooSlow):
+        read([enough[1:]] * 3, largest_request(), seconds=seconds, monkeypatch=monkeypatch)
+
+
+def test_a_body_is_read_up_to_its_limit():
+    assert read([b"x" * 500, b"x" * 500], 1000) == 1000
+    with pytest.raises(BodyTooLarge):
+        read([b"x" * 500, b"x" * 501], 1000)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", REFUSALS)
+def test_a_refusal_has_the_shape_of_others(status):
+    refusal = {REFUSAL_KEY: REFUSALS[status]}
+    answer, page = (Client().get(path, **refusal) for path in ("/api/v1/me", "/"))
+
+    assert answer.status_code == page.status_code == status
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer.json()["detail"] == str(REFUSALS[status])
+    assert str(REFUSALS[status]) in page.content.decode()
+    if status == 429:
+        assert answer["Retry-After"] == page["Retry-After"] == "10"
+        assert "Try again in 10 seconds." in page.content.decode()

@@ -47,8 +47,6 @@ FREEZE = {"query": "run={run}", "title": "A title", "visibility": "private"}
 ROWS = {
     "livez": Row("/livez", EVERYONE),
     "readyz": Row("/readyz", EVERYONE),
-    # Whether the own credentials are valid: the proxy asks.
-    "may-send": Row("/internal/may-send", expected(401, 204, 204, 204, 204, 204)),
     "home": Row("/", EVERYONE),
     "try": Row("/try", EVERYONE),
     "robots": Row("/robots.txt", EVERYONE),
