@@ -75,7 +75,7 @@ def thing_at(request: HttpRequest, page: str) -> PublicThing:
         return thing_of_result_set(_shared_result_set(request, given["link"]))
     if "shared_link" in given:
         return thing_of_shared_run(visible.shared_run_or_404(request, given["shared_link"]))
-    is_of_workspace = page.startswith("/w/") or IN_WORKSPACE.keys() & given.keys()
+    is_of_workspace = route.route.startswith("w/") or IN_WORKSPACE.keys() & given.keys()
     visible.or_404(is_of_workspace)
     return thing_of_workspace(_open_workspace(request, workspace_at({"slug": "", **given})))
 

@@ -8,7 +8,12 @@ from django.test import Client
 
 from backend.config import asgi, body_shares
 from backend.config.bodies import REFUSAL_KEY
-from backend.config.body_shares import share_of
+from backend.config.body_shares import (
+    ANSWER_MEMORY_BYTES,
+    answer_kept,
+    refuse_reader,
+    share_of,
+)
 from backend.ingest.body_refusals import (
     BadAddress,
     BodyTooLarge,
@@ -38,12 +43,29 @@ def _room(settings):
     yield
     assert not body_shares._bodies
     assert not body_shares._sizes
+    assert not body_shares._answers
 
 
 @pytest.fixture
 def stack():
     with ExitStack() as stack:
         yield stack
+
+
+def test_the_network_with_most_answers_that_wait_gets_no_more_and_others_do(stack, settings):
+    settings.BODIES_MAX_BYTES = 3 * ANSWER_MEMORY_BYTES
+    slow, other = {"REMOTE_ADDR": "192.0.2.1"}, {"REMOTE_ADDR": "192.0.2.2"}
+    stack.enter_context(answer_kept(other, ANSWER_MEMORY_BYTES + 1))
+    refuse_reader(slow)
+    stack.enter_context(answer_kept(slow, 2 * ANSWER_MEMORY_BYTES))
+    with pytest.raises(TooManyBodies, match="are for your network"):
+        refuse_reader(slow)
+    refuse_reader(other)
+
+
+def test_answers_that_fit_into_memory_are_not_counted(stack):
+    stack.enter_context(answer_kept({"REMOTE_ADDR": "192.0.2.1"}, ANSWER_MEMORY_BYTES))
+    assert not body_shares._answers
 
 
 def test_a_sender_has_a_share_and_others_have_theirs(stack):
