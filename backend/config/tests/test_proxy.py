@@ -169,7 +169,7 @@ class TestRefusalsReachWhoStillSends:
         problem(ask(port, chunked), 413)
 
     def test_429(self, door, port):
-        with slow_senders(port, [bearer(door.own.token)] * (2 * LARGE_BODIES)) as lines:
+        with slow_senders(port, [bearer(door.own.token)] * (4 * LARGE_BODIES)) as lines:
             # A web server that got fewer takes this one too, and says that it is no form.
             for _ in lines:
                 if (answer := self.send(port, bearer(door.own.token))).status == 429:

@@ -50,8 +50,8 @@ SAFE = ("get", "head", "options")
 SECRET, HIDDEN = b"secret-", b"hidden-"
 # Documents with recorded examples, in which the same markers stand.
 SAME_FOR_ALL = {"openapi", "api-docs"}
-# What everybody may send, whoever they are: it is about nothing of anybody.
-OPEN_WRITES = {"livez", "readyz", "try", "new-workspace", "leaked-token-list"}
+# What everybody may send, whoever they are: it is about nothing of anybody else.
+OPEN_WRITES = {"livez", "readyz", "try", "new-workspace", "leaked-token-list", "account-export"}
 # The table of a statement that changes rows; a lock ends in FOR UPDATE, an upsert in DO UPDATE.
 WRITE = re.compile(
     r"(?<!FOR )(?<!KEY )(?<!DO )\b(?:INSERT INTO|UPDATE|DELETE FROM|COPY|TRUNCATE)\s+\"?(\w+)"
