@@ -49,11 +49,6 @@ def optional_secret(name: str, meaning: str) -> str:
     return text(name, meaning, default="", is_secret=True)
 
 
-def is_given(name: str) -> bool:
-    """Whether the environment has this variable, or the path of its file."""
-    return name in os.environ or bool(os.environ.get(name + FILE_SUFFIX))
-
-
 def random_secret(name: str, meaning: str) -> str:
     """A text that nobody can guess. The error says its length, never the text."""
     value = text(name, meaning, is_secret=True)

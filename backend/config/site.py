@@ -20,11 +20,10 @@ from typing import TypeVar
 from backend.config import commands
 from backend.config.child import Child, Process
 from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_parent
-from backend.config.environment import is_given
 from backend.config.listening import STOP_S, listen
 from backend.config.progress import say
 from backend.config.reserve import Reserve, reserves_of
-from backend.config.site_folder import SiteFolder, StartFailed
+from backend.config.site_folder import SiteFolder, StartFailed, is_given
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WEB_PROCESSES = 2

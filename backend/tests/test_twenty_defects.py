@@ -99,7 +99,7 @@ DEFECTS = {
     "11 A revoked agent locked the people of its address out": [
         (
             API + "test_limits.py",
-            "test_wrong_tokens_lock_out_no_sign_in_and_wrong_links_no_token",
+            "test_a_wrong_token_is_a_request_of_nobody_and_valid_ones_pass",
         ),
     ],
     "12 Deleted runs left their bytes and names": [

@@ -14,7 +14,7 @@ from backend.config import environment as env
 from backend.config import secret_files
 from backend.config.environment import VARIABLES
 from backend.config.heartbeat import BACKUP
-from backend.config.site_folder import SiteFolder
+from backend.config.site_folder import SiteFolder, is_given
 
 SCRIPT = settings.BASE_DIR / "scripts" / "make-secrets"
 MAKE_SECRETS = runpy.run_path(str(SCRIPT))
@@ -64,7 +64,7 @@ def test_every_secret_is_read_from_its_file(give, monkeypatch, name):
     monkeypatch.setattr(env, "VARIABLES", {})
     give(f"{VALUE}\n", name=name)
 
-    assert env.is_given(name)
+    assert is_given(name)
     assert env.text(name, "a secret", is_secret=True) == VALUE
 
 

@@ -172,7 +172,7 @@ def fill(file):
             out.write(b"x" * 4096)
 
 
-def test_a_disk_that_is_really_full(small_disk, settings):
+def test_a_disk_that_is_really_full(small_disk, settings, small_files_as_files):
     settings.DATA_DIR = small_disk
     settings.LEAST_FREE_PERCENT = 10
     storage.cache_clear()

@@ -201,6 +201,7 @@ def test_a_parser_that_is_left_behind_answers_no_later_question(other, settings)
         assert box.read(files, tool="k6")["refused"]
 
 
+@pytest.mark.usefixtures("small_files_as_files")
 def test_a_file_that_many_trials_name_is_read_once_by_each_tool(other, monkeypatch):
     ask, asked = answers.ask_parser, []
 

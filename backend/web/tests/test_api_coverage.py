@@ -73,8 +73,11 @@ BY_API = {
 }
 # By the page's route: what docs/api.md says of it.
 BY_BROWSER_ONLY = {
+    "account-export": "Downloading your own data",
+    "erase-account": "Erasing your account",
     "feature": "What the operator does",
     "join": "Accepting an invitation",
+    "report": "Reporting what is public",
     "try": "Trying the reader without an account",
 }
 

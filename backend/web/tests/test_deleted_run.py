@@ -51,6 +51,7 @@ def reads_another_number(monkeypatch):
     monkeypatch.setattr(answers, "ask_parser", altered)
 
 
+@pytest.mark.usefixtures("small_files_as_files")
 def test_a_frozen_link_outlives_reading_again_renaming_and_deleting(lab, member, monkeypatch):
     upload = read(lab)
     made = freeze(
