@@ -18,6 +18,11 @@ from backend.web.tests.test_access import ROWS, ask, ids_of
 
 WITHOUT_DATABASE = {
     "livez": 200,
+    "robots": 200,
+    "security-txt": 404,
+    "terms": 404,
+    "privacy": 404,
+    "report": 404,
     # Nothing was said, so nothing is asked.
     "leaked-token-list": 400,
     "openapi": 200,
@@ -67,7 +72,7 @@ def test_every_route_says_that_the_database_is_away(visitor, caplog):
                 continue
             response = ask(client, row, ids)
             if name in WITHOUT_DATABASE:
-                assert response.status_code == WITHOUT_DATABASE[name]
+                assert response.status_code == WITHOUT_DATABASE[name], name
             elif name != "api-docs" or visitor == "owner":
                 is_an_outage(response, row.path)
     lines = [line for line in caplog.records if line.name == "django.request"]

@@ -17,11 +17,11 @@ def statements(client, path, status):
     return [query["sql"] for query in made]
 
 
-def test_a_foreign_and_a_missing_workspace_take_the_same_four_statements(owner, scene):
+def test_a_foreign_and_a_missing_workspace_take_the_same_statements(owner, scene):
     foreign = statements(owner, "/w/foreign-lab/runs", 404)
     missing = statements(owner, "/w/missing-lab/runs", 404)
-    # The session, its user, the user's roles, the workspace.
-    assert len(foreign) == len(missing) == 4
+    # The session, its user, the user's roles, the workspace; the roles and the takedown of it.
+    assert len(foreign) == len(missing) == 6
     named = [sql.replace("foreign-lab", "missing-lab") for sql in foreign]
     assert named[2:] == missing[2:]
 
@@ -33,7 +33,8 @@ def test_a_page_reads_the_roles_of_its_viewer_once(page, owner):
 
 
 def test_a_visitor_without_an_account_has_no_roles_to_read(stranger, scene):
-    assert len(statements(stranger, "/w/own-lab/runs", 404)) == 1
+    # The workspace, and its takedown.
+    assert len(statements(stranger, "/w/own-lab/runs", 404)) == 2
 
 
 def test_a_slug_is_that_of_today_before_that_of_another_day(owner, scene):
