@@ -19,10 +19,6 @@ from backend.web.tests.test_access import ROWS, ask, ids_of
 WITHOUT_DATABASE = {
     "livez": 200,
     "robots": 200,
-    "security-txt": 404,
-    "terms": 404,
-    "privacy": 404,
-    "report": 404,
     # Nothing was said, so nothing is asked.
     "leaked-token-list": 400,
     "openapi": 200,
