@@ -17,7 +17,9 @@ class ShowTombstones(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        is_missing = response.status_code in (401, 404) and request.method in ("GET", "HEAD")
+        # Of a token that is refused, nothing more is looked up.
+        is_asked = response.status_code == 401 and "HTTP_AUTHORIZATION" not in request.META
+        is_missing = request.method in ("GET", "HEAD") and (is_asked or response.status_code == 404)
         error = find_tombstone(request) if is_missing and request.resolver_match else None
         if error is None:
             return response
