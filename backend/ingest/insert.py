@@ -4,12 +4,12 @@ The statement is its own transaction where no bytes are files: one round trip to
 one flush, which uploads that come at the same time share.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import JSONField, Model
+from django.db.models import JSONField
 
 from backend.ingest.insert_statement import fields_of, insert_statement
 from backend.ingest.models import Artefact, Upload
@@ -36,7 +36,7 @@ def insert_once(
     # In one order: two transactions that write the same rows would wait for each other.
     hashes = sorted(contents)
     parameters += [hashes, [contents[sha256] for sha256 in hashes]]
-    parameters += _columns(artefacts)
+    parameters.append(as_json([_as_object(artefact) for artefact in artefacts]))
     files = {artefact.sha256 for artefact in artefacts} - set(contents)
     if _insert(parameters, files):
         return True
@@ -58,16 +58,12 @@ def _insert(parameters: Sequence[Any], files: set[str], *, is_alone: bool = Fals
     return is_new
 
 
-def _columns(artefacts: Sequence[Artefact]) -> list[list[Any]]:
-    """A list for each column of the rows: what the arrays of the statement take."""
-    return [list(column) for column in zip(*map(_values, artefacts), strict=True)]
-
-
-def _values(row: Model) -> list[Any]:
+def _values(upload: Upload) -> list[Any]:
     """The columns as psycopg takes them, without the ways of Django's fields."""
-    return [as_json(value) if is_json else value for value, is_json in _given(row)]
+    given = ((getattr(upload, field.attname), field) for field in fields_of(Upload))
+    return [as_json(value) if isinstance(field, JSONField) else value for value, field in given]
 
 
-def _given(row: Model) -> Iterator[tuple[Any, bool]]:
-    for field in fields_of(type(row)):
-        yield getattr(row, field.attname), isinstance(field, JSONField)
+def _as_object(artefact: Artefact) -> dict[str, Any]:
+    """Its columns by name: rows as one JSON are faster than an array for each column."""
+    return {str(field.column): getattr(artefact, field.attname) for field in fields_of(Artefact)}

@@ -20,7 +20,7 @@ def insert_statement(*, is_alone: bool) -> str:
     """SQL; `is_alone`: as for `room_condition`."""
     uploads, artefacts = fields_of(Upload), fields_of(Artefact)
     values = ", ".join("%s::jsonb" if isinstance(field, JSONField) else "%s" for field in uploads)
-    arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in artefacts)
+    columns = ", ".join(f"artefact.{name}" for name in _names(artefacts))
     # Rows are written under the shared lock of the collector, which ends with the transaction. It
     # is taken before the bytes are looked at, so that bytes found then stay. The upload that comes
     # second inserts no row, and so nothing else.
@@ -28,7 +28,7 @@ def insert_statement(*, is_alone: bool) -> str:
         WITH collector AS MATERIALIZED (
             SELECT pg_advisory_xact_lock_shared({LOCK_KEY})
         ), upload AS (
-            INSERT INTO ingest_upload ({_names(uploads)})
+            INSERT INTO ingest_upload ({", ".join(_names(uploads))})
             SELECT {values} FROM collector
             WHERE {room_condition("%s", is_alone=is_alone)}
             ON CONFLICT (id) DO NOTHING RETURNING id
@@ -40,8 +40,10 @@ def insert_statement(*, is_alone: bool) -> str:
             FROM unnest(%s::text[], %s::bytea[]) AS given (sha256, content) CROSS JOIN upload
             ON CONFLICT (sha256) DO NOTHING
         )
-        INSERT INTO ingest_artefact ({_names(artefacts)})
-        SELECT artefact.* FROM unnest({arrays}) AS artefact CROSS JOIN upload
+        INSERT INTO ingest_artefact ({", ".join(_names(artefacts))})
+        SELECT {columns}
+        FROM jsonb_populate_recordset(NULL::ingest_artefact, %s::jsonb) AS artefact
+        CROSS JOIN upload
         """  # noqa: S608  names of our own models
 
 
@@ -51,5 +53,5 @@ def fields_of(model: type[Model]) -> tuple[Field[Any, Any], ...]:
     return tuple(model._meta.concrete_fields)
 
 
-def _names(fields: Iterable[Field[Any, Any]]) -> str:
-    return ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+def _names(fields: Iterable[Field[Any, Any]]) -> list[str]:
+    return [connection.ops.quote_name(str(field.column)) for field in fields]
