@@ -31,12 +31,13 @@ certificate() {
     done
 }
 
-# Names are looked up again when a container gets another address; addresses are not.
+# Names are looked up again when a container gets another address; addresses are not. No failure counts:
+# a client can make a web server close its connection, so that says nothing of the server.
 upstream_lines() {
     for upstream in $UPSTREAMS; do
         case $upstream in
-            *[a-z]*) echo "        server $upstream max_fails=1 fail_timeout=2s resolve;" ;;
-            *) echo "        server $upstream max_fails=1 fail_timeout=2s;" ;;
+            *[a-z]*) echo "        server $upstream max_fails=0 resolve;" ;;
+            *) echo "        server $upstream max_fails=0;" ;;
         esac
     done
 }

@@ -13,7 +13,12 @@ from django.conf import settings
 from backend.accounts.limiters import LIMITERS, MAILS, Limiter
 from backend.analysis.loading import viewer_slots
 from backend.ingest import fair_slots
-from backend.ingest.limits import ANONYMOUS_BYTES, LARGE_BODIES, LARGE_BODIES_TOGETHER
+from backend.ingest.limits import (
+    ANONYMOUS_BYTES,
+    LARGE_BODIES,
+    LARGE_BODIES_TOGETHER,
+    REQUEST_THREADS,
+)
 from backend.ingest.preview_slots import PREVIEW_PATIENCE_S, PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
 from backend.sharing.drawing import DRAWINGS
@@ -68,11 +73,19 @@ _OF_A_WEB_PROCESS = (
         "until one of them is answered",
     ),
     AtOnce(
-        "bytes of large bodies",
-        f"`BODIES_MAX_BYTES` in bodies {_ABOVE}",
-        "the workspace of the token, or the signed-in user",
-        "the one of these that has most (429)",
-        "until bodies are answered and their room is free",
+        "bytes of large bodies and answers",
+        f"`BODIES_MAX_BYTES` in bodies, and in answers that are no stored file, {_ABOVE}",
+        "of bodies the workspace of the token, or the signed-in user; of answers one address (one "
+        "/48 of IPv6)",
+        "the one of these that has most (429; an answer that is being sent is cut off)",
+        "until bodies are answered and answers are read",
+    ),
+    AtOnce(
+        "requests that are answered",
+        f"{REQUEST_THREADS} of a web process",
+        "one address (one /48 of IPv6)",
+        "nobody: they wait, and the address with the fewest comes next",
+        "until it is its turn",
     ),
     AtOnce(
         "previews",

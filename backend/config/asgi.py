@@ -2,53 +2,50 @@
 
 A body is read whole before a thread sees its request, and an answer is written whole before its
 first byte is sent. So a slow client takes a file descriptor, and no thread or database connection.
-Who may send a body above `ANONYMOUS_BYTES`, and how many and how fast, is judged here alone.
+Who may send a body above `ANONYMOUS_BYTES`, and how many and how fast, is judged here alone
+(`room.py`), and so is whose request the next free thread takes (`fair_threads.py`).
 """
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from io import BufferedReader
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NoReturn
 from urllib.parse import unquote_to_bytes
+from wsgiref.util import FileWrapper
 
 from backend.config.wsgi import application as django_application
 
 # isort: split
 # Models can be imported once there is an application.
+from backend.accounts.throttle import site_of
 from backend.config.bodies import REFUSAL_KEY, sender_of
-from backend.config.body_shares import (
-    ANSWER_MEMORY_BYTES,
-    Share,
-    answer_kept,
-    refuse_reader,
-    share_of,
-)
-from backend.ingest.body_refusals import BadAddress, BodyTooLarge, BodyTooSlow
+from backend.config.fair_threads import FairThreads
+from backend.config.room import MEMORY_BYTES, Hold, hold, share_of
+from backend.ingest.body_refusals import BadAddress, BodyTooLarge, BodyTooSlow, TooManyBodies
 from backend.ingest.limits import (
     ANONYMOUS_BYTES,
     LEAST_BYTES_PER_S,
+    REQUEST_THREADS,
     SLOW_AFTER_S,
     largest_request,
 )
 
-Result = TypeVar("Result")
 Scope = MutableMapping[str, Any]
 Environ = dict[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-# Slow work of all kinds may hold eighteen: twelve for files (backend/ingest/slots.py), six for
-# large answers (backend/analysis/loading/viewer_slots.py). Two always answer everything else.
-THREADS = 20
 BLOCK_BYTES = 64 << 10
 LINGER_S = 2.0
 
-_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
+_threads = FairThreads(REQUEST_THREADS)
 # How long a thread runs while others wait for the interpreter. Short answers wait for it several
 # times: beside five threads that write pages, 2.5 s with the 5 ms of Python and 0.3 s with this.
 sys.setswitchinterval(0.0005)
@@ -56,12 +53,35 @@ sys.setswitchinterval(0.0005)
 
 @dataclass(slots=True)
 class Answer:
-    """What Django answered: the body from its start."""
+    """What Django answered. A body above `MEMORY_BYTES` is a file, and takes room."""
 
-    status: int
-    headers: list[tuple[bytes, bytes]]
-    body: SpooledTemporaryFile[bytes]
-    size: int = 0
+    hold: Hold
+    body: IO[bytes] = field(default_factory=partial(SpooledTemporaryFile[bytes], MEMORY_BYTES))
+    status: int = 500
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    def write(self, block: bytes) -> None:
+        """Raises TooManyBodies."""
+        before = self.body.tell()
+        after = before + len(block)
+        if after > MEMORY_BYTES:
+            self.hold.add(after if before <= MEMORY_BYTES else len(block))
+        self.body.write(block)
+
+    def close(self) -> None:
+        self.body.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A body that is too large for its sender: a view that reads it refuses the request."""
+
+    error: BodyTooLarge
+
+    def read(self, *_: int) -> NoReturn:
+        raise self.error
+
+    readline = read
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,17 +96,17 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             if not scope["raw_path"].startswith(b"/"):
                 raise BadAddress
-            refuse_reader(environ)
             is_whole = await _read_body(environ, receive, stack)
         except ConnectionAbortedError:
             return
         except Exception as error:
             environ[REFUSAL_KEY] = error
         is_asked_for = body.tell() > 0 or "HTTP_EXPECT" not in environ
-        answer = await _in_thread(_ask_django, environ)
-        stack.enter_context(answer.body)
-        stack.enter_context(answer_kept(environ, answer.size))
-        await _send(answer, send)
+        try:
+            await _send(await _answer(environ, stack), send)
+        except TooManyBodies:
+            # The rest of the answer gave room to others: gunicorn closes the connection.
+            raise asyncio.CancelledError from None
         if not is_whole and is_asked_for:
             await _linger(receive)
 
@@ -105,6 +125,7 @@ def _environ_of(scope: Scope, body: IO[bytes]) -> Environ:
         "wsgi.url_scheme": scope["scheme"],
         "wsgi.input": body,
         "wsgi.errors": sys.stderr,
+        "wsgi.file_wrapper": FileWrapper,
     }
     for name, text in scope["headers"]:
         # It would pass for the name with hyphens, which a proxy sets.
@@ -118,25 +139,29 @@ def _environ_of(scope: Scope, body: IO[bytes]) -> Environ:
 
 
 async def _read_body(environ: Environ, receive: Receive, stack: ExitStack) -> bool:
-    """Write the body to `wsgi.input`; False if LimitBodies or the view refuses it by its header.
+    """Write the body to `wsgi.input`; False where it is too large, by its header, for its sender.
 
     Raises ConnectionAbortedError when the client went away, and why the rest is left unread.
     """
-    length, limit = int(environ.get("CONTENT_LENGTH", 0)), ANONYMOUS_BYTES
-    if length > largest_request():
+    length, limit, share = int(environ.get("CONTENT_LENGTH", 0)), ANONYMOUS_BYTES, None
+    is_large = length > limit or "HTTP_TRANSFER_ENCODING" in environ
+    may_be_sent = is_large and length <= largest_request()
+    if may_be_sent and (sender := await _threads.run(site_of(environ), sender_of, environ)):
+        share, limit = stack.enter_context(share_of(*sender)), largest_request()
+    if length > limit:
+        environ["wsgi.input"] = Unread(BodyTooLarge(limit, length))
         return False
-    share = None
-    if length > limit or "HTTP_TRANSFER_ENCODING" in environ:
-        if sender := await _in_thread(sender_of, environ):
-            share, limit = stack.enter_context(share_of(*sender)), largest_request()
-        elif length > limit:
-            return False
-    await _read(environ["wsgi.input"], receive, limit, share)
+    async with share.waits() if share else nullcontext():
+        await _read(environ["wsgi.input"], receive, limit, share)
+    if environ.pop("HTTP_TRANSFER_ENCODING", None):
+        environ["CONTENT_LENGTH"] = str(environ["wsgi.input"].tell())
     return True
 
 
-async def _read(body: IO[bytes], receive: Receive, limit: int, share: Share | None) -> None:
-    size, began, has_more = 0, time.monotonic(), True
+async def _read(body: IO[bytes], receive: Receive, limit: int, share: Hold | None) -> None:
+    size, has_more = 0, True
+    # Since when its rate is judged, and how much had come by then.
+    since, before = time.monotonic(), 0
     while has_more:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -145,51 +170,63 @@ async def _read(body: IO[bytes], receive: Receive, limit: int, share: Share | No
         size += len(block)
         if size > limit:
             raise BodyTooLarge(limit)
-        seconds = time.monotonic() - began
-        if has_more and seconds > SLOW_AFTER_S and size < LEAST_BYTES_PER_S * seconds:
-            raise BodyTooSlow
+        seconds = time.monotonic() - since
+        if has_more and seconds > SLOW_AFTER_S:
+            if size - before < LEAST_BYTES_PER_S * seconds:
+                raise BodyTooSlow
+            since, before = since + seconds, size
         if share:
             share.add(len(block))
         body.write(block)
 
 
-async def _in_thread(work: Callable[[Environ], Result], environ: Environ) -> Result:
-    return await asyncio.get_running_loop().run_in_executor(_threads, work, environ)
+async def _answer(environ: Environ, stack: ExitStack) -> Answer:
+    network = site_of(environ)
+    answer = Answer(stack.enter_context(hold(f"network {network}")))
+    stack.callback(answer.close)
+    try:
+        await _threads.run(network, lambda _: _ask_django(environ, answer), None)
+    except Exception as error:
+        # There was no room for the answer, or no place on the disk.
+        if REFUSAL_KEY in environ:
+            raise
+        environ[REFUSAL_KEY] = error
+        return await _answer(environ, stack)
+    return answer
 
 
-def _ask_django(environ: Environ) -> Answer:
-    content = SpooledTemporaryFile(ANSWER_MEMORY_BYTES)  # noqa: SIM115  closed once it is sent
-    answer = Answer(500, [], content)
-
+def _ask_django(environ: Environ, answer: Answer) -> None:
     def start(status: str, headers: list[tuple[str, str]], *_: object) -> Callable[[bytes], object]:
         answer.status = int(status.split(" ", 1)[0])
-        answer.headers = [(name.encode(), text.encode("latin-1")) for name, text in headers]
-        return content.write
+        answer.headers = tuple((name.encode(), text.encode("latin-1")) for name, text in headers)
+        return answer.write
 
-    if environ.pop("HTTP_TRANSFER_ENCODING", None):
-        environ["CONTENT_LENGTH"] = str(environ["wsgi.input"].tell())
-    environ["wsgi.input"].seek(0)
+    if not isinstance(environ["wsgi.input"], Unread):
+        environ["wsgi.input"].seek(0)
     blocks = django_application(environ, start)
     try:
+        if environ["REQUEST_METHOD"] == "HEAD":
+            return
+        if isinstance(blocks, FileWrapper) and isinstance(blocks.filelike, BufferedReader):
+            # It is on the disk already: it is sent from there.
+            answer.body = os.fdopen(os.dup(blocks.filelike.fileno()), "rb")
+            return
         for block in blocks:
-            if len(block) > ANSWER_MEMORY_BYTES:
-                content.rollover()
-            content.write(block)
+            answer.write(block)
+        answer.body.seek(0)
     finally:
         getattr(blocks, "close", lambda: None)()
-    answer.size = content.tell()
-    content.seek(0)
-    return answer
 
 
 async def _send(answer: Answer, send: Send) -> None:
     start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
     await send(start)
-    while len(block := answer.body.read(BLOCK_BYTES)) == BLOCK_BYTES:
-        await send({"type": "http.response.body", "body": block, "more_body": True})
-        # A fast reader of a long answer lets others come between.
-        await asyncio.sleep(0)
-    await send({"type": "http.response.body", "body": block})
+    async with answer.hold.waits():
+        while len(block := answer.body.read(BLOCK_BYTES)) == BLOCK_BYTES:
+            await send({"type": "http.response.body", "body": block, "more_body": True})
+            # Others are answered between two blocks, however fast this reader is.
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": block})
 
 
 async def _linger(receive: Receive) -> None:

@@ -90,7 +90,7 @@ WORKSPACE_MAX_MEMBERS = env.whole(
 )
 BODIES_MAX_BYTES = env.whole(
     "BODIES_MAX_BYTES",
-    "bytes of large requests that a web process takes at a time",
+    "bytes of large requests and answers that a web process holds at a time",
     default=1536 << 20,
 )
 DECOMPRESSED_MAX_BYTES = env.whole(

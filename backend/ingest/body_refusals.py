@@ -1,7 +1,7 @@
 """Why a web process reads no more of a request's body."""
 
 from backend.errors import InvalidInput, Refused, TooLarge, TooMany
-from backend.ingest.limits import ANONYMOUS_BYTES, LEAST_BYTES_PER_S
+from backend.ingest.limits import ANONYMOUS_BYTES, LEAST_BYTES_PER_S, SLOW_AFTER_S
 
 WAIT_S = 10
 
@@ -17,12 +17,12 @@ class BodyTooLarge(TooLarge):
     """More than `limit` bytes; `length` is what the header announced."""
 
     def __init__(self, limit: int, length: int | None = None) -> None:
-        amount = f"more than {limit}" if length is None else f"{length}"
+        amount = f"more than {limit:,}" if length is None else f"{length:,}"
         hint = "Compress the files with gzip or zstd, or send them as several uploads."
         if limit == ANONYMOUS_BYTES:
             hint = "Sign in, or send a token that may upload, before you send more."
         super().__init__(
-            f"This request has {amount} bytes; at most {limit} are accepted.", hint=hint
+            f"This request has {amount} bytes; at most {limit:,} are accepted.", hint=hint
         )
 
 
@@ -30,7 +30,10 @@ class BodyTooSlow(Refused):
     """Slower than the least rate."""
 
     def __init__(self) -> None:
-        super().__init__(f"The body came slower than {LEAST_BYTES_PER_S:,} bytes a second.")
+        super().__init__(
+            f"The body came at fewer than {LEAST_BYTES_PER_S:,} bytes a second for "
+            f"{SLOW_AFTER_S} seconds."
+        )
 
 
 class TooManyBodies(TooMany):

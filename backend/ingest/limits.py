@@ -17,7 +17,10 @@ ENVELOPE_ROOM_BYTES = 1 << 20
 LARGE_BODIES = 16
 # Of all tokens of a workspace.
 LARGE_BODIES_TOGETHER = 4 * LARGE_BODIES
-# A body is given up if it is slower, on average since its first byte, after a minute.
+# Slow work of all kinds may hold eighteen: twelve for files (backend/ingest/slots.py), six for
+# large answers (backend/analysis/loading/viewer_slots.py). Two always answer everything else.
+REQUEST_THREADS = 20
+# A body is given up if it is slower over a minute, or silent for so long.
 LEAST_BYTES_PER_S, SLOW_AFTER_S = 1 << 10, 60
 # A form without files, and what stands beside the files of an upload.
 FORM_BYTES = 16 << 20

@@ -21,7 +21,7 @@ from backend.config.tests.front_door import (
     upload,
 )
 from backend.config.tests.test_web_server import ODD, REFUSED
-from backend.ingest.limits import ANONYMOUS_BYTES, LARGE_BODIES
+from backend.ingest.limits import ANONYMOUS_BYTES, HEADER_FIELDS, LARGE_BODIES
 from backend.ingest.models import Upload
 from backend.testing.mixed_heads import upload_answer, wrong_bodies
 from backend.testing.nginx import Nginx, has_nginx
@@ -84,6 +84,16 @@ def test_odd_requests_are_refused(port):
     assert ask(port, request("GET", "/livez")).body == b"alive\n"
 
 
+def test_who_makes_a_web_server_close_its_connection_takes_nothing_from_others(port):
+    """A server whose connection was reset is asked again at once."""
+    fields = [f"X-{number}: a" for number in range(HEADER_FIELDS + 10)]
+    body = b"x" * (4 << 20)
+    refused = request("POST", "/", *fields, f"Content-Length: {len(body)}", body=body)
+    for _ in range(6):
+        ask(port, refused)
+        assert ask(port, request("GET", "/livez")).status == 200
+
+
 def test_only_our_host_names_reach_the_service(port):
     for host in ("evil.example", "127.0.0.1.evil.example", ""):
         text = f"GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
@@ -104,7 +114,7 @@ def test_more_bodies_of_one_token_than_its_share_are_refused_however_it_is_spelt
     ]
     assert len(spellings) > 2 * LARGE_BODIES
     refused = first_refused(door, port, spellings)
-    assert "of this token" in problem(refused, 429)["detail"]
+    assert "This token or user sends" in problem(refused, 429)["detail"]
     assert int(refused.headers["retry-after"]) > 0
 
 

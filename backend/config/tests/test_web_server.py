@@ -1,6 +1,7 @@
 """The web server as scripts/start runs it: alone, over raw sockets."""
 
 import contextlib
+import json
 import signal
 
 import pytest
@@ -16,6 +17,7 @@ from backend.config.tests.front_door import (
     upload,
 )
 from backend.ingest.limits import ANONYMOUS_BYTES, HEADER_FIELDS, HEADER_LINE_BYTES
+from backend.ingest.models import Artefact
 from backend.testing.raw_http import PATIENCE_S, ask, connected, read_answer, request
 from backend.testing.reports import WRK
 from backend.testing.scenes import make_scene
@@ -160,6 +162,14 @@ class TestBodies:
             answer = ask(port, request("POST", "/api/v1/uploads", *chunked, body=body))
             assert answer.status == 413
 
+    def test_that_were_left_are_too_large_for_a_view_that_reads_them(self, port):
+        size = ANONYMOUS_BYTES + 1
+        fields = ("Content-Type: application/json", f"Content-Length: {size}")
+        text = request("POST", "/api/v1/leaked-tokens", *fields, body=b"x" * size)
+        answer = ask(port, text)
+        assert answer.status == 413
+        assert f"has {size:,} bytes".encode() in answer.body
+
     def test_are_refused_in_the_middle_to_a_sender_that_waited_to_be_asked(self, port):
         """With `Expect` too, the sender reads the answer while it sends."""
         head = request(
@@ -239,6 +249,24 @@ def test_clients_slower_than_all_threads_together_delay_nobody(site, port):
 
         assert ask(port, request("GET", "/readyz")).status == 200
         assert ask(port, upload(site.other.token, WRK.encode())).status == 202
+
+
+def test_a_stored_file_is_sent_from_the_disk_and_others_take_room(site, port):
+    """Beside readers that take nothing of either, others are served."""
+    content = b"0123456789abcdef" * (4 << 16)
+    upload_id = json.loads(ask(port, upload(site.own.token, content)).body)["id"]
+    artefact = Artefact.objects.get(upload=upload_id)
+    raw = request("GET", f"/a/{artefact.pk}/raw", site.cookie)
+    with contextlib.ExitStack() as stack:
+        for _ in range(30):
+            stack.enter_context(connected(port)).sendall(raw)
+        assert ask(port, raw).body == content
+        with connected(port) as connection:
+            connection.sendall(raw.replace(b"GET", b"HEAD") + raw)
+            stream = connection.makefile("rb")
+            head, after = read_answer(stream, "HEAD"), read_answer(stream)
+        assert head.headers["content-length"] == str(len(content))
+        assert after.body == content
 
 
 def test_a_stop_answers_what_was_begun_and_takes_nothing_new(site, tmp_path):

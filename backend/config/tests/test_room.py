@@ -1,4 +1,4 @@
-"""Whom a web process refuses when large bodies take its room, and in which shape."""
+"""Whom a web process refuses when bodies and answers take its room, and in which shape."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -7,14 +7,9 @@ from contextlib import ExitStack
 import pytest
 from django.test import Client
 
-from backend.config import asgi, body_shares
+from backend.config import asgi, room
 from backend.config.bodies import REFUSAL_KEY
-from backend.config.body_shares import (
-    ANSWER_MEMORY_BYTES,
-    answer_kept,
-    refuse_reader,
-    share_of,
-)
+from backend.config.room import MEMORY_BYTES, hold, share_of
 from backend.ingest.body_refusals import (
     BadAddress,
     BodyTooLarge,
@@ -42,9 +37,9 @@ REFUSALS = {
 def _room(settings):
     settings.BODIES_MAX_BYTES = 1_000
     yield
-    assert not body_shares._bodies
-    assert not body_shares._sizes
-    assert not body_shares._answers
+    assert not room._bodies
+    assert not room._sizes
+    assert not room._holders
 
 
 @pytest.fixture
@@ -53,26 +48,71 @@ def stack():
         yield stack
 
 
-def test_the_network_with_most_answers_that_wait_gets_no_more_and_others_do(stack, settings):
-    settings.BODIES_MAX_BYTES = 3 * ANSWER_MEMORY_BYTES
-    slow, other = {"REMOTE_ADDR": "192.0.2.1"}, {"REMOTE_ADDR": "192.0.2.2"}
-    stack.enter_context(answer_kept(other, ANSWER_MEMORY_BYTES + 1))
-    refuse_reader(slow)
-    stack.enter_context(answer_kept(slow, 2 * ANSWER_MEMORY_BYTES))
-    with pytest.raises(TooManyBodies, match="are for your network"):
-        refuse_reader(slow)
-    refuse_reader(other)
+def test_an_answer_takes_room_while_it_is_written_and_is_refused_where_there_is_none(
+    stack, settings
+):
+    settings.BODIES_MAX_BYTES = 3 * MEMORY_BYTES
+    answer = asgi.Answer(stack.enter_context(hold("network 192.0.2.1")))
+    stack.callback(answer.close)
+    answer.write(b"x" * MEMORY_BYTES)
+    assert not room._sizes
+    answer.write(b"x")
+    assert room._sizes == {"network 192.0.2.1": MEMORY_BYTES + 1}
+    with pytest.raises(TooManyBodies, match="all the room"):
+        answer.write(b"x" * 2 * MEMORY_BYTES)
+    assert not room._sizes
 
 
-def test_answers_that_fit_into_memory_are_not_counted(stack):
-    stack.enter_context(answer_kept({"REMOTE_ADDR": "192.0.2.1"}, ANSWER_MEMORY_BYTES))
-    assert not body_shares._answers
+def test_who_has_most_and_waits_for_a_silent_client_is_ended_for_others(stack):
+    """The client with most does nothing more: the others would fill the disk beside it."""
+    ended = []
+
+    async def wait(held, size):
+        held.add(size)
+        try:
+            async with held.waits():
+                await asyncio.sleep(60)
+        except TooManyBodies as refusal:
+            ended.append((held.payer, size, str(refusal)))
+
+    async def act():
+        holds = [stack.enter_context(hold(payer)) for payer in ("slow", "slow", "other", "new")]
+        tasks = [
+            asyncio.create_task(wait(held, size))
+            for held, size in zip(holds, (200, 400, 300), strict=False)
+        ]
+        await asyncio.sleep(0)
+        holds[-1].add(150)
+        await asyncio.sleep(0.01)
+        assert [(payer, size) for payer, size, _ in ended] == [("slow", 400)]
+        assert room._sizes == {"slow": 200, "other": 300, "new": 150}
+        # What is not ended goes on, and who went away is no refusal.
+        tasks[0].cancel()
+        await asyncio.wait(tasks, timeout=0.01)
+        assert tasks[0].cancelled()
+        assert not tasks[2].done()
+        tasks[2].cancel()
+
+    in_a_loop(act())
+
+
+def test_a_body_that_ends_as_it_is_ended_for_others_is_refused(stack):
+    async def act():
+        held = stack.enter_context(hold("slow"))
+        held.add(900)
+        with pytest.raises(TooManyBodies):
+            async with held.waits():
+                stack.enter_context(hold("other")).add(200)
+        # The cancellation was for the wait alone.
+        await asyncio.sleep(0)
+
+    in_a_loop(act())
 
 
 def test_a_sender_has_a_share_and_others_have_theirs(stack):
     for _ in range(LARGE_BODIES):
         stack.enter_context(share_of("token 1", "lab"))
-    with pytest.raises(TooManyBodies, match=f"{LARGE_BODIES} large requests of this token"):
+    with pytest.raises(TooManyBodies, match=f"This token or user sends {LARGE_BODIES} large"):
         stack.enter_context(share_of("token 1", "lab"))
     stack.enter_context(share_of("token 2", "lab"))
     stack.enter_context(share_of("token 3", "other"))
@@ -81,7 +121,7 @@ def test_a_sender_has_a_share_and_others_have_theirs(stack):
 def test_tokens_of_one_workspace_have_a_share_together(stack):
     for number in range(LARGE_BODIES_TOGETHER):
         stack.enter_context(share_of(f"token {number}", "lab"))
-    with pytest.raises(TooManyBodies, match=f"{LARGE_BODIES_TOGETHER} large requests of your"):
+    with pytest.raises(TooManyBodies, match=f"Your workspace sends {LARGE_BODIES_TOGETHER} large"):
         stack.enter_context(share_of("token", "lab"))
     stack.enter_context(share_of("token of others", "other"))
 
@@ -99,10 +139,16 @@ def test_announced_bytes_take_no_room_and_who_holds_most_is_refused(stack):
     first.add(450)
     second.add(450)
     small.add(99)
-    # The workspace holds most, by two tokens. A body of another one beyond the room goes on.
+    # The workspace holds most, by two tokens, which threads work on. Another one goes on.
     small.add(400)
-    with pytest.raises(TooManyBodies, match="no room"):
+    with pytest.raises(TooManyBodies, match="all the room"):
         first.add(1)
+
+
+def in_a_loop(act):
+    """A browser of an earlier test leaves a loop running in this thread."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, act).result()
 
 
 def read(blocks, limit, *, seconds=0.0, monkeypatch=None):
@@ -118,9 +164,7 @@ def read(blocks, limit, *, seconds=0.0, monkeypatch=None):
         return {"type": "http.request", "body": next(sent), "more_body": left > 0}
 
     body = asgi.SpooledTemporaryFile()
-    # A browser of an earlier test leaves a loop running in this thread.
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, asgi._read(body, receive, limit, None)).result()
+    in_a_loop(asgi._read(body, receive, limit, None))
     return body.tell()
 
 
@@ -128,8 +172,10 @@ def test_a_body_that_does_not_get_on_is_given_up(monkeypatch):
     seconds = SLOW_AFTER_S + 1
     enough = b"x" * (LEAST_BYTES_PER_S * seconds)
     assert read([enough] * 3, largest_request(), seconds=seconds, monkeypatch=monkeypatch)
-    with pytest.raises(BodyTooSlow):
-        read([enough[1:]] * 3, largest_request(), seconds=seconds, monkeypatch=monkeypatch)
+    # What came fast before does not count for what follows.
+    for blocks in ([enough[1:]] * 3, [enough * 100, b"x", b"x"]):
+        with pytest.raises(BodyTooSlow):
+            read(blocks, largest_request(), seconds=seconds, monkeypatch=monkeypatch)
 
 
 def test_a_body_is_read_up_to_its_limit():

@@ -1,0 +1,71 @@
+"""The threads that answer requests, shared fairly by networks.
+
+While all are at work, the next free one goes to the network that has the fewest of them. So who
+sends many requests at once waits behind their own, and not in front of others.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+class FairThreads:
+    """`count` threads; used by one event loop."""
+
+    def __init__(self, count: int) -> None:
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="request")
+        self._free = count
+        self._at_work: Counter[str] = Counter()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    async def run(self, network: str, work: Callable[[Any], Result], argument: Any) -> Result:
+        """`work(argument)` in a thread. Who is cancelled while waiting for one takes none; else the
+        thread is waited for, because it uses what belongs to the request.
+        """
+        await self._turn(network)
+        running = asyncio.get_running_loop().run_in_executor(self._threads, work, argument)
+        running.add_done_callback(lambda _: self._end(network))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            await asyncio.wait([running])
+            running.exception()  # else the loop reports that nobody looked at it
+            raise
+
+    async def _turn(self, network: str) -> None:
+        if self._free:
+            self._free -= 1
+            self._at_work[network] += 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        queue = self._waiting.setdefault(network, deque())
+        queue.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                queue.remove(turn)
+                if not queue:
+                    del self._waiting[network]
+            else:
+                self._end(network)
+            raise
+
+    def _end(self, network: str) -> None:
+        self._at_work[network] -= 1
+        if not self._at_work[network]:
+            del self._at_work[network]
+        if not self._waiting:
+            self._free += 1
+            return
+        following = min(self._waiting, key=self._at_work.__getitem__)
+        queue = self._waiting[following]
+        turn = queue.popleft()
+        if not queue:
+            del self._waiting[following]
+        self._at_work[following] += 1
+        turn.set_result(None)

@@ -1,0 +1,96 @@
+"""Whose request the next free thread takes."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from backend.config.fair_threads import FairThreads
+
+
+class Bench:
+    """Two threads, each of whose works goes on until it is told to end."""
+
+    def __init__(self):
+        self.threads = FairThreads(2)
+        self.begun = []
+        self._ends = {}
+
+    def start(self, network, name):
+        self._ends[name] = threading.Event()
+        return asyncio.create_task(self.threads.run(network, self._work, name))
+
+    def _work(self, name):
+        self.begun.append(name)
+        self._ends[name].wait(60)
+        return name
+
+    async def end(self, name, following):
+        """`following`: what has begun once this is over."""
+        self._ends[name].set()
+        for _ in range(6000):
+            if sorted(self.begun) == sorted(following):
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError(self.begun)
+
+
+def in_a_loop(act):
+    """A browser of an earlier test leaves a loop running in this thread."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, act).result()
+
+
+def test_who_sends_much_waits_behind_their_own():
+    async def act():
+        bench = Bench()
+        many = [bench.start("many", f"many {number}") for number in range(6)]
+        await asyncio.sleep(0)
+        few = bench.start("few", "few")
+        late = bench.start("late", "late")
+        await bench.end("many 0", ["many 0", "many 1", "few"])
+        await bench.end("few", ["many 0", "many 1", "few", "late"])
+        assert await few == "few"
+        await bench.end("late", ["many 0", "many 1", "few", "late", "many 2"])
+        for number in range(1, 6):
+            bench._ends[f"many {number}"].set()
+        assert await asyncio.gather(*many) == [f"many {number}" for number in range(6)]
+        await late
+        assert bench.threads._free == 2
+        assert not bench.threads._at_work
+        assert not bench.threads._waiting
+
+    in_a_loop(act())
+
+
+def test_who_goes_away_takes_no_thread_and_is_waited_for_in_one():
+    async def act():
+        bench = Bench()
+        working = [bench.start("one", name) for name in ("a", "b")]
+        waiting = bench.start("one", "c")
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        working[0].cancel()
+        await asyncio.sleep(0.01)
+        assert waiting.cancelled()
+        assert not working[0].done()
+        await bench.end("a", ["a", "b"])
+        with pytest.raises(asyncio.CancelledError):
+            await working[0]
+        await bench.end("b", ["a", "b"])
+        assert await working[1] == "b"
+        assert bench.threads._free == 2
+
+    in_a_loop(act())
+
+
+def test_an_error_of_the_work_is_raised_and_frees_the_thread():
+    async def act():
+        threads = FairThreads(1)
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                await threads.run("one", lambda number: 1 // number, 0)
+        assert threads._free == 1
+
+    in_a_loop(act())
