@@ -62,7 +62,8 @@ def _proxies(folder: Path, web: int) -> Iterator[tuple[str, int]]:
 @contextlib.contextmanager
 def _caddy(web: int) -> Iterator[int]:
     port = free_port()
-    places = ("--from", f"http://127.0.0.1:{port}", "--to", f"127.0.0.1:{web}")
+    # Without a host: Caddy speaks TLS for those that it is given.
+    places = ("--from", f":{port}", "--to", f"127.0.0.1:{web}")
     caddy = subprocess.Popen(["caddy", "reverse-proxy", *places], stderr=subprocess.DEVNULL)
     try:
         if not wait_until(lambda: _answers(port), READY_S):
