@@ -130,16 +130,17 @@ _OF_A_WEB_PROCESS = (
     AtOnce(
         "archives and large files",
         _places(LONG_WORK.of_owner, LONG_WORK.places),
-        "one workspace",
-        "the same workspace (429); who runs one leaves the place to wait to who runs none "
+        "one user with all tokens",
+        "the same user (429); who runs one, or ran the last, leaves the place to wait to others "
         f"(503); who has waited {fair_slots.PATIENCE_S:g} s (503)",
         _until("is searched"),
     ),
     AtOnce(
         "plain files and envelopes",
         _places(SHORT_WORK.of_owner, SHORT_WORK.places),
-        "one workspace",
-        "the same workspace (429); others where all places are taken (503)",
+        "one user with all tokens",
+        "the same user (429); who runs one, or ran the last, leaves the place to wait to others "
+        "(503)",
         _until("is searched"),
     ),
 )

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -21,12 +22,19 @@ from backend.accounts import access
 from backend.accounts.models import User
 from backend.api.conventions import METHODS
 
+_building = threading.Lock()
 _CODE = re.compile(r"`([^`]+)`")
 
 
-@lru_cache(maxsize=1)
 def openapi_document() -> dict[str, Any]:
     """The document; it changes only with the code, so one building is enough."""
+    # drf-spectacular fails where two threads build it.
+    with _building:
+        return _built()
+
+
+@lru_cache(maxsize=1)
+def _built() -> dict[str, Any]:
     document: dict[str, Any] = SchemaGenerator().get_schema(  # type: ignore[no-untyped-call]
         request=None, public=True
     )

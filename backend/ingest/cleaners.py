@@ -1,10 +1,9 @@
 """The children that take secrets out of files: one for each thread that needs one."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from uuid import UUID
 
 from backend.ingest.cleaner import Cleaner
 from backend.ingest.fair_slots import NOBODYS
@@ -16,7 +15,7 @@ from backend.ingest.slots import LONG_WORK, short_or_long
 class Work:
     """Whose file is searched, and whether it is so small that this cannot take long."""
 
-    workspace_id: UUID | None = None
+    payer: Hashable = NOBODYS
     is_short: bool = False
 
 
@@ -29,8 +28,7 @@ def _slot(work: Work) -> AbstractContextManager[None]:
     """The turn of this thread; a preview has had its own."""
     if PREVIEWS.are_held:
         return nullcontext()
-    owner = work.workspace_id or NOBODYS
-    return short_or_long(owner) if work.is_short else LONG_WORK.take(owner)
+    return short_or_long(work.payer) if work.is_short else LONG_WORK.take(work.payer)
 
 
 @contextmanager

@@ -10,12 +10,12 @@ have slots of their own, because packed files may take minutes (slots.py).
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
-from uuid import UUID
 
 from backend.ingest.cleaners import Work, cleaner
+from backend.ingest.fair_slots import NOBODYS
 from backend.ingest.limits import INLINE_FILE_BYTES, INLINE_REQUEST_BYTES, SHORT_BYTES
 from backend.ingest.quick_sandbox import QuickLimits
 from backend.ingest.rewriting import REDACTOR, clean_bytes, is_plain
@@ -33,10 +33,10 @@ def clean_name(name: str) -> str:
 
 
 class Cleaning:
-    """The files of one request for a workspace, one after the other."""
+    """The files of one request, one after the other. `payer`: whose turns they take."""
 
-    def __init__(self, workspace_id: UUID | None = None) -> None:
-        self._workspace_id = workspace_id
+    def __init__(self, payer: Hashable = NOBODYS) -> None:
+        self._payer = payer
         self._inline_left = INLINE_REQUEST_BYTES
 
     def cleaned(self, file: IO[bytes], *, quick: QuickLimits | None = None) -> Iterator[bytes]:
@@ -52,7 +52,7 @@ class Cleaning:
             self._inline_left -= len(beginning)
             return iter((clean_bytes(beginning),))
         is_short = is_text and len(beginning) <= SHORT_BYTES
-        return _cleaned_apart(file, Work(self._workspace_id, is_short), quick)
+        return _cleaned_apart(file, Work(self._payer, is_short), quick)
 
 
 def _cleaned_apart(file: IO[bytes], work: Work, quick: QuickLimits | None) -> Iterator[bytes]:

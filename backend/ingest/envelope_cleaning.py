@@ -1,23 +1,23 @@
 """An envelope without secrets."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
-from uuid import UUID
 
 from backend.ingest.cleaners import Work, cleaner
 from backend.ingest.cleaning import clean_fields
+from backend.ingest.fair_slots import NOBODYS
 from backend.ingest.limits import INLINE_FILE_BYTES, SHORT_BYTES
 
 
 def clean_envelope(
-    envelope: Mapping[str, Any], *, size_bytes: int, workspace_id: UUID | None = None
+    envelope: Mapping[str, Any], *, size_bytes: int, payer: Hashable = NOBODYS
 ) -> dict[str, Any]:
     """The envelope without secrets; the plan's hash stays that of the plan that is kept."""
     if size_bytes <= INLINE_FILE_BYTES:
         cleaned = clean_fields(envelope)
     else:
-        with cleaner(Work(workspace_id, is_short=size_bytes <= SHORT_BYTES)) as child:
+        with cleaner(Work(payer, is_short=size_bytes <= SHORT_BYTES)) as child:
             cleaned = child.clean_json(envelope)
     plan = _plan_of(cleaned)
     if plan is not None and plan != _plan_of(envelope):

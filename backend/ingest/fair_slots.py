@@ -1,5 +1,6 @@
 """Slots that threads wait for, shared fairly among those whose work it is."""
 
+import math
 import threading
 import time
 from collections.abc import Hashable, Iterator, Sequence
@@ -10,6 +11,7 @@ from backend.errors import Away, TooMany
 
 PATIENCE_S = 10.0
 RETRY_AFTER_S = 10
+OWNERS_REMEMBERED = 1_000
 # The owner of work that no limit of an owner is for.
 NOBODYS = object()
 
@@ -48,7 +50,8 @@ class Slots:
     An owner, such as a workspace, runs in at most `running_of_owner` of them, and holds at most
     `of_owner` of the places that run and wait, where these are given. So another owner finds a
     place, however much the first one sends. Work that is `NOBODYS` has no such limit. Where all
-    places to wait are taken, an owner that runs work gives one up to an owner that runs none.
+    places to wait are taken, the owner that runs work, or ran it last, gives one up to an owner
+    that had no turn since.
     """
 
     def __init__(
@@ -70,6 +73,8 @@ class Slots:
         self._changed = threading.Condition()
         self._running: list[Hashable] = []
         self._queue: list[_Ticket] = []
+        # When each owner had its last turn, the latest at the end.
+        self._ended_s: dict[Hashable, float] = {}
         self._own = threading.local()
 
     @property
@@ -95,6 +100,7 @@ class Slots:
             self._own.is_taken = False
             with self._changed:
                 self._running.remove(owner)
+                self._remember(owner)
                 self._changed.notify_all()
 
     def let_others_go_first(self) -> float:
@@ -142,19 +148,29 @@ class Slots:
             raise self._busy
 
     def _make_room_for(self, ticket: _Ticket) -> None:
-        """Send away one whose owner runs work already. Raises Busy where none waits."""
-        if self._runs_work(ticket):
+        """Send away the one whose owner had its turn last. Raises Busy where that is not later than
+        the ticket's owner had one.
+        """
+        free = (other for other in self._queue if not (other.has_given_way or other.has_begun))
+        latest = max(free, key=self._last_turn_s)
+        if self._last_turn_s(latest) <= self._last_turn_s(ticket):
             raise self._busy
-        for other in self._queue:
-            is_free = not (other is ticket or other.has_given_way or other.has_begun)
-            if is_free and self._runs_work(other):
-                other.has_given_way = True
-                self._changed.notify_all()
-                return
-        raise self._busy
+        latest.has_given_way = True
+        self._changed.notify_all()
 
-    def _runs_work(self, ticket: _Ticket) -> bool:
-        return ticket.owner is not NOBODYS and ticket.owner in self._running
+    def _last_turn_s(self, ticket: _Ticket) -> float:
+        """By the monotonic clock; infinite while it lasts."""
+        if ticket.owner is not NOBODYS and ticket.owner in self._running:
+            return math.inf
+        return self._ended_s.get(ticket.owner, 0.0)
+
+    def _remember(self, owner: Hashable) -> None:
+        if owner is NOBODYS:
+            return
+        self._ended_s.pop(owner, None)
+        self._ended_s[owner] = time.monotonic()
+        if len(self._ended_s) > OWNERS_REMEMBERED:
+            del self._ended_s[next(iter(self._ended_s))]
 
     def _next(self) -> _Ticket | None:
         """The first in the queue who may run now."""

@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, cast
 from uuid import UUID
@@ -105,7 +105,7 @@ def receive(
     """
     check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
-    cleaned = _clean(sent, sender.workspace_id)
+    cleaned = _clean(sent, _payer(sender.user_id, sender.workspace_id))
     envelope = read_envelope(cleaned) if sent else Envelope()
     arrived = arrived_files([*files, *wholes])
     check_references(envelope, [file.name for file in arrived], has_parts=bool(wholes))
@@ -147,7 +147,12 @@ def _is_received(upload: Upload) -> bool:
     return Upload.objects.filter(pk=upload.pk).exists()
 
 
-def _clean(sent: object, workspace_id: UUID) -> dict[str, Any]:
+def _payer(user_id: UUID | None, workspace_id: UUID) -> Hashable:
+    """Whose turns it takes to search files: a person may have many workspaces."""
+    return user_id or workspace_id
+
+
+def _clean(sent: object, payer: Hashable) -> dict[str, Any]:
     """The envelope without secrets, once it is sure that it can be stored."""
     size_bytes = check_plain(sent)
     if size_bytes > ENVELOPE_BYTES:
@@ -156,7 +161,7 @@ def _clean(sent: object, workspace_id: UUID) -> dict[str, Any]:
         )
     if not isinstance(sent, dict):
         raise EnvelopeError("the envelope", sent, "an object")
-    return clean_envelope(sent, size_bytes=size_bytes, workspace_id=workspace_id)
+    return clean_envelope(sent, size_bytes=size_bytes, payer=payer)
 
 
 def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
@@ -201,14 +206,16 @@ def _store(
     upload: Upload, arrived: Sequence[Arrived], stored: list[Stored], rows: dict[str, bytes]
 ) -> None:
     """Store the files, and tell `stored` and `rows` of each what is to be written of it."""
-    cleaning = Cleaning(upload.workspace_id)
+    payer = _payer(upload.author_id, upload.workspace_id)
+    cleaning = Cleaning(payer)
     # Several names may share an artefact, which is put together once.
     of_wholes: dict[str, Stored] = {}
     names_of_rows = _names_of_rows(arrived)
     for file in arrived:
         if isinstance(file.content, Whole):
             if file.sha256 not in of_wholes:
-                of_wholes[file.sha256] = _store_whole(upload, file.content, cleaning)
+                with LONG_WORK.take(payer):
+                    of_wholes[file.sha256] = _store_whole(upload, file.content, cleaning)
             stored.append(of_wholes[file.sha256])
         else:
             chunks = cleaning.cleaned(cast(IO[bytes], file.content.file))
@@ -236,8 +243,7 @@ def _as_row(chunks: Iterable[bytes], rows: dict[str, bytes]) -> Stored:
 
 
 def _store_whole(upload: Upload, whole: Whole, cleaning: Cleaning) -> Stored:
-    owner = upload.workspace_id
-    with LONG_WORK.take(owner), put_together(owner, upload.pk, whole) as file:
+    with put_together(upload.workspace_id, upload.pk, whole) as file:
         return storage().put(cleaning.cleaned(file))
 
 

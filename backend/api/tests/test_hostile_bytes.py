@@ -152,8 +152,8 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
 def test_who_has_long_work_here_waits_for_it_and_others_do_not(client, tenant, monkeypatch, url):
     monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     places = slots.Slots(running=2, waiting=1, of_owner=1)
-    # Uploads are counted by workspace, previews by viewer.
-    places._running.append(tenant.workspace.pk if url == UPLOADS else f"user:{tenant.user.pk}")
+    # Both are counted by person: one may have many workspaces.
+    places._running.append(tenant.user.pk if url == UPLOADS else f"user:{tenant.user.pk}")
     give_slots(monkeypatch, places)
     packed = gzip.compress(WRK.encode())
     answer = send(client, packed, url=url)

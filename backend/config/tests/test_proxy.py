@@ -308,6 +308,13 @@ def test_a_certificate_turns_tls_on_while_it_runs(tls):
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_a_name_that_is_not_that_of_the_connection_reaches_nothing(tls):
+    trusted = ssl.create_default_context(cafile=certificate_of(tls))
+    url = f"https://localhost:{tls.tls_port}/livez"
+    answer = httpx.get(url, headers={"host": "evil.example"}, verify=trusted, trust_env=False)
+    assert answer.status_code == 421
+
+
 def test_bodies_without_a_length_over_http2_are_judged_as_others_are(tls, door):
     url = f"https://localhost:{tls.tls_port}/api/v1/uploads"
     command = ["curl", "--silent", "--http2", "--noproxy", "*", "--cacert", certificate_of(tls)]

@@ -138,6 +138,38 @@ def test_who_runs_work_gives_its_place_to_wait_to_who_runs_none(monkeypatch):
     assert (places._running, places._queue) == ([], [])
 
 
+def test_who_had_the_last_turn_gives_its_place_to_wait_to_who_had_none(monkeypatch):
+    """One person with many workspaces would have them all wait, and nobody else."""
+    places = Slots(running=1, waiting=2, of_owner=1)
+    for owner in ("first", "second"):
+        with places.take(owner):
+            pass
+    results = []
+
+    def work(owner):
+        try:
+            with places.take(owner):
+                results.append(f"{owner} ran")
+        except Busy:
+            results.append(f"{owner} was sent away")
+
+    threads = {
+        name: threading.Thread(target=work, args=[name]) for name in ("first", "second", "new")
+    }
+    with ExitStack() as stack:
+        assert hold(places, "third", stack)
+        for waiting, name in enumerate(("first", "second"), 1):
+            threads[name].start()
+            while len(places._queue) < waiting:
+                time.sleep(0.001)
+        threads["new"].start()
+        threads["second"].join(PATIENCE_S)
+        assert results == ["second was sent away"], "it had the last turn"
+    for name in ("first", "new"):
+        threads[name].join(PATIENCE_S)
+    assert results[1:] == ["first ran", "new ran"]
+
+
 def test_what_is_nobodys_does_not_give_way_for_what_is_nobodys_too(monkeypatch):
     places = Slots(running=1, waiting=1)
     results = []
