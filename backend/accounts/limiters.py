@@ -19,6 +19,8 @@ OWN_DATA_PER_HOUR = 5
 # By person. Each leaves an event that the audit log keeps for good.
 ACTS_PER_DAY = 50_000
 SIGN_UPS_PER_MINUTE = 20
+# Each leaves the row of a session for a day.
+VISITS_PER_MINUTE = 120
 RESETS_PER_MINUTE = 20
 MAILS_PER_HOUR = 5
 ACCOUNT_CHANGES_PER_HOUR = 60
@@ -166,6 +168,15 @@ SIGN_UPS = Limiter(
     "sign-ups with the invitation, or of the network without one",
     "More than {most} sign-up forms came from your network within a minute.",
 )
+VISITS = Limiter(
+    "visits",
+    "share links and invitations, opened in browsers without a session",
+    lambda: VISITS_PER_MINUTE,
+    "minute",
+    "one network",
+    "the same links of the network, in browsers without a session",
+    "More than {most} links were opened from your network within a minute.",
+)
 RESETS = Limiter(
     "password_resets",
     "forms that ask for a new password",
@@ -238,6 +249,7 @@ LIMITERS = (
     INVITATIONS,
     ACTS,
     SIGN_UPS,
+    VISITS,
     RESETS,
     MAILS,
     ACCOUNT_CHANGES,

@@ -17,7 +17,8 @@ SIGNED_IN_AT = "signed_in_at"
 
 @receiver(user_logged_in)
 def remember_sign_in(*, request: HttpRequest, **_: object) -> None:
-    """Remember when a session began, by whatever form or link."""
+    """Remember when a session began, by whatever form or link; it lasts longer than a visit."""
+    request.session.set_expiry(None)
     request.session[SIGNED_IN_AT] = time.time()
 
 

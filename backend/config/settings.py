@@ -391,6 +391,7 @@ CELERY_BEAT_SCHEDULE = {
     "exports": {"task": "transfer.write", "schedule": 60.0},
     "wal": {"task": "config.push_wal", "schedule": 60.0},
     "deletions": {"task": "config.store_deletions", "schedule": 60.0},
+    "sessions": {"task": "accounts.delete_ended_sessions", "schedule": 3600.0},
     "verify": {"task": "config.verify", "schedule": 24 * 3600.0},
     "verify-rows": {"task": "config.verify_rows", "schedule": 3600.0},
 }

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backend.accounts import invitations, members, recent_sign_in
+from backend.accounts import invitations, members, recent_sign_in, visits
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.invitation_mail import checked_email, send_invitation
 from backend.accounts.models import Role, Workspace
@@ -86,6 +86,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return HttpResponseRedirect(link_to("workspace", joined.slug))
     invited = invitations.find(token)
     # The sign-up page asks whether this visitor may make an account.
+    visits.begin_visit(request)
     request.session[SIGN_UP_TOKEN] = token
     context = {
         "invitation": invited,

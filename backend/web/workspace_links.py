@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.accounts import recent_sign_in, workspace_links
+from backend.accounts import recent_sign_in, visits, workspace_links
 from backend.links import absolute, link_to
 from backend.sharing.workspace_secrets import NotOpened
 from backend.web import visible
@@ -16,6 +16,7 @@ from backend.web.settings_page import settings_form
 def open_link(request: HttpRequest, token: str) -> HttpResponse:
     """Let this browser read the workspace, and lead to its front page."""
     link = workspace_links.find_link(token)
+    visits.begin_visit(request)
     workspace_links.remember(request.session, link)
     response = HttpResponseRedirect(link_to("workspace", link.workspace.slug))
     response["X-Robots-Tag"] = "noindex"

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backend.accounts import first_owner as first
-from backend.accounts import held_mail, recent_sign_in, workspaces
+from backend.accounts import held_mail, recent_sign_in, visits, workspaces
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.models import Membership
 from backend.accounts.workspaces import WorkspaceRefused
@@ -29,6 +29,7 @@ def first_owner(request: HttpRequest, token: str) -> HttpResponse:
             sentence="It works for 12 hours, and only for the first account.",
             hint="Sign in, or print another link on the server: manage.py first_owner_link",
         )
+    visits.begin_visit(request)
     request.session[SIGN_UP_TOKEN] = token
     sign_up = link_to("account_signup", query={"next": link_to("new-workspace")})
     return HttpResponseRedirect(sign_up)

@@ -1,5 +1,6 @@
 """Each limiter of the table, filled: the shape of the refusal, and who is not refused."""
 
+import itertools
 import json
 import uuid
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from django.test import Client
 from backend.accounts import limiters, tokens
 from backend.accounts.limiters import LIMITERS
 from backend.accounts.models import TokenKind, User, Workspace
+from backend.accounts.workspace_links import make_link
 from backend.broker import CACHE
 from backend.testing.uploads import WRK, make_file, make_tenant
 
@@ -60,6 +62,7 @@ CONSTANTS = {
     "invitations": "INVITATIONS_PER_HOUR",
     "acts": "ACTS_PER_DAY",
     "sign_ups": "SIGN_UPS_PER_MINUTE",
+    "visits": "VISITS_PER_MINUTE",
     "password_resets": "RESETS_PER_MINUTE",
     "account_mails": "MAILS_PER_HOUR",
     "account_changes": "ACCOUNT_CHANGES_PER_HOUR",
@@ -226,6 +229,28 @@ def sign_ups(net):
     )
 
 
+def visits(net):
+    tenant = make_tenant("own")
+    clear = make_link(tenant.user, tenant.workspace)
+    opened, person = browser(net.elsewhere), browser(net.mine, make_person())
+    numbers = itertools.count()
+
+    def open_link(client, made_up=""):
+        client.cookies["session"] = made_up or f"made-up-{next(numbers)}"
+        return client.get(f"/shared/{clear}")
+
+    assert opened.get(f"/shared/{clear}").status_code == 302
+    opened.defaults["REMOTE_ADDR"] = net.mine
+    return Case(
+        lambda: open_link(browser(net.mine)),
+        {
+            "a browser that opened one before": lambda: opened.get(f"/shared/{clear}"),
+            "somebody who is signed in": lambda: person.get(f"/shared/{clear}"),
+            "the network beside it": lambda: open_link(browser(net.neighbour)),
+        },
+    )
+
+
 def password_resets(net):
     def ask(address):
         return browser(address).post(RESET, {"email": f"{uuid.uuid4().hex}@example.org"})
@@ -299,7 +324,7 @@ CASES = {
     case.__name__: case
     for case in (
         *(uploads, requests, previews, tries, leak_reports, reports, own_data, invitations),
-        *(acts, sign_ups),
+        *(acts, sign_ups, visits),
         *(password_resets, account_changes, failed_sign_ins, failed_sign_ins_per_account),
         failed_sign_ins_in_new_browsers,
     )
