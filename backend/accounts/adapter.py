@@ -20,6 +20,8 @@ from backend.accounts.limiters import MAILS
 from backend.accounts.token_format import peppers
 from backend.links import absolute
 
+# So many may have mails of one kind sent to one address; the mailbox bears no more.
+NETWORKS_THAT_ASK = 10
 # In the session of a visitor who opened an invitation or the link of the first owner.
 SIGN_UP_TOKEN = "sign_up_token"  # noqa: S105  the key, no secret
 MAILS_THAT_ANYBODY_ASKS_FOR = (
@@ -61,8 +63,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         names, so a stranger could have a link mailed that gives its token to another server.
         """
         kind = template_prefix.rpartition("/")[2]
-        payer = throttle.payer_of(f"{kind} {email.casefold()}")
-        if kind in MAILS_THAT_ANYBODY_ASKS_FOR and throttle.seconds_until(MAILS, payer):
+        if kind in MAILS_THAT_ANYBODY_ASKS_FOR and self._are_enough(f"{kind} {email.casefold()} "):
             return
         own = {
             name: absolute(urlsplit(link)._replace(scheme="", netloc="").geturl())
@@ -70,6 +71,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             if name.endswith("_url")
         }
         super().send_mail(template_prefix, email, {**context, **own, "site": absolute("")})
+
+    def _are_enough(self, mails: str) -> bool:
+        """Whether the network asked for many, or all networks together for ten times as many."""
+        meta = {} if self.request is None else self.request.META
+        payer = (*throttle.network_of(meta, mails), throttle.Counter(mails, NETWORKS_THAT_ASK))
+        return throttle.seconds_until(MAILS, payer) > 0
 
     def send_account_already_exists_mail(self, email: str) -> None:
         """Sign-up with the address of an account: hashes a password too, so that it takes as long

@@ -188,11 +188,12 @@ RESETS = Limiter(
 )
 MAILS = Limiter(
     "account_mails",
-    "mails of one kind to one address (reset, confirmation, sign-up)",
+    "mails of one kind to one address (reset, confirmation, sign-up) that a network asks for; ten "
+    "times as many from all networks together",
     lambda: MAILS_PER_HOUR,
     "hour",
-    "whoever types the address",
-    "nobody: no further mail is sent, and the links of the earlier ones work",
+    "one network for the address; all who type the address",
+    "nobody: no further mail is sent that this network, or where ten did so all, ask for",
     "More than {most} such mails were sent within an hour.",
 )
 ACCOUNT_CHANGES = Limiter(

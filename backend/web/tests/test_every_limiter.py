@@ -382,9 +382,20 @@ def test_no_more_mails_go_to_an_address_and_nobody_is_refused(net, monkeypatch, 
     make_small("account_mails", None, monkeypatch)
     person, other = make_person(), make_person()
     answers = [browser(net.mine).post(RESET, {"email": person.email}) for _ in range(MOST + 2)]
-    answers.append(browser(net.elsewhere).post(RESET, {"email": other.email}))
+    # The owner elsewhere gets a mail, however many a stranger had sent.
+    answers.append(browser(net.elsewhere).post(RESET, {"email": person.email}))
+    answers.append(browser(net.mine).post(RESET, {"email": other.email}))
     assert {answer.status_code for answer in answers} == {302}
-    assert [mail.to for mail in mailoutbox] == [[person.email]] * MOST + [[other.email]]
+    assert [mail.to for mail in mailoutbox] == [[person.email]] * (MOST + 1) + [[other.email]]
+
+
+def test_a_mailbox_gets_so_many_mails_and_no_more(net, monkeypatch, mailoutbox):
+    make_small("account_mails", None, monkeypatch)
+    person = make_person()
+    for number in range(12):
+        for _ in range(MOST):
+            browser(f"198.18.{number}.1").post(RESET, {"email": person.email})
+    assert len(mailoutbox) == 10 * MOST
 
 
 def test_the_networks_of_a_site_together_are_four(net, settings):
