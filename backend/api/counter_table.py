@@ -21,6 +21,7 @@ from backend.ingest.limits import (
 )
 from backend.ingest.preview_slots import PREVIEW_PATIENCE_S, PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
+from backend.runs.registry import MOST_WAITING, MOST_WAITING_OF_WORKSPACE, WAIT_AGAIN_S
 from backend.sharing.drawing import DRAWINGS
 
 COLUMNS = (
@@ -142,6 +143,13 @@ _OF_A_WEB_PROCESS = (
         "the same user (429); who runs one, or ran the last, leaves the place to wait to others "
         "(503)",
         _until("is searched"),
+    ),
+    AtOnce(
+        "changes that wait for another one of the names of their workspace",
+        _places(MOST_WAITING_OF_WORKSPACE, MOST_WAITING),
+        "one workspace",
+        "the same workspace; others that must wait where all places are taken (503)",
+        _until("is over", WAIT_AGAIN_S),
     ),
 )
 

@@ -7,7 +7,9 @@ for any number of rows.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -49,11 +51,13 @@ PARTS = ("server", "workload", *HOST_ROLES)
 _FIELDS = {Server: SERVER_FIELDS, Host: HOST_FIELDS, Workload: WORKLOAD_FIELDS}
 Row = TypeVar("Row", Server, Host, Workload)
 HIGHEST_SLOT = 32_000
-# Threads of a process that may wait for names at once. A merge keeps the names of its workspace for
-# many seconds; whoever began changes of them meanwhile would have all threads wait.
-MOST_WAITING = 4
+# Threads of a process that may wait for names at once, of one workspace and in all. A merge keeps
+# the names of its workspace for many seconds; whoever began changes of them meanwhile would have
+# all threads wait.
+MOST_WAITING_OF_WORKSPACE, MOST_WAITING = 2, 10
 WAIT_AGAIN_S = 5
-_waiting = threading.BoundedSemaphore(MOST_WAITING)
+_places = threading.Lock()
+_waiting: Counter[UUID] = Counter()
 
 
 class NamesBusy(Away):
@@ -81,12 +85,24 @@ def lock_names(workspace: Workspace, *, exclusive: bool = False) -> None:
         cursor.execute(f"SELECT pg_try_advisory_xact_lock{share}(%s)", [key])
         if cursor.fetchone()[0]:
             return
-        if not _waiting.acquire(blocking=False):
-            raise NamesBusy
-        try:
+        with _place_to_wait(workspace.pk):
             cursor.execute(f"SELECT pg_advisory_xact_lock{share}(%s)", [key])
-        finally:
-            _waiting.release()
+
+
+@contextmanager
+def _place_to_wait(workspace_id: UUID) -> Iterator[None]:
+    with _places:
+        own = _waiting[workspace_id]
+        if own >= MOST_WAITING_OF_WORKSPACE or _waiting.total() >= MOST_WAITING:
+            raise NamesBusy
+        _waiting[workspace_id] += 1
+    try:
+        yield
+    finally:
+        with _places:
+            _waiting[workspace_id] -= 1
+            if not _waiting[workspace_id]:
+                del _waiting[workspace_id]
 
 
 def current_name(workspace_ids: Iterable[UUID], kind: FormerName.Kind, name: str) -> str:

@@ -17,7 +17,7 @@ from backend.runs.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
 from backend.runs.record import RunInput, record_run, rerecord_run
 from backend.runs.registry import (
-    MOST_WAITING,
+    MOST_WAITING_OF_WORKSPACE,
     NamesBusy,
     SeriesIdentity,
     current_name,
@@ -222,14 +222,18 @@ def test_few_requests_wait_for_names_and_others_are_told_to_come_later(lab):
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL lock_timeout = '10ms'")
         # Each that waited in vain leaves its place.
-        for _ in range(MOST_WAITING + 1):
+        for _ in range(MOST_WAITING_OF_WORKSPACE + 1):
             with pytest.raises(OperationalError), transaction.atomic():
                 lock_names(lab)
         with ExitStack() as places:
-            for _ in range(MOST_WAITING):
-                places.enter_context(registry._waiting)
+            for _ in range(MOST_WAITING_OF_WORKSPACE):
+                places.enter_context(registry._place_to_wait(lab.pk))
             with pytest.raises(NamesBusy):
                 rename(lab, Kind.SERVER, "a", "b", None)
+            # Others find a place beside them.
+            with registry._place_to_wait(uuid.uuid4()):
+                pass
+        assert not registry._waiting
     finally:
         other.close()
 
