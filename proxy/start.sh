@@ -76,8 +76,9 @@ now=$(fingerprint)
 # The image runs as a user of its own; where root starts it, nginx needs a name.
 nginx -c "$CONFIG" -g "daemon off; ${NGINX_USER:+user $NGINX_USER;}" &
 nginx=$!
-trap 'kill -QUIT $nginx' TERM INT QUIT
-while kill -0 $nginx 2>/dev/null; do
+stopped=
+trap 'stopped=yes; kill -QUIT $nginx' TERM INT QUIT
+while [ -z "$stopped" ] && kill -0 $nginx 2>/dev/null; do
     sleep "${LOOK_EVERY_S:-60}" &
     wait $! || true
     if [ "$(fingerprint)" != "$now" ]; then

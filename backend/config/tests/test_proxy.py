@@ -335,6 +335,12 @@ def test_bodies_without_a_length_over_http2_are_judged_as_others_are(tls, door):
     assert not list((tls.folder / "bodies").rglob("0*"))
 
 
+def test_a_stop_does_not_wait_until_certificates_are_looked_for(tmp_path):
+    nginx = Nginx(tmp_path / "run", [1], LOOK_EVERY_S="3600")
+    nginx.start()
+    nginx.stop()
+
+
 def test_files_that_cannot_be_read_are_named(tmp_path):
     nginx = Nginx(tmp_path / "run", [1], PROXY=str(tmp_path / "away"))
     with pytest.raises(TimeoutError, match=r"nginx\.conf cannot be read"):
