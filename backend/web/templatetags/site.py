@@ -10,10 +10,13 @@ from backend.accounts.takedown_models import Takedown, Thing
 from backend.accounts.takedowns import find_takedown, how_to_object, takedown_of_workspace
 from backend.links import link_to
 from backend.sharing.models import ResultSet
+from backend.sharing.takedowns import open_reports
 from backend.web import visible
 from backend.web.site_files import TEXTS
 
 register = Library()
+# The pages after signing in, and that of the operator.
+FIRST_OF_STAFF = ("home", "workspace", "workspaces", "operator")
 
 
 @register.simple_tag
@@ -41,6 +44,16 @@ def report_link(context: Context) -> str:
     if request is None or request.method not in ("GET", "HEAD") or not is_shared:
         return ""
     return link_to("report", query={"page": request.get_full_path()})
+
+
+@register.inclusion_tag("partials/open_reports.html", takes_context=True)
+def open_reports_notice(context: Context) -> dict[str, int]:
+    """How many reports wait for the staff, on the pages where staff begin; 0 for all others."""
+    request: Any = context.get("request")
+    match = None if request is None else request.resolver_match
+    if match is None or match.url_name not in FIRST_OF_STAFF or not visible.is_operator(request):
+        return {"count": 0}
+    return {"count": open_reports().count()}
 
 
 @register.inclusion_tag("partials/taken_down.html", takes_context=True)
