@@ -37,6 +37,10 @@ MAX_PAGE = 2_000
 class BadReport(InvalidInput):
     """A field of the report is not accepted. Nothing was stored."""
 
+    def __init__(self, field: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.field = field
+
 
 class BadTakedown(InvalidInput):
     """The reason of a takedown is missing. Nothing was changed."""
@@ -80,9 +84,11 @@ def report(
     """
     text, email = text.strip().replace("\0", ""), email.strip()
     if reason not in Report.Reason.values:
-        raise BadReport("No reason is chosen. Choose one of the list.")
+        raise BadReport("reason", "No reason is chosen. Choose one of the list.")
     if len(text) > MAX_TEXT:
-        raise BadReport(f"The text has {len(text):,} characters; expected at most {MAX_TEXT:,}.")
+        raise BadReport(
+            "text", f"The text has {len(text):,} characters; expected at most {MAX_TEXT:,}."
+        )
     _check_email(email)
     throttle.require(REPORTS, sender)
     is_first = not open_reports().filter(kind=thing.kind, thing_id=thing.id).exists()
@@ -106,7 +112,8 @@ def _check_email(email: str) -> None:
             validate_email(email)
     except ValidationError:
         raise BadReport(
-            f"The email address is “{email[:80]}”; expected name@example.org, or nothing."
+            "email",
+            f"The email address is “{email[:80]}”; expected name@example.org, or nothing.",
         ) from None
 
 

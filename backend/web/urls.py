@@ -131,6 +131,7 @@ urlpatterns = [
         for name in site_files.TEXTS
     ),
     path("report", reports.report, name="report"),
+    path("report/<uuid:report_id>/sent", reports.report_sent, name="report-sent"),
     path("account/data", account_data.your_data, name="account-data"),
     path("account/data/export", account_data.export, name="account-export"),
     path("account/erase", account_data.erase, name="erase-account"),

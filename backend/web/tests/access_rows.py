@@ -56,6 +56,8 @@ ROWS = {
     "privacy": Row("/privacy", NOBODY),
     # Nothing of the workspace is public: there is nothing to report, for members neither.
     "report": Row("/report?page=/s/{private}", NOBODY),
+    # Nothing was reported.
+    "report-sent": Row("/report/00000000-0000-0000-0000-000000000009/sent", NOBODY),
     "account-data": Row("/account/data", SIGNED_IN_PAGE),
     "account-export": Row("/account/data/export", SIGNED_IN_PAGE, "post"),
     # 400: the name was not typed.

@@ -1,6 +1,7 @@
 """Reports and takedowns: who reports what, what staff decide, and what every exit says then."""
 
 import json
+import re
 
 import pytest
 from django.conf import settings as configured
@@ -67,7 +68,7 @@ def opened(scene):
 def reported(page, **fields):
     form = {"page": page, "reason": "personal", **fields}
     answer = Client().post("/report", form)
-    assert answer.status_code == 200, answer.content.decode()
+    assert answer.status_code == 302, answer.content.decode()
     return Report.objects.latest("at")
 
 
@@ -230,8 +231,8 @@ def test_a_report_is_limited_by_address_alone(scene, things, settings):
 
     statuses = [client.post("/report", form).status_code for _ in range(3)]
 
-    assert statuses == [200, 200, 429]
-    assert Client(REMOTE_ADDR="198.51.100.7").post("/report", form).status_code == 200
+    assert statuses == [302, 302, 429]
+    assert Client(REMOTE_ADDR="198.51.100.7").post("/report", form).status_code == 302
     # Reading goes on.
     assert client.get(f"/s/{things['shared']}").status_code == 200
 
@@ -248,6 +249,45 @@ def test_what_is_not_public_cannot_be_reported(page, scene, things):
     assert not Report.objects.exists()
 
 
+def test_the_thanks_have_an_address_of_their_own(scene, things):
+    form = {"page": f"/s/{things['shared']}", "reason": "spam"}
+
+    answer = Client().post("/report", form)
+
+    assert answer["Location"] == f"/report/{Report.objects.get().pk}/sent"
+    for _ in range(2):
+        text = Client().get(answer["Location"]).text
+        assert "The operator of this service will read it." in text
+        assert f'href="/s/{things["shared"]}"' in text
+    assert Report.objects.count() == 1
+
+
+def test_a_form_that_must_wait_keeps_what_was_typed(scene, things, settings):
+    settings.REPORTS_PER_HOUR = 1
+    settings.ABUSE_CONTACT = "mailto:abuse@example.org"
+    form = {"page": f"/s/{things['shared']}", "reason": "spam", "text": "My words"}
+    client = Client()
+    client.post("/report", form)
+
+    answer = client.post("/report", form)
+
+    assert answer.status_code == 429
+    assert int(answer["Retry-After"]) > 0
+    for words in ("Nothing was sent. Try again in", "abuse@example.org", ">My words</textarea>"):
+        assert words in answer.text
+    assert Report.objects.count() == 1
+
+
+def test_the_form_says_that_a_page_stands_for_its_workspace(scene, things):
+    opened(scene)
+
+    for page in ("/w/own-lab/runs", f"/r/{things['run']}"):
+        text = " ".join(Client().get("/report", {"page": page}).text.split())
+        assert f"about the whole workspace <bdi>{scene.own.workspace.name}</bdi>" in text
+    text = Client().get("/report", {"page": f"/s/{things['shared']}"}).text
+    assert "whole workspace" not in text
+
+
 @pytest.mark.parametrize(
     "form",
     [{"reason": ""}, {"reason": "x"}, {"text": "x" * 2001}, {"email": "nobody"}],
@@ -259,6 +299,18 @@ def test_a_wrong_field_stores_nothing(form, scene, things):
 
     assert answer.status_code == 400
     assert not Report.objects.exists()
+    (marked,) = re.findall(r"<[^>]*autofocus[^>]*>", answer.text)
+    (name,) = form
+    assert f'id="{name}"' in marked
+    assert 'aria-invalid="true"' in marked
+    assert "refused" in re.search('aria-describedby="([^"]*)"', marked)[1].split()
+
+
+def test_a_long_text_is_refused_and_not_cut(scene, things):
+    text = Client().get("/report", {"page": f"/s/{things['shared']}"}).text
+
+    assert "maxlength" not in text.partition("<textarea")[2].partition("</textarea>")[0]
+    assert "At most 2,000 characters." in " ".join(text.split())
 
 
 def test_the_form_needs_its_csrf_token(scene, things):
