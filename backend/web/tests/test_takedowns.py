@@ -194,15 +194,6 @@ def test_a_private_workspace_has_no_tombstone(scene, things, staff):
     assert Client().get("/w/own-lab/").status_code == 404
 
 
-def test_a_frame_shows_the_tombstone(scene, things, staff):
-    taken_down(staff, f"/s/{things['shared']}")
-
-    answer = Client().get(f"/embed/{things['shared']}")
-
-    assert answer.status_code == 410
-    assert "frame-ancestors *" in answer["Content-Security-Policy"]
-
-
 def test_staff_and_owners_get_a_mail(scene, things, staff, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         taken_down(staff, f"/s/{things['shared']}")
