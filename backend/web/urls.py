@@ -100,6 +100,7 @@ PAGES_OF_WORKSPACE: tuple[tuple[str, Callable[..., HttpResponseBase], str], ...]
     ("upload", uploads.new_upload, "new-upload"),
     ("search", search.search, "search"),
     ("settings", settings_page.workspace_settings, "settings"),
+    ("settings/readers", settings_page.readers, "workspace-readers"),
     ("settings/raw-output", raw_output.raw_output, "raw-output"),
     ("exports", exports.exports_page, "exports-page"),
     ("exports/<uuid:export_id>/file", exports.file, "export-file"),

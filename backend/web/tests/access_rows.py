@@ -179,6 +179,7 @@ ROWS = {
     "search-everywhere": Row("/search?q=nothing-like-it", EVERYONE),
     "search": Row("/w/own-lab/search?q=secre", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
+    "workspace-readers": Row("/w/own-lab/settings/readers", OWNERS_FORM, "post"),
     "raw-output": Row("/w/own-lab/settings/raw-output", OWNERS_FORM, "post", {"days": "3650"}),
     "merge-server": Row("/w/own-lab/servers/{server}/merge", WRITERS_PAGE, "post", INTO),
     # 400: a writer, but there is no other of these.
