@@ -226,11 +226,19 @@ def _tell_staff(report: Report, thing: PublicThing) -> None:
         receivers = mailed_addresses(User.objects.filter(is_staff=True))
     page = absolute(link_to("staff:accounts_report_change", report.pk))
     text = (
-        f"Somebody reported a public {thing.kind} on Loadsheet.\n\n"
+        f"Somebody reported a public {thing.kind} on Loadsheet: {thing.title}\n\n"
+        f"Page: {absolute(report.page)}\n\n"
         f"Reason: {Report.Reason(report.reason).label}\n\n"
-        f"Read the report and decide:\n\n{page}\n"
+        f"{_quoted(report.text)}"
+        f"Staff read the report and decide here:\n\n{page}\n"
     )
     _send([EmailMessage(f"Report of a {thing.kind}", text, None, [each]) for each in receivers])
+
+
+def _quoted(text: str) -> str:
+    """What the sender wrote, each line behind “> ”; empty where nothing was written."""
+    lines = "\n".join(f"> {line}" for line in text.splitlines())
+    return f"Text of the report:\n\n{lines}\n\n" if lines else ""
 
 
 def _tell_owners(takedown: Takedown, page: str) -> None:

@@ -115,6 +115,7 @@ _REPORTED = time_column("Reported", "at")
 _CLOSED = time_column("Closed", "closed_at")
 _TAKEN_DOWN = time_column("Taken down", "at")
 _RESTORED = time_column("Restored", "lifted_at")
+_RESTORED_BY = column("Restored by", lambda row: str(row.lifted_by or ""), order="lifted_by")
 _PAGE = column("Page", lambda report: _page_link(report.page), order="page")
 _THING_PAGE = column(
     "Page",
@@ -243,7 +244,7 @@ class Takedowns(ReadOnly):
     list_select_related = ("by",)
     readonly_fields = (
         *("id", _TAKEN_DOWN, _KIND, _TITLE, _WORKSPACE, _THING_PAGE, "reason", "is_legal", "by"),
-        *(_RESTORED, "lifted_by"),
+        *(_RESTORED, _RESTORED_BY),
     )
     fieldsets = (
         (None, {"fields": readonly_fields}),
