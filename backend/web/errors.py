@@ -159,7 +159,7 @@ def form_only(refused: HttpResponseNotAllowed) -> HttpResponse:
     page = plain_message(
         405,
         "This address has no page",
-        "It only takes what a form sends.",
+        "This address only takes what a form sends.",
         "Go back to the page with the form, and press its button again.",
     )
     page["Allow"] = refused["Allow"]
