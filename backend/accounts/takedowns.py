@@ -5,6 +5,7 @@ no list, search or comparison can show it. Whoever finds one thing by its addres
 `refuse_taken_down`, so that its readers are told why.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -26,15 +27,21 @@ class TakenDown(Refused):
     @property
     def members(self) -> dict[str, Any]:
         """What programs need beside the sentence."""
-        return {
-            "reason": self.takedown.reason,
-            "since": f"{self.takedown.at:%Y-%m-%dT%H:%M:%SZ}",
-            "takedown": str(self.takedown.pk),
-        }
+        return members_of(self.takedown)
 
 
 class TakenDownByLaw(TakenDown):
     """As TakenDown, for legal reasons."""
+
+
+def members_of(takedown: Takedown) -> dict[str, Any]:
+    """A takedown in an answer of the API: to people outside the workspace, and to its members."""
+    return {
+        "kind": takedown.kind,
+        "reason": takedown.reason,
+        "since": f"{takedown.at:%Y-%m-%dT%H:%M:%SZ}",
+        "takedown": str(takedown.pk),
+    }
 
 
 def sentence_of(takedown: Takedown) -> str:
@@ -57,10 +64,19 @@ def how_to_object(takedown: Takedown) -> str:
 
 def find_takedown(kind: Thing, thing_id: UUID, workspace_id: UUID) -> Takedown | None:
     """The takedown of the thing or, first, of its workspace; None while it stands."""
-    whole = Q(kind=Thing.WORKSPACE, thing_id=workspace_id)
-    rows = Takedown.objects.active().filter(whole | Q(kind=kind, thing_id=thing_id))
-    found = {takedown.kind: takedown for takedown in rows}
-    return found.get(Thing.WORKSPACE) or found.get(kind)
+    return find_takedowns(kind, {thing_id: workspace_id}).get(thing_id)
+
+
+def find_takedowns(kind: Thing, workspaces: Mapping[UUID, UUID]) -> dict[UUID, Takedown]:
+    """As `find_takedown`, by the id of the thing; `workspaces`: the workspace of each thing."""
+    whole = Q(kind=Thing.WORKSPACE, thing_id__in=list(workspaces.values()))
+    rows = Takedown.objects.active().filter(whole | Q(kind=kind, thing_id__in=list(workspaces)))
+    # Ids are random: a thing and a workspace never share one.
+    by_id = {takedown.thing_id: takedown for takedown in rows}
+    found = {
+        thing: by_id.get(workspace) or by_id.get(thing) for thing, workspace in workspaces.items()
+    }
+    return {thing: takedown for thing, takedown in found.items() if takedown is not None}
 
 
 def refuse_taken_down(kind: Thing, thing_id: UUID, workspace_id: UUID) -> None:
@@ -77,4 +93,9 @@ def refusal_of(takedown: Takedown) -> TakenDown:
 
 def takedown_of_workspace(workspace: Workspace) -> Takedown | None:
     """Its takedown; None while it stands."""
-    return find_takedown(Thing.WORKSPACE, workspace.pk, workspace.pk)
+    return takedowns_of_workspaces([workspace]).get(workspace.pk)
+
+
+def takedowns_of_workspaces(workspaces: Iterable[Workspace]) -> dict[UUID, Takedown]:
+    """By workspace, its takedown; without those that stand."""
+    return find_takedowns(Thing.WORKSPACE, {each.pk: each.pk for each in workspaces})

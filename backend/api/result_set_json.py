@@ -2,9 +2,12 @@
 
 from typing import Any, get_args
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from backend.accounts.takedown_models import Takedown
 from backend.api.strict import StrictSerializer
+from backend.api.taken_down import HELP, TakenDownSerializer
 from backend.api.workspaces import workspace_field
 from backend.links import link_to, result_set_link
 from backend.sharing.models import Kind, ResultSet, State, Visibility
@@ -67,6 +70,7 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         help_text="SHA-256 of the bytes at json_url; null when live"
     )
     readers = serializers.SerializerMethodField(help_text="Who may read it now, and why")
+    taken_down = serializers.SerializerMethodField(help_text=HELP)
     newer_runs = serializers.SerializerMethodField(
         help_text="Newer runs that the query also selects. Null if unknown, and for readers of a "
         "frozen result set who may not read the runs of its workspace"
@@ -84,7 +88,14 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     class Meta:
         model = ResultSet
         fields = ["id", "workspace", "kind", "state", "title", "notes", "author", "query"]
-        fields += ["visibility", "readers", "created_at", "expires_at", "superseded_by"]
+        fields += [
+            "visibility",
+            "readers",
+            "taken_down",
+            "created_at",
+            "expires_at",
+            "superseded_by",
+        ]
         fields += ["withdrawn_at", "withdrawn_reason", "sha256", "newer_runs", "url", "json_url"]
         fields += ["csv_url", "png_url", "badge_url", "embed_url"]
 
@@ -104,9 +115,21 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     def get_readers(self, result_set: ResultSet) -> str:
         # Of a list, looked up together.
         by_workspace = self.context.get("readers_of_runs")
-        if by_workspace is None:
-            return readers_of(result_set, readers_of_runs(result_set.workspace))
-        return readers_of(result_set, by_workspace[result_set.workspace_id])
+        of_runs = (
+            readers_of_runs(result_set.workspace)
+            if by_workspace is None
+            else by_workspace[result_set.workspace_id]
+        )
+        return readers_of(result_set, of_runs, self._takedown_of(result_set))
+
+    @extend_schema_field(TakenDownSerializer(allow_null=True))
+    def get_taken_down(self, result_set: ResultSet) -> dict[str, Any] | None:
+        takedown = self._takedown_of(result_set)
+        return None if takedown is None else TakenDownSerializer(takedown).data
+
+    def _takedown_of(self, result_set: ResultSet) -> Takedown | None:
+        found: Takedown | None = self.context["takedowns"].get(result_set.pk)
+        return found
 
     def get_newer_runs(self, result_set: ResultSet) -> int | None:
         if result_set.is_gone or not may_tell_newer_runs(result_set, self.context["readable"]):

@@ -37,7 +37,7 @@ from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.sharing.newer_runs import count_newer_runs
-from backend.sharing.readers import readers_of_all_runs
+from backend.sharing.readers import readers_of_all_runs, takedowns_of_result_sets
 from backend.sharing.reading import Reading, find_result_set
 
 FIGURES = "figures"
@@ -55,6 +55,7 @@ class ResultSetList(APIView):
             "workspaces": ids,
             "readable": ids,
             "newer_runs": count_newer_runs([each for each in page.rows if not each.is_gone]),
+            "takedowns": takedowns_of_result_sets(page.rows),
             "readers_of_runs": readers_of_all_runs(each.workspace for each in page.rows),
         }
 
@@ -107,6 +108,7 @@ def _with_context(request: Request, result_set: ResultSet) -> tuple[ResultSet, d
     actor = actor_of(request)
     return result_set, {
         "workspaces": access.workspace_ids_of(actor),
+        "takedowns": takedowns_of_result_sets([result_set]),
         "readable": access.readable_ids(actor),
     }
 

@@ -16,6 +16,7 @@ from backend.api.runs import writable_run
 from backend.api.schema import operation
 from backend.api.sparse import FIELDS, only_asked
 from backend.api.strict import StrictSerializer, validated
+from backend.api.taken_down import HELP, TakenDownSerializer
 from backend.links import absolute
 from backend.runs.models import Run
 from backend.sharing.models import Visibility
@@ -36,9 +37,11 @@ class SharingSerializer(serializers.Serializer[Sharing]):
         Visibility.choices, help_text="Of the run itself; private: as its workspace"
     )
     effective_visibility = serializers.ChoiceField(
-        Visibility.choices, help_text="The more open of run and workspace"
+        Visibility.choices,
+        help_text="The more open of run and workspace, without what was taken down",
     )
     why = serializers.CharField(help_text="Who may read it, and why")
+    taken_down = TakenDownSerializer(source="takedown", allow_null=True, help_text=HELP)
     url = serializers.SerializerMethodField(
         help_text="Its page for readers outside the workspace; null for a private run"
     )

@@ -3,18 +3,21 @@
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts import access, workspaces
 from backend.accounts.models import Membership, Role, Token, User, Workspace
+from backend.accounts.takedowns import takedowns_of_workspaces
 from backend.accounts.workspace_links import make_link, revoke_link
 from backend.api.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.idempotency import idempotent
 from backend.api.paging import by_name, list_operation
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
+from backend.api.taken_down import HELP, TakenDownSerializer
 from backend.api.workspace_settings import WorkspaceSettingsSerializer
 from backend.api.workspaces import owned_workspace
 from backend.links import absolute, link_to
@@ -30,7 +33,13 @@ class WorkspaceRowSerializer(serializers.Serializer[Workspace]):
         Role.choices, allow_null=True, help_text="Your role; null for a token"
     )
     is_public = serializers.BooleanField(help_text="Whether everyone may read its runs")
+    taken_down = serializers.SerializerMethodField(help_text=HELP)
     url = serializers.SerializerMethodField(help_text="The front page")
+
+    @extend_schema_field(TakenDownSerializer(allow_null=True))
+    def get_taken_down(self, workspace: Workspace) -> dict[str, Any] | None:
+        takedown = self.context["takedowns"].get(workspace.pk)
+        return None if takedown is None else TakenDownSerializer(takedown).data
 
     def get_url(self, workspace: Workspace) -> str:
         return absolute(link_to("workspace", workspace.slug))
@@ -51,9 +60,10 @@ class NewWorkspaceSerializer(StrictSerializer):
 
 class WorkspaceList(APIView):
     @list_operation("workspace_list", "workspaces", WorkspaceRowSerializer, problems=(401,))
-    def get(self, request: Request) -> Page[Workspace]:
+    def get(self, request: Request) -> tuple[Page[Workspace], dict[str, Any]]:
         """By name, with one's role in each; for a token, its own workspace."""
-        return by_name(request, _with_role(required_actor(request)))
+        page = by_name(request, _with_role(required_actor(request)))
+        return page, {"takedowns": takedowns_of_workspaces(page.rows)}
 
     @idempotent
     @operation(

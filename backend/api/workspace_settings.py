@@ -3,13 +3,14 @@
 from typing import Any
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
+from backend.accounts.takedowns import takedown_of_workspace
 from backend.accounts.workspace_links import is_unlisted
 from backend.accounts.workspaces import (
     LARGEST_SHARE,
@@ -23,6 +24,7 @@ from backend.api.auth import require_recent_sign_in, required_actor
 from backend.api.errors import Problem
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
+from backend.api.taken_down import HELP, TakenDownSerializer
 from backend.api.workspaces import managed_workspace, owned_workspace
 from backend.ingest.retention import DAYS, count_due_output
 from backend.sharing.readers import readers_of_runs
@@ -49,6 +51,13 @@ class WorkspaceSettingsSerializer(serializers.Serializer[Workspace]):
     )
 
     readers = serializers.SerializerMethodField(help_text="Who may read its runs now, and why")
+
+    taken_down = serializers.SerializerMethodField(help_text=HELP)
+
+    @extend_schema_field(TakenDownSerializer(allow_null=True))
+    def get_taken_down(self, workspace: Workspace) -> dict[str, Any] | None:
+        takedown = takedown_of_workspace(workspace)
+        return None if takedown is None else TakenDownSerializer(takedown).data
 
     def get_readers(self, workspace: Workspace) -> str:
         return readers_of_runs(workspace)

@@ -85,6 +85,12 @@ def badge_of(title: str, figures: Figures, series: str | None = None) -> Badge:
     return Badge(left, right, COLOURS[part.figures.outcome.status])
 
 
+def taken_down_badge() -> Badge:
+    """In place of the badge of a result set that staff took down."""
+    left = _side("Loadsheet", 0)
+    return Badge(left, _side("taken down", left.width), COLOURS["not_comparable"])
+
+
 def _shown(figures: Figures, series: str | None) -> tuple[Part, RankRow | None]:
     """The comparison with the figure, the whole or a panel of it, and the figure's row."""
     ranked = [pair for part in _parts(figures) for pair in part.rows]

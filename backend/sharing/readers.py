@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from backend.accounts.models import Workspace
+from backend.accounts.takedown_models import Takedown, Thing
+from backend.accounts.takedowns import find_takedowns, takedowns_of_workspaces
 from backend.accounts.workspace_links import is_unlisted, working_links
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 
@@ -19,14 +21,27 @@ _OF_RUNS = {
     Visibility.PUBLIC: "Everyone may read the runs, because the workspace is public.",
 }
 _TAKEN_DOWN = "Only members may read the runs, because the operator took down the workspace."
-_EXCEPTIONS = "Exceptions: runs that are shared on their own."
+_EXCEPTIONS = "More people may read runs that are shared by themselves."
+# By what was taken down: why only members read a thing.
+CLOSED = {
+    kind: f"Only members of the workspace may read it, because the operator took down the {kind}."
+    for kind in Thing
+}
 
 
-def readers_of(result_set: ResultSet, readers_of_runs: str) -> str:
-    """Who may read the result set now, and why. `readers_of_runs`: those of its workspace."""
+def readers_of(result_set: ResultSet, readers_of_runs: str, takedown: Takedown | None) -> str:
+    """Who may read the result set now, and why. `readers_of_runs`: those of its workspace;
+    `takedown`: by which it or its workspace was taken down."""
     if result_set.is_gone:
         return f"Nobody, because it is {result_set.state}."
-    return f"{_OF_RESULT_SET[Visibility(result_set.visibility)]} {readers_of_runs}"
+    if takedown is None:
+        return f"{_OF_RESULT_SET[Visibility(result_set.visibility)]} {readers_of_runs}"
+    return f"{CLOSED[Thing(takedown.kind)]} {readers_of_runs}"
+
+
+def takedowns_of_result_sets(result_sets: Iterable[ResultSet]) -> dict[UUID, Takedown]:
+    """By result set, its takedown or that of its workspace; without those that stand."""
+    return find_takedowns(Thing.RESULT_SET, {each.pk: each.workspace_id for each in result_sets})
 
 
 def readers_of_runs(workspace: Workspace) -> str:
@@ -41,11 +56,11 @@ def readers_of_all_runs(workspaces: Iterable[Workspace]) -> Mapping[UUID, str]:
     unlisted = set(links.values_list("workspace", flat=True))
     shared = SharedRun.objects.filter(run__workspace__in=list(by_id), run__trashed_at=None)
     excepted = set(shared.values_list("run__workspace", flat=True).distinct())
-    standing = set(Workspace.objects.standing().filter(pk__in=by_id).values_list("pk", flat=True))
+    taken_down = takedowns_of_workspaces(by_id.values())
     return {
-        id_: _sentence(_visibility(workspace, id_ in unlisted), has_exceptions=id_ in excepted)
-        if id_ in standing
-        else _TAKEN_DOWN
+        id_: _TAKEN_DOWN
+        if id_ in taken_down
+        else _sentence(_visibility(workspace, id_ in unlisted), has_exceptions=id_ in excepted)
         for id_, workspace in by_id.items()
     }
 

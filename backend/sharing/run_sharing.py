@@ -9,12 +9,12 @@ from django.db import transaction
 
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act
-from backend.accounts.takedown_models import Thing
-from backend.accounts.takedowns import refuse_taken_down
+from backend.accounts.takedown_models import Takedown, Thing
+from backend.accounts.takedowns import find_takedown, refuse_taken_down
 from backend.errors import Conflict, NotFound
 from backend.runs.models import Run, Trial
 from backend.sharing.models import OPENNESS, SharedRun, Visibility
-from backend.sharing.readers import visibility_of
+from backend.sharing.readers import CLOSED, visibility_of
 from backend.sharing.run_texts import typed_texts
 from backend.sharing.secret_check import refuse_secrets, refuse_tokens
 
@@ -40,27 +40,53 @@ class NoLink(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """Who may read a run. `effective_visibility`: the more open of run and workspace. `path`: of
-    its page for readers outside the workspace; None for a private run.
+    """Who may read a run. `visibility`: as members chose. `effective_visibility`: the more open of
+    run and workspace, without what was taken down. `path`: of its page for readers outside the
+    workspace; None for a private run. `takedown`: of the run or its workspace.
     """
 
     visibility: Visibility
     effective_visibility: Visibility
     why: str
     path: str | None
+    takedown: Takedown | None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether only members read it, because of the takedown."""
+        return self.takedown is not None and self.effective_visibility == Visibility.PRIVATE
 
 
 def describe_sharing(run: Run) -> Sharing:
     """Who may read the run now, and why."""
     shared = SharedRun.objects.filter(run=run).first()
+    own, inherited = _chosen(run, shared)
+    takedown = find_takedown(Thing.RUN, run.pk, run.workspace_id)
+    effective, why = _effect(own, inherited, takedown)
+    return Sharing(own, effective, why, None if shared is None else shared.path, takedown)
+
+
+def _chosen(run: Run, shared: SharedRun | None) -> tuple[Visibility, Visibility]:
+    """The visibility of the run and that of its workspace, whatever was taken down."""
     own = Visibility.PRIVATE if shared is None else Visibility(shared.visibility)
-    inherited = visibility_of(run.workspace)
+    return own, visibility_of(run.workspace)
+
+
+def _effect(
+    own: Visibility, inherited: Visibility, takedown: Takedown | None
+) -> tuple[Visibility, str]:
+    """The more open visibility, and why."""
+    # A takedown of the run closes its link: its workspace, if others read it, still shows it.
+    if takedown is not None:
+        own = Visibility.PRIVATE
+        if takedown.kind == Thing.WORKSPACE or inherited == own:
+            return own, CLOSED[Thing(takedown.kind)]
     effective = max(own, inherited, key=OPENNESS.index)
     reasons = [_BY_ITSELF[own]] if own == effective and own in _BY_ITSELF else []
     # Two links are two ways to read it; what is public needs one reason.
     if inherited == effective and own != Visibility.PUBLIC:
         reasons.append(_BY_WORKSPACE[inherited])
-    return Sharing(own, effective, " ".join(reasons), None if shared is None else shared.path)
+    return effective, " ".join(reasons)
 
 
 @transaction.atomic
@@ -129,7 +155,11 @@ def refuse_secrets_of_shared(run: Run) -> None:
     They read the run by its link, or because its workspace is public or unlisted.
     """
     now = Run.objects.select_related("workspace").filter(pk=run.pk).first()
-    if now is not None and describe_sharing(now).effective_visibility != Visibility.PRIVATE:
+    if now is None:
+        return
+    # What was taken down can be restored, with the texts that it has then.
+    shared = SharedRun.objects.filter(run=now).first()
+    if any(each != Visibility.PRIVATE for each in _chosen(now, shared)):
         _refuse_typed_secrets(now)
 
 

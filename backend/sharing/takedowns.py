@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Case, F, OuterRef, QuerySet, Subquery, TextField, Value, When
 from django.utils import timezone
 
 from backend.accounts import throttle
@@ -36,6 +36,10 @@ MAX_PAGE = 2_000
 
 class BadReport(InvalidInput):
     """A field of the report is not accepted. Nothing was stored."""
+
+    def __init__(self, field: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.field = field
 
 
 class BadTakedown(InvalidInput):
@@ -80,9 +84,11 @@ def report(
     """
     text, email = text.strip().replace("\0", ""), email.strip()
     if reason not in Report.Reason.values:
-        raise BadReport("No reason is chosen. Choose one of the list.")
+        raise BadReport("reason", "No reason is chosen. Choose one of the list.")
     if len(text) > MAX_TEXT:
-        raise BadReport(f"The text has {len(text):,} characters; expected at most {MAX_TEXT:,}.")
+        raise BadReport(
+            "text", f"The text has {len(text):,} characters; expected at most {MAX_TEXT:,}."
+        )
     _check_email(email)
     throttle.require(REPORTS, sender)
     is_first = not open_reports().filter(kind=thing.kind, thing_id=thing.id).exists()
@@ -106,8 +112,40 @@ def _check_email(email: str) -> None:
             validate_email(email)
     except ValidationError:
         raise BadReport(
-            f"The email address is “{email[:80]}”; expected name@example.org, or nothing."
+            "email",
+            f"The email address is “{email[:80]}”; expected name@example.org, or nothing.",
         ) from None
+
+
+def title_of(kind: Thing, thing_id: UUID, workspace: Workspace) -> str:
+    """What staff and owners read of a thing: its kind and its title."""
+    if kind == Thing.WORKSPACE:
+        return f"the workspace “{workspace.name}”"
+    if kind == Thing.RUN:
+        return f"run {str(thing_id)[:8]}"
+    titles = ResultSet.objects.filter(pk=thing_id).values_list("title", flat=True)
+    return f"the result set “{titles.first() or 'Untitled'}”"
+
+
+def page_of(kind: Thing, thing_id: UUID, workspace: Workspace) -> str:
+    """The path of its page for members; that of the workspace where it was deleted."""
+    if kind == Thing.RUN:
+        return link_to("run-page", thing_id)
+    shown = ResultSet.objects.filter(pk=thing_id).first() if kind == Thing.RESULT_SET else None
+    return link_to("workspace", workspace.slug) if shown is None else shown.path
+
+
+def with_titles(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Reports or takedowns, each with the `title` of its thing; empty for a run."""
+    titles = ResultSet.objects.filter(pk=OuterRef("thing_id")).values("title")
+    title = Case(
+        When(kind=Thing.RESULT_SET, then=Subquery(titles[:1])),
+        When(kind=Thing.WORKSPACE, then=F("workspace__name")),
+        default=Value(""),
+        output_field=TextField(),
+    )
+    titled: QuerySet[Any] = rows.select_related("workspace").annotate(title=title)
+    return titled
 
 
 def open_reports() -> QuerySet[Report]:
@@ -138,9 +176,13 @@ def take_down(report: Report, *, reason: str, is_legal: bool, by: User) -> Taked
         is_legal=is_legal,
         by=by,
     )
-    rows = open_reports().filter(kind=report.kind, thing_id=report.thing_id)
-    rows.update(closed_at=timezone.now(), closed_by=by, takedown=takedown)
-    _record(Act.STAFF_TAKEDOWN, takedown, reason=takedown.reason, legal=is_legal)
+    same_reports(report).update(closed_at=timezone.now(), closed_by=by, takedown=takedown)
+    _record(
+        Act.STAFF_TAKEDOWN,
+        takedown,
+        reason=takedown.reason,
+        for_legal_reasons="yes" if is_legal else "no",
+    )
     transaction.on_commit(lambda: _tell_owners(takedown, report.page))
     return takedown
 
@@ -158,14 +200,22 @@ def restore(takedown: Takedown, *, by: User) -> None:
     transaction.on_commit(lambda: _tell_owners_restored(takedown))
 
 
-def close(report: Report, *, by: User) -> None:
-    """Leave what was reported as it is."""
-    open_reports().filter(pk=report.pk).update(closed_at=timezone.now(), closed_by=by)
+def same_reports(report: Report) -> QuerySet[Report]:
+    """The open reports of the same thing, the report itself included."""
+    return open_reports().filter(kind=report.kind, thing_id=report.thing_id)
+
+
+def close(report: Report, *, by: User) -> int:
+    """Leave what was reported as it is; how many reports that closed."""
+    return same_reports(report).update(closed_at=timezone.now(), closed_by=by)
 
 
 def _record(act: Act, takedown: Takedown, **detail: Any) -> None:
-    subject = str(takedown)
-    record(act, takedown.workspace, subject=subject, subject_id=takedown.thing_id, **detail)
+    thing = Thing(takedown.kind), takedown.thing_id, takedown.workspace
+    subject, page = title_of(*thing), page_of(*thing)
+    record(
+        act, takedown.workspace, subject=subject, subject_id=takedown.thing_id, page=page, **detail
+    )
 
 
 def _tell_staff(report: Report, thing: PublicThing) -> None:
@@ -176,29 +226,46 @@ def _tell_staff(report: Report, thing: PublicThing) -> None:
         receivers = mailed_addresses(User.objects.filter(is_staff=True))
     page = absolute(link_to("staff:accounts_report_change", report.pk))
     text = (
-        f"Somebody reported a public {thing.kind} on Loadsheet.\n\n"
+        f"Somebody reported a public {thing.kind} on Loadsheet: {thing.title}\n\n"
+        f"Page: {absolute(report.page)}\n\n"
         f"Reason: {Report.Reason(report.reason).label}\n\n"
-        f"Read the report and decide:\n\n{page}\n"
+        f"{_quoted(report.text)}"
+        f"Staff read the report and decide here:\n\n{page}\n"
     )
     _send([EmailMessage(f"Report of a {thing.kind}", text, None, [each]) for each in receivers])
 
 
+def _quoted(text: str) -> str:
+    """What the sender wrote, each line behind “> ”; empty where nothing was written."""
+    lines = "\n".join(f"> {line}" for line in text.splitlines())
+    return f"Text of the report:\n\n{lines}\n\n" if lines else ""
+
+
 def _tell_owners(takedown: Takedown, page: str) -> None:
+    thing = _in_mails(takedown)
     _mail_owners(
         takedown,
-        f"Taken down: a {takedown.kind} of {takedown.workspace.name}",
-        f"The operator of Loadsheet took down a {takedown.kind} of {takedown.workspace.name}. "
+        f"Taken down: {thing}",
+        f"The operator of Loadsheet took down {thing}. "
         "Members of the workspace still read it; other people read only that it was taken down, "
         f"and why.\n\nPage: {absolute(page)}\n\nReason: {takedown.reason}\n\n"
         f"{how_to_object(takedown)}\n",
     )
 
 
+def _in_mails(takedown: Takedown) -> str:
+    """The workspace itself, or which kind of thing of it."""
+    name = takedown.workspace.name
+    is_whole = takedown.kind == Thing.WORKSPACE
+    return f"the workspace {name}" if is_whole else f"a {takedown.kind} of {name}"
+
+
 def _tell_owners_restored(takedown: Takedown) -> None:
+    thing = _in_mails(takedown)
     _mail_owners(
         takedown,
-        f"Restored: a {takedown.kind} of {takedown.workspace.name}",
-        f"The operator of Loadsheet restored a {takedown.kind} of {takedown.workspace.name}. "
+        f"Restored: {thing}",
+        f"The operator of Loadsheet restored {thing}. "
         "Everyone with whom it is shared reads it again.\n",
     )
 

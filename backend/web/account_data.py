@@ -103,7 +103,8 @@ def erase(request: HttpRequest) -> HttpResponse:
         200,
         title="Your account was erased",
         sentence="You are signed out everywhere, and your tokens no longer work.",
-        hint="Backups lose your data when they are replaced. A restored backup erases it again.",
+        hint="Backups hold your data until they are replaced. When a backup is restored, your "
+        "account is erased again.",
     )
 
 

@@ -13,6 +13,8 @@ from backend.runs.cursors import page_by_time
 from backend.web import visible
 
 PER_PAGE = 100
+# The detail of a takedown that is the path of what was taken down.
+PAGE = "page"
 
 
 @require_safe
@@ -27,7 +29,10 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "workspace": workspace,
         "nav": "audit",
-        "rows": [{"event": event, "details": _details(event)} for event in page.rows],
+        "rows": [
+            {"event": event, "details": _details(event), "page": event.detail.get(PAGE, "")}
+            for event in page.rows
+        ],
         "acts": Act.choices,
         "act": act,
         "next_url": link_to("audit", workspace.slug, query={**chosen, "after": page.next})
@@ -43,10 +48,11 @@ _EMPTY = {"networks": "all"}
 
 
 def _details(event: AuditEvent) -> list[tuple[str, str]]:
-    """Each detail as name and text; a change as `was → is`."""
+    """Each detail as name and text; a change as `was → is`. The page is a link of the subject."""
     return [
         (name.replace("_", " "), _text(value, _EMPTY.get(name, "none")))
         for name, value in event.detail.items()
+        if name != PAGE
     ]
 
 

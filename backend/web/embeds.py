@@ -25,7 +25,7 @@ from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading, find_result_set
 from backend.sharing.text import plain
-from backend.web.errors import frame_page, json_problem, plain_message
+from backend.web.errors import frame_page, framed_message, json_problem
 from backend.web.result_set_answers import (
     FRAME_HEIGHT,
     FRAME_WIDTH,
@@ -61,19 +61,19 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     if result_set.is_gone:
         sentence, since = result_set.end
         return guarded(
-            result_set, plain_message(410, "This result set is gone", sentence, _on(since))
+            result_set, framed_message(410, "This result set is gone", sentence, _on(since))
         )
     try:
         theme = _theme(request)
     except QueryError as error:
         title = "We don't understand this link"
-        return guarded(result_set, plain_message(400, title, str(error), error.hint))
+        return guarded(result_set, framed_message(400, title, str(error), error.hint))
     reading = Reading(result_set, access.name_of_viewer(None, request.META))
     try:
         figures = read_figures(reading.shown)
     except (NotVisible, QueryError) as error:
         title = "This live result set has no results now"
-        return guarded(result_set, plain_message(409, title, why_no_answer(error), ""))
+        return guarded(result_set, framed_message(409, title, why_no_answer(error), ""))
     except (TooMany, Away) as error:
         return guarded(result_set, frame_page(error))
     page = render_to_string(
@@ -122,7 +122,9 @@ def oembed(request: HttpRequest) -> HttpResponse:
         return json_problem(404, "Nothing to embed", detail, hint=hint)
     if result_set.is_gone:
         sentence, since = result_set.end
-        problem = json_problem(410, "This result set is gone", sentence, hint=_on(since))
+        problem = json_problem(
+            410, "This result set is gone", sentence, api_title="Gone", hint=_on(since)
+        )
         return guarded(result_set, problem)
     answer = guarded(result_set, JsonResponse(_rich(request, result_set)))
     answer["Cache-Control"] = f"public, max-age={MAX_AGE_S}"

@@ -5,6 +5,7 @@ import logging
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.text import slugify
 
 from backend.errors import Away, LoadsheetError, NotFound, TooMany
 from backend.links import absolute, own_path
@@ -49,7 +50,7 @@ def error_page(
         return not_found(request)
     title, hint = answer.page_title, hint_for_people(error, answer)
     response = (
-        json_problem(answer.status, title, str(error), hint=hint)
+        json_problem(answer.status, title, str(error), api_title=answer.title, hint=hint)
         if is_for_programs(request)
         else message(
             request, answer.status, title=title, sentence=str(error), hint=hint, start=start
@@ -66,9 +67,22 @@ def is_for_programs(request: HttpRequest) -> bool:
     return is_data or request.path.endswith(DATA_ENDINGS)
 
 
-def json_problem(status: int, title: str, detail: str, **more: str | None) -> HttpResponse:
-    """What went wrong, for programs; `more`: further members."""
-    body = {"title": title, "status": status, "detail": detail, **more}
+def json_problem(
+    status: int, title: str, detail: str, *, api_title: str = "", **more: str | None
+) -> HttpResponse:
+    """What went wrong, for programs; `more`: further members.
+
+    `api_title`: the title of the same problem in the API, where people read other words.
+    """
+    code = slugify(api_title or title)
+    body = {
+        "type": f"urn:loadsheet:problem:{code}",
+        "code": code,
+        "title": title,
+        "status": status,
+        "detail": detail,
+        **more,
+    }
     return JsonResponse(body, status=status, content_type="application/problem+json")
 
 
@@ -78,9 +92,16 @@ def frame_page(error: TooMany | Away) -> HttpResponse:
     if answer is None or answer.is_for_the_log:
         raise error
     title, hint = answer.page_title, hint_for_people(error, answer)
-    response = plain_message(answer.status, title, str(error), hint)
+    response = framed_message(answer.status, title, str(error), hint)
     set_headers(response, headers_of(error, answer))
     return response
+
+
+def framed_message(status: int, title: str, sentence: str, hint: str) -> HttpResponse:
+    """A message in a frame on another page: without the viewer's name and without links, because
+    the pages of the service refuse frames."""
+    context = {"title": title, "sentence": sentence, "hint": hint}
+    return HttpResponse(render_to_string("embed_message.html", context), status=status)
 
 
 def answer_error(request: HttpRequest, error: LoadsheetError) -> HttpResponse:
@@ -138,7 +159,7 @@ def form_only(refused: HttpResponseNotAllowed) -> HttpResponse:
     page = plain_message(
         405,
         "This address has no page",
-        "It only takes what a form sends.",
+        "This address only takes what a form sends.",
         "Go back to the page with the form, and press its button again.",
     )
     page["Allow"] = refused["Allow"]

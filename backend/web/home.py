@@ -1,6 +1,6 @@
 """The front page, the front of a workspace, and creating a token there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import access, recent_sign_in, tokens
 from backend.accounts.models import TokenKind, Workspace
+from backend.accounts.takedowns import takedowns_of_workspaces
 from backend.ingest.listed_uploads import ListedUpload, Which
 from backend.ingest.listing import upload_page
 from backend.library.loading import SLUG as LIBRARY
@@ -20,6 +21,8 @@ from backend.runs.listing import RunRow, run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
 from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
+from backend.sharing.models import ResultSet
+from backend.sharing.readers import takedowns_of_result_sets
 from backend.web import visible
 from backend.web.kept_questions import questions_of
 from backend.web.library import result_set_paths
@@ -46,12 +49,14 @@ def home(request: HttpRequest) -> HttpResponseBase:
         return introduction(request)
     if len(workspaces) == 1:
         return _front(request, workspaces[0])
+    takedowns = takedowns_of_workspaces(workspaces)
     context = {
         "workspaces": [
             {
                 "workspace": workspace,
                 "runs": run_count([workspace.pk]),
                 "latest": _latest(workspace),
+                "takedown": takedowns.get(workspace.pk),
             }
             for workspace in workspaces
         ]
@@ -117,9 +122,15 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
             "runs": run_page([workspace.pk], limit=LATEST).rows,
             "counts": _counts(workspace),
             **_questions(workspace),
-            "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
+            **_latest_result_sets(sets.defer("snapshot")[:LATEST_RESULT_SETS]),
         }
     return render(request, "workspace.html", context)
+
+
+def _latest_result_sets(result_sets: Iterable[ResultSet]) -> dict[str, Any]:
+    listed = list(result_sets)
+    takedowns = takedowns_of_result_sets(listed)
+    return {"result_sets": [(each, takedowns.get(each.pk)) for each in listed]}
 
 
 def _studies(request: HttpRequest) -> list[dict[str, Any]]:

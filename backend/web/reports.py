@@ -3,16 +3,18 @@
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import throttle
 from backend.accounts.models import Workspace
-from backend.accounts.takedown_models import Report
-from backend.links import absolute, own_path, route_at
-from backend.problems import answer_to
+from backend.accounts.takedown_models import Report, Thing
+from backend.accounts.throttle import TooOften
+from backend.links import absolute, link_to, own_path, route_at
+from backend.problems import answer_to, headers_of, hint_for_people, set_headers
 from backend.sharing.models import ResultSet
 from backend.sharing.takedowns import (
     MAX_PAGE,
@@ -32,12 +34,13 @@ from backend.web.tombstones import IN_WORKSPACE, workspace_at
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest) -> HttpResponse:
-    """The form, and its thanks. Fields: page, reason, text, email."""
+    """The form; what it sends leads to the thanks. Fields: page, reason, text, email."""
     fields = request.POST if request.method == "POST" else request.GET
     page = own_path(fields.get("page", "")[:MAX_PAGE], "")
     thing = thing_at(request, page)
     context: dict[str, Any] = {
         "thing": thing,
+        "is_whole": thing.kind == Thing.WORKSPACE,
         "page": page,
         "reasons": Report.Reason.choices,
         "max_text": MAX_TEXT,
@@ -46,7 +49,7 @@ def report(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "report.html", context)
     try:
-        store_report(
+        stored = store_report(
             thing,
             page=page,
             reason=fields.get("reason", ""),
@@ -54,12 +57,35 @@ def report(request: HttpRequest) -> HttpResponse:
             email=fields.get("email", ""),
             sender=throttle.network_of(request.META),
         )
-    except BadReport as refused:
-        answer = answer_to(refused)
-        assert answer is not None
-        context["refused"] = str(refused)
-        return render(request, "report.html", context, status=answer.status)
-    return render(request, "reported.html", context)
+    except (BadReport, TooOften) as refused:
+        return _form_again(request, context, refused)
+    return HttpResponseRedirect(link_to("report-sent", stored.pk))
+
+
+def _form_again(
+    request: HttpRequest, context: dict[str, Any], refused: BadReport | TooOften
+) -> HttpResponse:
+    """The form with what was typed into it, and why nothing was sent."""
+    answer = answer_to(refused)
+    assert answer is not None
+    is_wait = isinstance(refused, TooOften)
+    contact = settings.ABUSE_CONTACT.removeprefix("mailto:")
+    context |= {
+        "refused": str(refused),
+        "wrong_field": refused.field,
+        "wait": hint_for_people(refused, answer) if is_wait else "",
+        "contact": contact if is_wait else "",
+    }
+    response = render(request, "report.html", context, status=answer.status)
+    set_headers(response, headers_of(refused, answer))
+    return response
+
+
+@require_safe
+def report_sent(request: HttpRequest, report_id: UUID) -> HttpResponse:
+    """The thanks, at an address of its own: loading it again sends nothing."""
+    stored = get_object_or_404(Report, pk=report_id)
+    return render(request, "reported.html", {"page": stored.page, "kind": stored.kind})
 
 
 def thing_at(request: HttpRequest, page: str) -> PublicThing:

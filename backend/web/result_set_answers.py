@@ -36,7 +36,7 @@ def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
     """A query field that the address does not accept: which, what was sent, what is allowed."""
     if request.path.endswith(".json"):
         title = "We don't understand this link"
-        return json_problem(400, title, str(error), hint=error.hint)
+        return json_problem(400, title, str(error), api_title="Bad query", hint=error.hint)
     return answer_error(request, error)
 
 
@@ -96,7 +96,9 @@ def gone(request: HttpRequest, result_set: ResultSet) -> HttpResponse:
     title = "This result set is gone"
     if request.path.endswith(".json"):
         sha256 = result_set.sha256 or None
-        return json_problem(410, title, sentence, since=instant(since), sha256=sha256)
+        return json_problem(
+            410, title, sentence, api_title="Gone", since=instant(since), sha256=sha256
+        )
     context = {
         "result_set": result_set,
         "title": title,

@@ -31,7 +31,7 @@ from backend.sharing.freezing import freeze, save_live
 from backend.sharing.models import Kind, ResultSet
 from backend.sharing.newer_runs import MOST, count_newer_runs, may_tell_newer_runs
 from backend.sharing.notes import html_of
-from backend.sharing.readers import readers_of, readers_of_runs
+from backend.sharing.readers import readers_of, readers_of_runs, takedowns_of_result_sets
 from backend.sharing.reading import Reading
 from backend.sharing.text import plain
 from backend.web import visible
@@ -59,11 +59,19 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
     rows = visible.result_sets(request, workspace).select_related("workspace", "author")
     page = Paginator(rows.defer("snapshot", "notes"), PER_PAGE).get_page(request.GET.get("page"))
     newer = _newer_texts(request, list(page))
+    takedowns = takedowns_of_result_sets(page)
     context = {
         "workspace": workspace,
         "nav": "result-sets",
         "page": page,
-        "rows": [{"result_set": each, "newer": newer.get(each.pk, "")} for each in page],
+        "rows": [
+            {
+                "result_set": each,
+                "newer": newer.get(each.pk, ""),
+                "takedown": takedowns.get(each.pk),
+            }
+            for each in page
+        ],
         "has_authors": any(each.author for each in page),
         "has_newer": bool(newer),
         "compare_url": link_to("first-comparison", slug),
@@ -183,7 +191,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
             if _if_nameable(result_set, each, is_member=is_member)
         ],
         "is_member": is_member,
-        "readers": _readers(result_set) if is_member else "",
+        **(_readers(result_set) if is_member else {}),
         "can_manage": visible.may_manage(request, result_set),
         "can_feature": visible.is_operator(request) and result_set.is_frozen,
         "last_day": _last_day(result_set),
@@ -192,8 +200,11 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
     return render(request, "result_set.html", context)
 
 
-def _readers(result_set: ResultSet) -> str:
-    return readers_of(result_set, readers_of_runs(result_set.workspace))
+def _readers(result_set: ResultSet) -> dict[str, Any]:
+    """Who may read it, and by which takedown others may not."""
+    takedown = takedowns_of_result_sets([result_set]).get(result_set.pk)
+    sentence = readers_of(result_set, readers_of_runs(result_set.workspace), takedown)
+    return {"readers": sentence, "takedown": takedown}
 
 
 def _study_answers(request: HttpRequest, result_set: ResultSet) -> dict[str, Any]:

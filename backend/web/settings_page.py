@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from backend.accounts.models import Workspace
 from backend.accounts.workspace_links import is_unlisted
@@ -14,6 +14,7 @@ from backend.accounts.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settin
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.errors import InvalidInput
 from backend.ingest.usage import usage_of
+from backend.links import link_to
 from backend.sharing.readers import readers_of_runs
 from backend.sharing.workspace_secrets import NotOpened
 from backend.stats.thresholds import LEAST_TRIALS
@@ -39,16 +40,24 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
         }
     except NotSaved as refused:
         return settings_form(request, workspace, refused={"settings": str(refused)})
-    if visible.may_own(request, workspace):
-        fields["is_public"] = request.POST.get("is_public") == "1"
-    try:
-        change_settings(workspace, fields)
-    except NotOpened as refused:
-        return settings_form(request, workspace, refused={"settings": str(refused)}, error=refused)
+    change_settings(workspace, fields)
     messages.info(
         request, "Saved. Comparisons use the new settings. Frozen result sets do not change."
     )
     return HttpResponseRedirect(request.path)
+
+
+@require_POST
+def readers(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make the workspace public, or private again. Field: is_public. For owners."""
+    workspace = visible.owned_workspace_or_404(request, slug)
+    try:
+        change_settings(workspace, {"is_public": request.POST.get("is_public") == "1"})
+    except NotOpened as refused:
+        return settings_form(request, workspace, refused={"readers": str(refused)}, error=refused)
+    workspace.refresh_from_db()
+    messages.info(request, f"Saved. {readers_of_runs(workspace)}")
+    return HttpResponseRedirect(link_to("settings", workspace.slug))
 
 
 def _share(text: str) -> float:
@@ -90,8 +99,8 @@ def settings_form(
     refused: Mapping[str, str],
     error: NotOpened | None = None,
 ) -> HttpResponse:
-    """The page with its forms. `refused`: why, by the form: rename, settings, raw_output, link or
-    delete. `error`: why others may not read the workspace.
+    """The page with its forms. `refused`: why, by the form: rename, settings, readers, raw_output,
+    link or delete. `error`: why others may not read the workspace.
 
     A refused form keeps what was typed into it.
     """
@@ -108,7 +117,7 @@ def settings_form(
             "confirm": request.POST.get("confirm", ""),
             "days": request.POST.get("days", workspace.raw_kept_days or ""),
         },
-        "is_public": (sent.get("is_public") == "1") if sent is not None else workspace.is_public,
+        "is_public": "readers" in refused or workspace.is_public,
         "is_unlisted": is_unlisted(workspace),
         "readers": readers_of_runs(workspace),
         "may_delete": visible.may_own(request, workspace),

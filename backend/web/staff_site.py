@@ -20,7 +20,7 @@ from backend.accounts.models import Act, AuditEvent, StaffAccess, User, Workspac
 from backend.accounts.takedown_models import Report, Takedown
 from backend.links import link_to
 from backend.web.staff_reports import Reports, Takedowns
-from backend.web.staff_rows import ReadOnly
+from backend.web.staff_rows import ReadOnly, time_column
 
 OPENED_FOR = timedelta(hours=1)
 LEAST_REASON = 10
@@ -30,7 +30,7 @@ class StaffSite(AdminSite):
     """Django's admin for `is_staff`; everyone else gets 404. Signing in is that of all pages."""
 
     site_header = site_title = "Loadsheet staff"
-    index_title = "Accounts and workspaces"
+    index_title = "Reports, accounts and workspaces"
     enable_nav_sidebar = False
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
@@ -61,7 +61,11 @@ def _require_staff(request: HttpRequest) -> None:
 class Accounts(ReadOnly):
     """Accounts. Staff may close one and open it again; nothing else of it changes."""
 
-    list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
+    list_title, row_title = "Accounts", "Account"
+    list_display = (
+        *("username", "email", "is_active", "is_staff"),
+        *(time_column("Joined", "date_joined"), time_column("Last sign-in", "last_login")),
+    )
     search_fields = ("username", "email")
     fields = list_display
     readonly_fields = tuple(name for name in list_display if name != "is_active")
@@ -86,9 +90,13 @@ def _record_account(account: User) -> None:
 class Workspaces(ReadOnly):
     """Workspaces, without what is in them."""
 
-    list_display = ("slug", "name", "created_at", "is_public", "deleted_at")
+    list_title, row_title = "Workspaces", "Workspace"
+    list_display = (
+        *("slug", "name", time_column("Created", "created_at"), "is_public"),
+        time_column("Deleted", "deleted_at"),
+    )
     search_fields = ("slug", "name")
-    fields = list_display
+    fields = readonly_fields = list_display
 
 
 class AccessForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
@@ -108,7 +116,11 @@ class AccessForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at ru
 class Accesses(ReadOnly):
     """Opening a workspace to read it. Nobody closes or deletes the record of it."""
 
-    list_display = ("user", "workspace", "reason", "opened_at", "expires_at")
+    list_title, row_title = "Openings of workspaces", "Opening of a workspace"
+    list_display = (
+        *("user", "workspace", "reason"),
+        *(time_column("Opened", "opened_at"), time_column("Ends", "expires_at")),
+    )
     form = AccessForm
     autocomplete_fields = ("workspace",)
 
@@ -149,7 +161,8 @@ class Events(ReadOnly):
     the owners.
     """
 
-    list_display = ("at", "act", "actor_name", "workspace_id", "subject")
+    list_title, row_title = "Audit log of the staff", "Event"
+    list_display = (time_column("At", "at"), "act", "actor_name", "workspace_id", "subject")
     shown = (
         *(Act.STAFF_ACCESS, Act.STAFF_ACCOUNT, Act.STAFF_MESSAGES, Act.STAFF_TAKEDOWN),
         *(Act.STAFF_RESTORED, Act.WORKSPACE_DELETED, Act.ACCOUNT_ERASED),

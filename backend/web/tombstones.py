@@ -1,11 +1,14 @@
 """What stands where something was taken down by the staff: the reason, the day, how to object."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
 
 from backend.accounts import access
 from backend.accounts.models import Token, Workspace
@@ -16,10 +19,13 @@ from backend.accounts.workspaces import with_slug
 from backend.ingest.models import Artefact
 from backend.problems import answer_to
 from backend.runs.models import Cell, Run, Trial
-from backend.web.errors import is_for_programs, json_problem, message, plain_message
+from backend.sharing.badge import taken_down_badge
+from backend.web.errors import framed_message, is_for_programs, json_problem, message
 from backend.web.visible import viewer
 
 TITLE = "Taken down"
+# In the size of the images of result sets.
+PICTURE = Path(__file__).with_name("taken_down.png")
 # By the argument of a route, its model and the way from there to the workspace.
 IN_WORKSPACE: dict[str, tuple[type[Model], str]] = {
     "run_id": (Run, "workspace"),
@@ -32,7 +38,10 @@ _FIELDS = {"cell": "cell_id", "run": "run_id", "a": "run_id"}
 
 
 def tombstone(request: HttpRequest, error: TakenDown) -> HttpResponse:
-    """The answer of every address: as of other refusals, a problem for programs, else a page."""
+    """The answer of every address: an image in place of one, else as of other refusals a problem
+    for programs, and a page for people."""
+    if (image := _image(request, error)) is not None:
+        return _headed(image)
     if is_for_programs(request):
         return _headed(
             json_problem(_status(error), TITLE, str(error), hint=error.hint, **error.members)
@@ -41,9 +50,27 @@ def tombstone(request: HttpRequest, error: TakenDown) -> HttpResponse:
     return _headed(page)
 
 
+def _image(request: HttpRequest, error: TakenDown) -> HttpResponse | None:
+    """A picture that says “taken down”, where a page shows an image; None for other addresses, and
+    for programs that ask for no image.
+    """
+    if "image/" not in request.headers.get("Accept", ""):
+        return None
+    if request.path.endswith(".svg"):
+        badge = {"badge": taken_down_badge(), "more": str(error)}
+        content, kind = render_to_string("badge.svg", badge).strip().encode(), "image/svg+xml"
+    elif request.path.endswith(".png"):
+        content, kind = PICTURE.read_bytes(), "image/png"
+    else:
+        return None
+    answer = HttpResponse(content, content_type=kind, status=_status(error))
+    patch_vary_headers(answer, ["Accept"])
+    return answer
+
+
 def framed_tombstone(error: TakenDown) -> HttpResponse:
     """As `tombstone`, for a frame: without the viewer's name."""
-    return _headed(plain_message(_status(error), TITLE, str(error), error.hint))
+    return _headed(framed_message(_status(error), TITLE, str(error), error.hint))
 
 
 def _headed(answer: HttpResponse) -> HttpResponse:

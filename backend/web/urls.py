@@ -100,6 +100,7 @@ PAGES_OF_WORKSPACE: tuple[tuple[str, Callable[..., HttpResponseBase], str], ...]
     ("upload", uploads.new_upload, "new-upload"),
     ("search", search.search, "search"),
     ("settings", settings_page.workspace_settings, "settings"),
+    ("settings/readers", settings_page.readers, "workspace-readers"),
     ("settings/raw-output", raw_output.raw_output, "raw-output"),
     ("exports", exports.exports_page, "exports-page"),
     ("exports/<uuid:export_id>/file", exports.file, "export-file"),
@@ -131,6 +132,7 @@ urlpatterns = [
         for name in site_files.TEXTS
     ),
     path("report", reports.report, name="report"),
+    path("report/<uuid:report_id>/sent", reports.report_sent, name="report-sent"),
     path("account/data", account_data.your_data, name="account-data"),
     path("account/data/export", account_data.export, name="account-export"),
     path("account/erase", account_data.erase, name="erase-account"),

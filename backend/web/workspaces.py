@@ -10,6 +10,7 @@ from backend.accounts import first_owner as first
 from backend.accounts import held_mail, recent_sign_in, visits, workspaces
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.models import Membership
+from backend.accounts.takedowns import takedowns_of_workspaces
 from backend.accounts.workspaces import WorkspaceRefused
 from backend.links import link_to
 from backend.sharing.workspace_deletion import delete_workspace
@@ -41,8 +42,17 @@ def workspaces_page(request: HttpRequest) -> HttpResponse:
     """The workspaces of the viewer, with their role in each."""
     viewer = visible.viewer(request)
     rows = Membership.objects.filter(user=viewer).select_related("workspace")
-    context = {"memberships": rows.order_by("workspace__name")}
-    return render(request, "workspaces.html", context)
+    memberships = list(rows.order_by("workspace__name"))
+    takedowns = takedowns_of_workspaces(each.workspace for each in memberships)
+    listed = [
+        {
+            "workspace": each.workspace,
+            "role": each.role,
+            "takedown": takedowns.get(each.workspace_id),
+        }
+        for each in memberships
+    ]
+    return render(request, "workspaces.html", {"memberships": listed})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -62,7 +62,7 @@ ACTS = [
     ("/w/own-lab/rename", {"name": "B", "slug": "b"}, [Act.WORKSPACE_RENAMED]),
     ("/w/own-lab/rename", {"name": "Own-Lab", "slug": "own-lab"}, []),
     ("/w/own-lab/settings", SETTINGS | {"min_trials": "5"}, [Act.WORKSPACE_SETTINGS]),
-    ("/w/own-lab/settings", SETTINGS | {"is_public": "1"}, [Act.WORKSPACE_VISIBILITY]),
+    ("/w/own-lab/settings/readers", {"is_public": "1"}, [Act.WORKSPACE_VISIBILITY]),
     ("/w/own-lab/delete", {"confirm": "own-lab"}, [Act.WORKSPACE_DELETED]),
     ("/new-workspace", {"name": "Another"}, [Act.WORKSPACE_CREATED]),
     ("/r/{run}/delete", {}, [Act.RUN_TRASHED]),
@@ -198,7 +198,7 @@ def test_what_was_and_is_are_named(owner, scene):
     owner.post(f"/w/own-lab/members/{scene.viewer.pk}/role", {"role": "admin"})
     assert latest().detail == {"role": {"was": "viewer", "is": "admin"}}
     owner.post("/w/own-lab/settings", SETTINGS)
-    owner.post("/w/own-lab/settings", SETTINGS | {"is_public": "1"})
+    owner.post("/w/own-lab/settings/readers", {"is_public": "1"})
     assert latest().detail == {"visibility": {"was": "private", "is": "public"}}
 
 

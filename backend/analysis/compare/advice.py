@@ -91,7 +91,4 @@ def _text(needed: Advice, *, is_noisy: bool) -> str:
         return f"{QUIETER}: {MOST_UNITS} more {unit}s of each series would hardly help"
     plural = "" if needed.more == 1 else "s"
     quieter = f"{QUIETER}, or " if is_noisy or needed.more > MANY_TRIALS else ""
-    return (
-        f"{quieter}add about {needed.more} {unit}{plural} to each series, "
-        "which is enough in 2 of 3 cases"
-    )
+    return f"{quieter}add about {needed.more} {unit}{plural} to each series (enough 2 times in 3)"

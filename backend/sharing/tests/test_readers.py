@@ -22,7 +22,7 @@ WITH_LINK = (
     "unlisted."
 )
 EVERYONE = "Everyone may read the runs, because the workspace is public."
-EXCEPTIONS = "Exceptions: runs that are shared on their own."
+EXCEPTIONS = "More people may read runs that are shared by themselves."
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from backend.testing.scenes import make_scene
 
 pytestmark = pytest.mark.django_db
 SECRET = "started with password=hunter2hunter2"
-ADDRESS = "/w/own-lab/settings"
-FORM = {"relevant_percent": "1", "min_trials": "3", "is_public": "1"}
+ADDRESS = "/w/own-lab/settings/readers"
+FORM = {"is_public": "1"}
 
 
 @pytest.fixture

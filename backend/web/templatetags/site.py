@@ -1,7 +1,6 @@
 """What every page may show: links to the operator's texts, to a report, and what was taken down."""
 
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.template import Context, Library
@@ -11,9 +10,13 @@ from backend.accounts.takedown_models import Takedown, Thing
 from backend.accounts.takedowns import find_takedown, how_to_object, takedown_of_workspace
 from backend.links import link_to
 from backend.sharing.models import ResultSet
+from backend.sharing.takedowns import open_reports
+from backend.web import visible
 from backend.web.site_files import TEXTS
 
 register = Library()
+# The pages after signing in, and that of the operator.
+FIRST_OF_STAFF = ("home", "workspace", "workspaces", "operator")
 
 
 @register.simple_tag
@@ -43,25 +46,35 @@ def report_link(context: Context) -> str:
     return link_to("report", query={"page": request.get_full_path()})
 
 
-@register.inclusion_tag("partials/taken_down.html")
-def takedown_of(thing: Workspace | ResultSet) -> dict[str, Any]:
-    """What members are told of a thing that was taken down; nothing while it stands."""
-    takedown: Takedown | None
-    if isinstance(thing, Workspace):
-        takedown = takedown_of_workspace(thing)
-    else:
-        takedown = find_takedown(Thing.RESULT_SET, thing.pk, thing.workspace_id)
+@register.inclusion_tag("partials/open_reports.html", takes_context=True)
+def open_reports_notice(context: Context) -> dict[str, int]:
+    """How many reports wait for the staff, on the pages where staff begin; 0 for all others."""
+    request: Any = context.get("request")
+    match = None if request is None else request.resolver_match
+    if match is None or match.url_name not in FIRST_OF_STAFF or not visible.is_operator(request):
+        return {"count": 0}
+    return {"count": open_reports().count()}
+
+
+@register.inclusion_tag("partials/taken_down.html", takes_context=True)
+def takedown_notice(context: Context) -> dict[str, Any]:
+    """What members are told of a page that others cannot read; nothing while it stands."""
+    takedown = _takedown_of_page(context)
     return {
         "takedown": takedown,
         "takedown_hint": "" if takedown is None else how_to_object(takedown),
     }
 
 
-@register.inclusion_tag("partials/taken_down.html")
-def takedown_of_run(run_id: UUID | str, workspace: Workspace) -> dict[str, Any]:
-    """As `takedown_of`, of a run."""
-    takedown = find_takedown(Thing.RUN, UUID(str(run_id)), workspace.pk)
-    return {
-        "takedown": takedown,
-        "takedown_hint": "" if takedown is None else how_to_object(takedown),
-    }
+def _takedown_of_page(context: Context) -> Takedown | None:
+    """By which what the page shows, or its workspace, was taken down; None for strangers."""
+    request: Any = context.get("request")
+    workspace, shown = context.get("workspace"), context.get("result_set")
+    if request is None or not isinstance(workspace, Workspace):
+        return None
+    if not visible.is_own(request, workspace):
+        return None
+    if isinstance(shown, ResultSet):
+        return find_takedown(Thing.RESULT_SET, shown.pk, shown.workspace_id)
+    sharing = context.get("sharing")
+    return sharing.takedown if sharing else takedown_of_workspace(workspace)

@@ -56,6 +56,8 @@ ROWS = {
     "privacy": Row("/privacy", NOBODY),
     # Nothing of the workspace is public: there is nothing to report, for members neither.
     "report": Row("/report?page=/s/{private}", NOBODY),
+    # Nothing was reported.
+    "report-sent": Row("/report/00000000-0000-0000-0000-000000000009/sent", NOBODY),
     "account-data": Row("/account/data", SIGNED_IN_PAGE),
     "account-export": Row("/account/data/export", SIGNED_IN_PAGE, "post"),
     # 400: the name was not typed.
@@ -177,6 +179,7 @@ ROWS = {
     "search-everywhere": Row("/search?q=nothing-like-it", EVERYONE),
     "search": Row("/w/own-lab/search?q=secre", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
+    "workspace-readers": Row("/w/own-lab/settings/readers", OWNERS_FORM, "post"),
     "raw-output": Row("/w/own-lab/settings/raw-output", OWNERS_FORM, "post", {"days": "3650"}),
     "merge-server": Row("/w/own-lab/servers/{server}/merge", WRITERS_PAGE, "post", INTO),
     # 400: a writer, but there is no other of these.

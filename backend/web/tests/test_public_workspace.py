@@ -79,11 +79,15 @@ def test_a_visitor_sees_no_failed_upload(tenant, private_set):
 def test_an_owner_makes_a_workspace_public_in_its_settings(tenant):
     tenant.workspace.is_public = False
     tenant.workspace.save()
-    owner, fields = Client(), {"relevant_percent": "2", "min_trials": "3"}
+    owner, path = Client(), "/w/open-lab/settings/readers"
     owner.force_login(tenant.user)
-    owner.post("/w/open-lab/settings", {**fields, "is_public": "1"})
+    saved = owner.post(path, {"is_public": "1"}, follow=True).text
+    assert "Saved. Everyone may read the runs, because the workspace is public." in saved
     assert status_of("/w/open-lab/") == 200
-    owner.post("/w/open-lab/settings", fields)
+    # The other settings leave it as it is.
+    owner.post("/w/open-lab/settings", {"relevant_percent": "2", "min_trials": "3"})
+    assert status_of("/w/open-lab/") == 200
+    owner.post(path)
     assert status_of("/w/open-lab/") == 404
 
 

@@ -212,6 +212,7 @@ def test_the_api_says_who_reads_it_and_changes_it(owner, scene, stranger):
         "effective_visibility": "private",
         "why": "Only members of the workspace may read it, because the run and its workspace are "
         "private.",
+        "taken_down": None,
         "url": None,
     }
     Workspace.objects.filter(pk=scene.own.workspace.pk).update(is_public=True)

@@ -143,7 +143,7 @@ function ratioBase({ rows }: RankingView): HTMLElement[] {
   const base = rows.find((row) => row.baseline);
   if (!base || rows.length < 2) return [];
   const family = rows.some((row) => row.ratioRange)
-    ? " Its interval is wider, because it allows for every pair of series."
+    ? " Its interval is wider, because it holds for all pairs of series at once."
     : "";
   const other = rows.indexOf(base) > 1 ? `. The headline compares two other series.${family}` : "";
   return [

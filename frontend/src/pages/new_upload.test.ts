@@ -45,3 +45,14 @@ it("has one preview read at a time, and what changed meanwhile after it", async 
   await vi.waitFor(() => expect(document.getElementById("read")?.textContent).toBe("Second"));
   expect(sent).toHaveBeenCalledTimes(2);
 });
+
+it("is busy no more when a preview was refused", async () => {
+  vi.resetModules();
+  choose();
+  const refused = "<main><h1>Too large</h1><p>Compress it.</p></main>";
+  vi.stubGlobal("fetch", vi.fn().mockResolvedValue(new Response(refused, { status: 413 })));
+  await import("./new_upload");
+  const place = document.getElementById("read");
+  await vi.waitFor(() => expect(place?.textContent).toBe("Too largeCompress it."));
+  expect(place?.hasAttribute("aria-busy")).toBe(false);
+});

@@ -125,8 +125,8 @@ class UploadForm {
   }
 
   #tooLargeText(): string {
-    const kib = Math.ceil(this.#sentBytes() / 1024);
-    return `This has ${kib} KiB. Without an account, at most ${this.#mostKib} KiB are read. Sign in to read more.`;
+    const kib = Math.ceil(this.#sentBytes() / 1024).toLocaleString("en");
+    return `The output has ${kib} KiB. Without an account, at most ${this.#mostKib} KiB are read. Sign in to read more.`;
   }
 
   async #renderedPage(): Promise<Document> {
@@ -165,7 +165,10 @@ function showPreview(page: Document): void {
 function showError(...sentences: readonly string[]): void {
   const paragraphs = sentences.map((sentence) => h("p", {}, sentence));
   const notice = h("div", { class: "notice notice-error" }, ...paragraphs);
-  document.getElementById("read")?.replaceChildren(notice);
+  const place = document.getElementById("read");
+  // Else the notice looks disabled, and screen readers wait for its end.
+  place?.removeAttribute("aria-busy");
+  place?.replaceChildren(notice);
 }
 
 const form = document.querySelector<HTMLFormElement>("form[data-upload-form]");

@@ -110,7 +110,7 @@ function ratio(value: number): Ratio {
     low: value * 0.96,
     high: value * 1.05,
     verdict: far ? (value > 1 ? "improved" : "regressed") : "inconclusive",
-    why: far ? null : "add about 4 trials to each series, which is enough in 2 of 3 cases",
+    why: far ? null : "add about 4 trials to each series (enough 2 times in 3)",
   };
 }
 

@@ -16,18 +16,18 @@ def sample(*rates):
 @pytest.mark.parametrize(
     ("noise", "advice"),
     [
-        (10, "add about 2 trials to each series, which is enough in 2 of 3 cases"),
-        (20, "add about 60 trials to each series, which is enough in 2 of 3 cases"),
+        (10, "add about 2 trials to each series (enough 2 times in 3)"),
+        (20, "add about 60 trials to each series (enough 2 times in 3)"),
         (
             60,
-            "measure on a quieter machine, or add about 222 trials to each series, "
-            "which is enough in 2 of 3 cases",
+            "measure on a quieter machine, or add about 222 trials to each series "
+            "(enough 2 times in 3)",
         ),
         # Fewer trials than with less noise, as chance differences of such noise are large.
         (
             400,
-            "measure on a quieter machine, or add about 85 trials to each series, "
-            "which is enough in 2 of 3 cases",
+            "measure on a quieter machine, or add about 85 trials to each series "
+            "(enough 2 times in 3)",
         ),
     ],
 )

@@ -241,7 +241,7 @@ def test_a_difference_within_noise_is_too_noisy_and_says_what_would_decide(lab):
     assert told["trust"]["level"] == "noisy"
     noise, spread = told["trust"]["reasons"]
     assert noise["text"] == "The noise is larger than the difference between b 23.0 and a 23.0."
-    assert "to each series, which is enough in 2 of 3 cases" in noise["remedy"]
+    assert "to each series (enough 2 times in 3)" in noise["remedy"]
     assert noise["check"] is None
     assert spread["check"] == "spread"
     assert spread["text"].endswith("(1 of 2 load points).")

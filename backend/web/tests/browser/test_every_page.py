@@ -12,6 +12,7 @@ from django.urls import URLResolver, get_resolver, reverse
 
 from backend.accounts import invitations
 from backend.accounts.models import Role
+from backend.accounts.takedown_models import Report, Thing
 from backend.alerts.models import Alert, AlertRule
 from backend.deliveries.models import Channel
 from backend.ingest.storage import storage
@@ -92,6 +93,7 @@ def arguments_of(lab):
         "alert_id": Alert.objects.get(workspace=workspace).pk,
         "rule_id": AlertRule.objects.get(workspace=workspace).pk,
         "channel_id": Channel.objects.get(workspace=workspace).pk,
+        "report_id": make_report(workspace, lab["shared"]).pk,
         "token": invitations.invite(lab["tenant"].user, workspace, Role.MEMBER),
         "uidb36": "1",
         "key": "nonsense",
@@ -102,6 +104,12 @@ def arguments_of(lab):
             SOMETHING,
         ),
     }
+
+
+def make_report(workspace, result_set):
+    return Report.objects.create(
+        workspace=workspace, kind=Thing.RESULT_SET, thing_id=result_set.pk, page=result_set.path
+    )
 
 
 OTHER_ARGUMENTS = {
