@@ -125,8 +125,13 @@ def count_request(payer: Payer) -> Rate | None:
     """Count one request of the API; None while the cache is away, and nothing is counted."""
 
     def count() -> Rate:
-        # Each is counted, whether another one is full: a step for each counter, no question before.
-        rates = [_count_one(counter) for counter in payer]
+        # A step for each counter, no question before. What is refused fills no further counter: a
+        # network that goes on shuts no other network of its site out.
+        rates: list[Rate] = []
+        for counter in payer:
+            rates.append(_count_one(counter))
+            if rates[-1].wait_s:
+                break
         return min(rates, key=lambda rate: (rate.remaining / rate.limit, -rate.wait_s))
 
     return CACHE.call(count, otherwise=None)
