@@ -69,20 +69,19 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
 
     Raises WorkspaceRefused.
     """
-    before = lock_workspace(workspace.pk)
-    former = before.slug
-    workspace.name = _checked_name(name)
-    if slug != former:
-        workspace.slug = _free_slug(slug, of=workspace)
+    # What was read before the lock may be out of date: none of it is stored.
+    locked = lock_workspace(workspace.pk)
+    before = {"name": locked.name, "address": locked.slug}
+    locked.name = _checked_name(name)
+    if slug != locked.slug:
+        former, locked.slug = locked.slug, _free_slug(slug, of=workspace)
         FormerSlug.objects.filter(slug=slug, workspace=workspace).delete()
         FormerSlug.objects.create(slug=former, workspace=workspace)
-    _check(workspace)
-    _save(workspace)
+    _check(locked)
+    _save(locked)
+    workspace.name, workspace.slug = locked.name, locked.slug
     workspace.changed()
-    changed = changes(
-        {"name": before.name, "address": before.slug},
-        {"name": workspace.name, "address": workspace.slug},
-    )
+    changed = changes(before, {"name": locked.name, "address": locked.slug})
     if changed:
         record(Act.WORKSPACE_RENAMED, workspace, subject=workspace.name, **changed)
 
