@@ -164,6 +164,14 @@ class TestBrowsers:
     def attack_by_email(person):
         assert codes([sign_in(person.email) for _ in range(3)]) == [200, 200, 429]
 
+    def test_a_name_with_nul_means_no_account(self, person):
+        browser = Client(REMOTE_ADDR=next(ADDRESSES))
+        assert self.can_sign_in(browser, person.username)
+        browser.cookies.pop("session")
+        answer = browser.post(LOGIN, {"login": f"{person.username}\0", "password": PASSWORD})
+        assert answer.status_code == 200
+        assert "session" not in answer.cookies
+
     @pytest.mark.parametrize("forged", ["nonsense", "a:b:c"])
     def test_a_forged_cookie_is_none(self, person, forged):
         self.attack(person)

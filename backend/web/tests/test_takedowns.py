@@ -260,6 +260,12 @@ def test_a_wrong_field_stores_nothing(form, scene, things):
     assert not Report.objects.exists()
 
 
+def test_nul_in_the_address_of_the_page_is_left_out(scene, things):
+    report = reported(f"/s/{things['shared']}?a=\0")
+
+    assert report.page == f"/s/{things['shared']}?a="
+
+
 def test_the_form_needs_its_csrf_token(scene, things):
     form = {"page": f"/s/{things['shared']}", "reason": "spam"}
 
