@@ -9,8 +9,13 @@ from django.test import Client
 
 from backend.accounts.models import Act, AuditEvent, HeldMessage, User
 from backend.accounts.takedown_models import Report, Takedown, Thing
+from backend.accounts.workspace_links import make_link
+from backend.accounts.workspaces import change_settings
 from backend.ingest.storage import storage
+from backend.ingest.trash import trash_run
+from backend.runs.models import Run
 from backend.sharing.models import ResultSet, SharedRun, Visibility
+from backend.sharing.workspace_secrets import NotOpened
 from backend.testing.scenes import make_result_set
 from backend.web.errors import DATA_ENDINGS
 from backend.web.tests.access_rows import ROWS, SHARED, SHARED_RUN
@@ -59,9 +64,7 @@ def staff():
 
 
 def opened(scene):
-    workspace = scene.own.workspace
-    workspace.is_public = True
-    workspace.save()
+    change_settings(scene.own.workspace, {"is_public": True})
 
 
 def reported(page, **fields):
@@ -181,6 +184,65 @@ def test_opening_it_again_does_not_restore_it(scene, things, staff):
     opened(scene)
 
     assert Client().get("/w/own-lab/").status_code == 410
+
+
+def open_to_all(workspace):
+    change_settings(workspace, {"is_public": True})
+
+
+def open_by_link(workspace):
+    make_link(workspace.memberships.first().user, workspace)
+
+
+WAYS = pytest.mark.parametrize("open_it", [open_to_all, open_by_link])
+
+
+@WAYS
+def test_a_workspace_stays_closed_while_a_run_of_it_is_taken_down(open_it, scene, things, staff):
+    workspace = scene.own.workspace
+    takedown = taken_down(staff, f"/shared/runs/{things['shared_link']}")
+
+    with pytest.raises(NotOpened, match=str(scene.run.pk)) as refused:
+        open_it(workspace)
+    assert str(takedown.pk) in refused.value.hint
+    # The trash gives it back.
+    trash_run(scene.run, by=None)
+    with pytest.raises(NotOpened):
+        open_it(workspace)
+    assert Client().get(f"/r/{scene.run.pk}").status_code == 404
+
+
+@WAYS
+def test_without_the_run_the_workspace_is_opened(open_it, scene, things, staff):
+    taken_down(staff, f"/shared/runs/{things['shared_link']}")
+    Run.objects.get(pk=scene.run.pk).delete()
+
+    open_it(scene.own.workspace)
+
+
+def test_after_the_restoring_of_a_run_its_workspace_is_opened(scene, things, staff):
+    takedown = taken_down(staff, f"/shared/runs/{things['shared_link']}")
+    staff.post(f"/staff/accounts/takedown/{takedown.pk}/change/", {"is_lifted": "on"})
+
+    open_to_all(scene.own.workspace)
+
+
+@WAYS
+def test_of_a_workspace_that_was_opened_after_the_report_all_is_taken_down(
+    open_it, scene, things, staff
+):
+    report = reported(f"/shared/runs/{things['shared_link']}")
+    assert report.kind == Thing.RUN
+    open_it(scene.own.workspace)
+    form = {"decision": "take down", "public_reason": REASON}
+
+    staff.post(f"/staff/accounts/report/{report.pk}/change/", form)
+
+    takedown = Takedown.objects.get()
+    assert (takedown.kind, takedown.thing_id) == (Thing.WORKSPACE, scene.own.workspace.pk)
+    report.refresh_from_db()
+    assert report.takedown == takedown
+    assert Client().get(f"/shared/runs/{things['shared_link']}").status_code == 410
 
 
 def test_a_private_workspace_has_no_tombstone(scene, things, staff):
