@@ -20,7 +20,7 @@ from limits.strategies import (
 )
 
 from backend.accounts.addresses import sender_address
-from backend.accounts.limiters import PREVIEWS, REQUESTS, Limiter
+from backend.accounts.limiters import REQUESTS, Limiter
 from backend.broker import CACHE, limits_storage
 from backend.errors import Allowance, TooMany
 
@@ -101,11 +101,6 @@ def seconds_left(limiter: Limiter, payer: Payer) -> int:
     return _in_cache_or_here(
         limiter, lambda strategies: _longest_wait(strategies.of(limiter), limiter, payer, 1)
     )
-
-
-def seconds_until_preview(viewer: str) -> int:
-    """Count one preview; `viewer`: a user has one name with all tokens (access.name_of_viewer)."""
-    return seconds_until(PREVIEWS, payer_of(viewer))
 
 
 @dataclass(frozen=True, slots=True)
