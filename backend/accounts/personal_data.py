@@ -284,8 +284,8 @@ def _sections(user: User) -> Iterator[_Section]:
             yield _Section(relation.key, rows, relation.columns, texts)
     events = AuditEvent.objects.filter(actor_id=user.pk).order_by("pk")
     # Those of no workspace are about the account alone.
-    is_readable = Q(workspace_id=None) | Q(_is_member(user, "workspace_id"))
-    rows = events.annotate(is_readable=ExpressionWrapper(is_readable, BooleanField()))
+    may_read = Q(workspace_id=None) | Q(_is_member(user, "workspace_id"))
+    rows = events.annotate(is_readable=ExpressionWrapper(may_read, BooleanField()))
     yield _Section("audit_events", rows, _EVENT, frozenset(_TEXTS_OF_EVENT))
 
 

@@ -61,8 +61,9 @@ def add_rule(workspace: Workspace, *, author: User | None, kind: str, **asked: A
 
 
 def change_rule(rule: AlertRule, **asked: Any) -> None:
-    """Change what is asked; the rest stays. Raises BadRule, RuleRefused, and NotFound where the rule
-    was deleted meanwhile.
+    """Change what is asked; the rest stays.
+
+    Raises BadRule, RuleRefused, and NotFound where the rule was deleted meanwhile.
     """
     with transaction.atomic():
         _lock(rule.workspace_id)

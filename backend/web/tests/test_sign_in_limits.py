@@ -49,7 +49,7 @@ class TestLimits:
         assert sign_in(next(NAMES)).status_code == 200
 
     def test_spellings_that_mean_one_account_have_one_counter(self):
-        """PostgreSQL looks an account up by UPPER(), for which a dotless ı is an I."""
+        """PostgreSQL looks an account up by UPPER(), for which a dotless i is an I."""
         meta = {"REMOTE_ADDR": next(ADDRESSES)}
         spellings = ("victim", "VICTIM", "v\u0131ct\u0131m", " victim ")
         counters = [
