@@ -8,6 +8,8 @@ import os
 import stat
 from pathlib import Path
 
+from backend.errors import WorkFailed
+
 FILE_SUFFIX = "_FILE"
 # The longest secrets are URLs and lists of peppers.
 LARGEST_BYTES = 64 << 10
@@ -15,7 +17,7 @@ LARGEST_BYTES = 64 << 10
 FORBIDDEN = stat.S_IWGRP | stat.S_IWOTH | stat.S_IROTH
 
 
-class SecretRefused(Exception):
+class SecretRefused(WorkFailed):
     """A secret is not given as it should be; the message names the file and never the secret."""
 
 
