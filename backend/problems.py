@@ -3,11 +3,15 @@
 An exception has the answer of its class, else that of its nearest base in `backend.errors`.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
 
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.text import slugify
 
 from backend.accounts.invitations import InvitationRefused
 from backend.accounts.members import MemberRefused
@@ -71,6 +75,8 @@ from backend.sharing.freezing import NothingToFreeze
 from backend.sharing.secret_check import SecretShared
 from backend.transfer.exporting import ExportRefused, NoRoomForArchive
 
+CONTENT_TYPE = "application/problem+json"
+CHALLENGE = 'Bearer realm="Loadsheet"'
 SCHEMA_HINT = "See /api/v1/openapi.json for what this endpoint takes."
 NOT_FOUND_HINT = "Check the link, and that the token or session belongs to the right workspace."
 WAIT_HINT = "Wait for as long as Retry-After says, then try again."
@@ -348,3 +354,22 @@ def answer_to(error: BaseException | None) -> Answer | None:
     if isinstance(error, OSError) and error.errno in FULL:
         return STORAGE_FULL
     return next((ANSWERS[base] for base in type(error).__mro__ if base in ANSWERS), None)
+
+
+def problem_response(
+    status: int, title: str, detail: str, *, hint: str = "", **extra: Any
+) -> HttpResponse:
+    """One problem as a response, for programs. `extra`: further members."""
+    body: dict[str, Any] = {
+        "type": f"urn:loadsheet:problem:{slugify(title)}",
+        "code": slugify(title),
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "hint": hint,
+    }
+    body.update(extra)
+    response = HttpResponse(json.dumps(body), content_type=CONTENT_TYPE, status=status)
+    if status == HTTPStatus.UNAUTHORIZED:
+        response["WWW-Authenticate"] = CHALLENGE
+    return response

@@ -16,8 +16,8 @@ Result = TypeVar("Result")
 def whole(work: Callable[Given, Result]) -> Callable[Given, Result]:
     """`work` in a transaction, from its beginning again where others overtook it.
 
-    `work` must do nothing outside the database that it may not do twice, and must not change what
-    it is given.
+    `work` must do nothing outside the database that it may not do twice, and gives what it changes
+    of its arguments the same values again.
     """
 
     @wraps(work)

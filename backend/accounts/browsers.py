@@ -48,7 +48,8 @@ def browser_known_to(request: HttpRequest, name: str) -> str:
     `name`: a username or an email address, as it was typed.
     """
     browser = browser_of(request)
-    if browser is None or not name:
+    # PostgreSQL stores no NUL, so no account has one, and refuses to look for it.
+    if browser is None or not name or "\0" in name:
         return ""
     # Each: else an account whose username is somebody's address would open that person's counter.
     accounts = {str(id_) for id_ in _accounts_named(name)}

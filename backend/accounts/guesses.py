@@ -76,7 +76,9 @@ def count_wrong(guess: Guess) -> None:
 
 
 def _counters(guess: Guess) -> Iterator[tuple[Limiter, throttle.Payer]]:
-    account = " ".join(guess.account.split()).casefold()
+    # Folded at least as far as UPPER() of PostgreSQL does it, by which accounts are looked up: a
+    # dotless i is an I there, and would have counters of its own.
+    account = " ".join(guess.account.split()).upper().casefold()
     # As a hash: what people type is no name to keep, and may be long.
     key = f"{guess.proof} {hashlib.sha256(account.encode()).hexdigest()}"
     if guess.payer:

@@ -74,7 +74,7 @@ UPLOADS = Limiter(
     "minute",
     "one token, or one signed-in user",
     "the same token or user",
-    "More than {most} uploads came from you within a minute.",
+    "More than {most} uploads, parts and heartbeats came from you within a minute.",
     setting="UPLOADS_PER_MINUTE",
     is_kept_while_away=False,
 )
@@ -155,7 +155,7 @@ ACTS = Limiter(
     "day",
     "one user, with all tokens of the user",
     "the same user; taking access away is never refused",
-    "You did more than {most} things within a day that the audit log records.",
+    "You did more than {most} things that the audit log records within a day.",
     is_exact=False,
     is_kept_while_away=False,
 )
@@ -166,7 +166,8 @@ SIGN_UPS = Limiter(
     "minute",
     "one invitation, or one network without an invitation",
     "sign-ups with the invitation, or of the network without one",
-    "More than {most} sign-up forms came from your network within a minute.",
+    "More than {most} sign-up forms came with your invitation, or from your network, within a "
+    "minute.",
 )
 VISITS = Limiter(
     "visits",
@@ -235,7 +236,7 @@ FAILED_SIGN_INS_IN_NEW_BROWSERS = Limiter(
     "sign-ins to the account in new browsers; a browser that signed in before, or that opened the "
     "mail for a new password or a sign-in link, is never refused",
     "More than {most} wrong passwords or codes for this account came from browsers that never "
-    "signed in to it.",
+    "signed in to it, within an hour.",
     setting="FAILED_SIGN_INS_IN_NEW_BROWSERS",
 )
 

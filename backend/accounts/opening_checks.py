@@ -1,18 +1,22 @@
 """Looking at a workspace before people outside of it may read it.
 
-Layers above add to OPENING_CHECKS what they know of the workspace, such as texts with secrets.
+Layers above add to the lists what they know of the workspace, such as texts with secrets.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from backend.accounts.models import Workspace
 
-# Each is called in the transaction that makes the workspace public or gives it a link, before it
-# locks a row; what it raises refuses that.
-OPENING_CHECKS: list[Callable[[Workspace], None]] = []
+# What a check raises refuses that the workspace becomes public or gets a link.
+OpeningCheck = Callable[[Workspace], None]
+# Each is called in the transaction that opens the workspace, before it locks a row: it may take
+# seconds.
+OPENING_CHECKS: list[OpeningCheck] = []
+# Each is called with the workspace locked: what it finds holds until the transaction ends.
+LOCKED_OPENING_CHECKS: list[OpeningCheck] = []
 
 
-def check_opening(workspace: Workspace) -> None:
+def check_opening(workspace: Workspace, checks: Iterable[OpeningCheck] = OPENING_CHECKS) -> None:
     """Raises what the checks raise."""
-    for check in OPENING_CHECKS:
+    for check in checks:
         check(workspace)

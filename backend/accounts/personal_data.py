@@ -2,6 +2,9 @@
 
 Two tables decide: RELATIONS for columns that refer to an account, TEXTS for columns that can hold a
 person's name or address. A test asks the models, so a new column fails it until it is decided.
+
+What was written in a workspace belongs to it, and others may have changed it since. Of a workspace
+that the person is no member of any more, the export has no such texts.
 """
 
 from collections.abc import Iterator
@@ -11,10 +14,19 @@ from enum import Enum
 from typing import Any
 
 from django.apps import apps
-from django.db.models import Model, QuerySet
+from django.db.models import (
+    BooleanField,
+    Exists,
+    ExpressionWrapper,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
 from django.utils import timezone
 
-from backend.accounts.models import AuditEvent, User
+from backend.accounts.models import AuditEvent, Membership, User
 
 # The version of the export: raised when a key is renamed or goes.
 VERSION = 1
@@ -35,13 +47,15 @@ GOES, FORGETS = OnErasure.GOES, OnErasure.FORGETS
 class Relation:
     """A column that refers to an account. `key`: of its rows in the export, empty for none.
 
-    `columns`: those of the export. Secrets, and what belongs to the workspace, are not among them.
+    `columns`: those of the export; secrets are not among them. `texts`: those of the columns that
+    only a member of the row's workspace gets; for others they are null.
     """
 
     column: str
     erasure: OnErasure
     key: str
     columns: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     @property
     def model(self) -> type[Model]:
@@ -57,14 +71,24 @@ class Relation:
     def field(self) -> str:
         return self.column.split(".")[2]
 
+    @property
+    def workspace(self) -> str:
+        """The path to the workspace of a row; empty where rows are of none."""
+        names = {field.name for field in self.model._meta.fields}
+        paths = {"workspace": "workspace", "run": "run__workspace", "alert": "alert__workspace"}
+        return next((path for name, path in paths.items() if name in names), "")
+
     def rows_of(self, user: User) -> QuerySet[Any]:
         """The rows that refer to the account, also those in the trash."""
         return self.model._base_manager.filter(**{self.field: user}).order_by("pk")
 
 
-_TOKEN = ("id", "kind", "name", "workspace__slug", "scopes", "networks", "created_at")
+# The address may be another one by now, so only members get it.
+_SLUG = "workspace__slug"
+_WORKSPACE = ("workspace_id", _SLUG)
+_TOKEN = ("id", "kind", "name", *_WORKSPACE, "scopes", "networks", "created_at")
 _TOKEN_ENDS = ("expires_at", "revoked_at", "used_at")
-_INVITATION = ("id", "workspace__slug", "role", "created_at", "used_at")
+_INVITATION = ("id", *_WORKSPACE, "role", "created_at", "used_at")
 _INVITATION_SENT = (*_INVITATION, "email", "revoked_at")
 _ADDRESS = ("email", "verified", "primary")
 RELATIONS = (
@@ -78,32 +102,34 @@ RELATIONS = (
         "sessions",
         ("ip", "user_agent", "created_at", "last_seen_at"),
     ),
-    Relation("accounts.Membership.user", GOES, "memberships", ("workspace__slug", "role")),
-    Relation("accounts.Token.user", GOES, "tokens", (*_TOKEN, *_TOKEN_ENDS)),
+    Relation("accounts.Membership.user", GOES, "memberships", (*_WORKSPACE, "role")),
+    Relation("accounts.Token.user", GOES, "tokens", (*_TOKEN, *_TOKEN_ENDS), ("name",)),
     Relation(
         "feeds.FeedToken.user",
         GOES,
         "feed_tokens",
-        ("id", "workspace__slug", "name", "created_at", "used_at"),
+        ("id", *_WORKSPACE, "name", "created_at", "used_at"),
+        ("name",),
     ),
     Relation(
         "accounts.Invitation.made_by",
         GOES,
         "invitations_sent",
         _INVITATION_SENT,
+        ("email",),
     ),
     Relation("accounts.Invitation.used_by", FORGETS, "invitations_used", _INVITATION),
     Relation(
         "accounts.WorkspaceLink.made_by",
         FORGETS,
         "workspace_links",
-        ("id", "workspace__slug", "created_at", "revoked_at"),
+        ("id", *_WORKSPACE, "created_at", "revoked_at"),
     ),
     Relation(
         "accounts.StaffAccess.user",
         GOES,
         "staff_accesses",
-        ("id", "workspace__slug", "reason", "opened_at", "expires_at"),
+        ("id", *_WORKSPACE, "reason", "opened_at", "expires_at"),
     ),
     Relation(
         "accounts.Takedown.by", FORGETS, "takedowns", ("id", "kind", "thing_id", "reason", "at")
@@ -117,22 +143,22 @@ RELATIONS = (
         "ingest.Upload.author",
         FORGETS,
         "uploads",
-        ("id", "workspace__slug", "state", "received_at"),
+        ("id", *_WORKSPACE, "state", "received_at"),
     ),
     Relation(
         "runs.Run.author",
         FORGETS,
         "runs",
-        ("id", "workspace__slug", "started_at", "recorded_at", "labels", "notes"),
+        ("id", *_WORKSPACE, "started_at", "recorded_at", "labels", "notes"),
+        ("labels", "notes"),
     ),
-    Relation(
-        "runs.Run.trashed_by", FORGETS, "runs_trashed", ("id", "workspace__slug", "trashed_at")
-    ),
+    Relation("runs.Run.trashed_by", FORGETS, "runs_trashed", ("id", *_WORKSPACE, "trashed_at")),
     Relation(
         "runs.Correction.author",
         FORGETS,
         "corrections",
         ("id", "run", "field", "value", "made_at"),
+        ("value",),
     ),
     Relation(
         "runs.Correction.undone_by", FORGETS, "corrections_undone", ("id", "run", "undone_at")
@@ -142,6 +168,7 @@ RELATIONS = (
         FORGETS,
         "dismissals",
         ("run", "check_id", "reason", "dismissed_at"),
+        ("reason",),
     ),
     Relation(
         "runs.Dismissal.undone_by", FORGETS, "dismissals_undone", ("run", "check_id", "undone_at")
@@ -150,45 +177,58 @@ RELATIONS = (
         "runs.FormerName.author",
         FORGETS,
         "renames",
-        ("workspace__slug", "kind", "former", "current", "renamed_at"),
+        (*_WORKSPACE, "kind", "former", "current", "renamed_at"),
+        ("former", "current"),
     ),
     Relation(
         "runs.Merge.author",
         FORGETS,
         "merges",
-        ("id", "workspace__slug", "kind", "source", "target", "merged_at"),
+        ("id", *_WORKSPACE, "kind", "source", "target", "merged_at"),
+        ("source", "target"),
     ),
     Relation("runs.Merge.undone_by", FORGETS, "merges_undone", ("id", "undone_at")),
     Relation(
         "sharing.ResultSet.author",
         FORGETS,
         "result_sets",
-        ("link", "workspace__slug", "title", "notes", "query", "visibility", "created_at"),
+        ("id", "link", *_WORKSPACE, "title", "notes", "query", "visibility", "created_at"),
+        # Who has the link reads the result set.
+        ("link", "title", "notes", "query"),
     ),
     Relation(
         "sharing.SavedView.author",
         FORGETS,
         "saved_views",
-        ("id", "workspace__slug", "name", "query", "created_at"),
+        ("id", *_WORKSPACE, "name", "query", "created_at"),
+        ("name", "query"),
     ),
     Relation(
         "deliveries.Channel.author",
         FORGETS,
         "channels",
-        ("id", "workspace__slug", "kind", "name", "created_at"),
+        ("id", *_WORKSPACE, "kind", "name", "created_at"),
+        ("name",),
     ),
     Relation(
         "alerts.AlertRule.author",
         FORGETS,
         "alert_rules",
-        ("id", "workspace__slug", "name", "kind", "created_at"),
+        ("id", *_WORKSPACE, "name", "kind", "created_at"),
+        ("name",),
     ),
-    Relation("alerts.AlertChange.by", FORGETS, "alert_answers", ("alert", "state", "note", "at")),
+    Relation(
+        "alerts.AlertChange.by",
+        FORGETS,
+        "alert_answers",
+        ("alert", "state", "note", "at"),
+        ("note",),
+    ),
     Relation(
         "transfer.Export.author",
         FORGETS,
         "workspace_archives",
-        ("id", "workspace__slug", "requested_at", "finished_at"),
+        ("id", *_WORKSPACE, "requested_at", "finished_at"),
     ),
 )
 # Columns with a person's name or address, and what erasing the account does with them.
@@ -216,18 +256,42 @@ TEXTS = {
 }
 _ACCOUNT = ("id", "username", "first_name", "last_name", "email", "date_joined", "last_login")
 _EVENT = ("at", "act", "workspace_id", "token_name", "address", "subject", "detail")
+_TEXTS_OF_EVENT = ("token_name", "subject", "detail")
 
 
 def exported_keys() -> list[str]:
     """The keys of the export, in their order."""
-    return ["version", "exported_at", "account", *(name for name, _, _ in _sections(User()))]
+    return ["version", "exported_at", "account", *(section.key for section in _sections(User()))]
 
 
-def _sections(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """Rows of the export, each with `is_readable`: whether the person gets its `texts`."""
+
+    key: str
+    rows: QuerySet[Any]
+    columns: tuple[str, ...]
+    texts: frozenset[str]
+
+
+def _sections(user: User) -> Iterator[_Section]:
     for relation in RELATIONS:
         if relation.key:
-            yield relation.key, relation.rows_of(user), relation.columns
-    yield "audit_events", AuditEvent.objects.filter(actor_id=user.pk).order_by("pk"), _EVENT
+            path = relation.workspace
+            is_readable = _is_member(user, path) if path else Value(value=True)
+            rows = relation.rows_of(user).annotate(is_readable=is_readable)
+            texts = frozenset({*relation.texts, _SLUG})
+            yield _Section(relation.key, rows, relation.columns, texts)
+    events = AuditEvent.objects.filter(actor_id=user.pk).order_by("pk")
+    # Those of no workspace are about the account alone.
+    may_read = Q(workspace_id=None) | Q(_is_member(user, "workspace_id"))
+    rows = events.annotate(is_readable=ExpressionWrapper(may_read, BooleanField()))
+    yield _Section("audit_events", rows, _EVENT, frozenset(_TEXTS_OF_EVENT))
+
+
+def _is_member(user: User, workspace: str) -> Exists:
+    members = Membership.objects.filter(user=user.pk, workspace__deleted_at=None)
+    return Exists(members.filter(workspace=OuterRef(workspace)))
 
 
 def export_of(user: User) -> Iterator[tuple[str, Any]]:
@@ -235,19 +299,23 @@ def export_of(user: User) -> Iterator[tuple[str, Any]]:
     yield "version", VERSION
     yield "exported_at", timezone.now()
     yield "account", {name: getattr(user, name) for name in _ACCOUNT}
-    for name, rows, columns in _sections(user):
-        yield name, _rows_by_chunks(rows, columns)
+    for section in _sections(user):
+        yield section.key, _rows_by_chunks(section)
 
 
-def _rows_by_chunks(rows: QuerySet[Any], columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _rows_by_chunks(section: _Section) -> Iterator[dict[str, Any]]:
     """A statement for each chunk: no cursor stays open while the reader is slow."""
     last: Any = None
     while True:
-        left = rows if last is None else rows.filter(pk__gt=last)
-        chunk = list(left.values("pk", *columns)[:CHUNK])
+        left = section.rows if last is None else section.rows.filter(pk__gt=last)
+        chunk = list(left.values("pk", "is_readable", *section.columns)[:CHUNK])
         for row in chunk:
             last = row["pk"]
-            yield {_name_of(column): row[column] for column in columns}
+            hidden = frozenset() if row["is_readable"] else section.texts
+            yield {
+                _name_of(column): None if column in hidden else row[column]
+                for column in section.columns
+            }
         if len(chunk) < CHUNK:
             return
 

@@ -20,7 +20,7 @@ from limits.strategies import (
 )
 
 from backend.accounts.addresses import sender_address
-from backend.accounts.limiters import PREVIEWS, REQUESTS, Limiter
+from backend.accounts.limiters import REQUESTS, Limiter
 from backend.broker import CACHE, limits_storage
 from backend.errors import Allowance, TooMany
 
@@ -103,11 +103,6 @@ def seconds_left(limiter: Limiter, payer: Payer) -> int:
     )
 
 
-def seconds_until_preview(viewer: str) -> int:
-    """Count one preview; `viewer`: a user has one name with all tokens (access.name_of_viewer)."""
-    return seconds_until(PREVIEWS, payer_of(viewer))
-
-
 @dataclass(frozen=True, slots=True)
 class Rate:
     """How many requests one sender may still send: `remaining` of `limit`, whole after `reset_s`.
@@ -125,8 +120,13 @@ def count_request(payer: Payer) -> Rate | None:
     """Count one request of the API; None while the cache is away, and nothing is counted."""
 
     def count() -> Rate:
-        # Each is counted, whether another one is full: a step for each counter, no question before.
-        rates = [_count_one(counter) for counter in payer]
+        # A step for each counter, no question before. What is refused fills no further counter: a
+        # network that goes on shuts no other network of its site out.
+        rates: list[Rate] = []
+        for counter in payer:
+            rates.append(_count_one(counter))
+            if rates[-1].wait_s:
+                break
         return min(rates, key=lambda rate: (rate.remaining / rate.limit, -rate.wait_s))
 
     return CACHE.call(count, otherwise=None)

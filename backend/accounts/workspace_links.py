@@ -14,7 +14,7 @@ from django.utils import timezone
 from backend.accounts import token_format
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act, User, Workspace, WorkspaceLink
-from backend.accounts.opening_checks import check_opening
+from backend.accounts.opening_checks import LOCKED_OPENING_CHECKS, check_opening
 from backend.accounts.stored_token import find_stored, signature_of
 from backend.accounts.takedown_models import Thing
 from backend.accounts.takedowns import refuse_taken_down
@@ -35,10 +35,12 @@ class LinkMissing(NotFound):
 def make_link(maker: User, workspace: Workspace) -> str:
     """A new link in place of those of before; returns its token, which is never shown again.
 
-    Raises what OPENING_CHECKS raise.
+    Raises what the opening checks raise.
     """
     check_opening(workspace)
     was = _end_links(workspace)
+    # Ending the links locked the workspace.
+    check_opening(workspace, LOCKED_OPENING_CHECKS)
     clear = token_format.new_token(KIND)
     WorkspaceLink.objects.create(workspace=workspace, made_by=maker, **signature_of(clear))
     _record(workspace, was, "unlisted")

@@ -10,7 +10,7 @@ from django.utils.text import slugify
 
 from backend.accounts.audit import change, changes, record
 from backend.accounts.models import Act, FormerSlug, Membership, Role, User, Workspace
-from backend.accounts.opening_checks import check_opening
+from backend.accounts.opening_checks import LOCKED_OPENING_CHECKS, check_opening
 from backend.accounts.workspace_lock import lock_workspace
 from backend.database_faults import is_taken
 from backend.errors import InvalidInput
@@ -69,20 +69,19 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
 
     Raises WorkspaceRefused.
     """
-    before = lock_workspace(workspace.pk)
-    former = before.slug
-    workspace.name = _checked_name(name)
-    if slug != former:
-        workspace.slug = _free_slug(slug, of=workspace)
+    # What was read before the lock may be out of date: none of it is stored.
+    locked = lock_workspace(workspace.pk)
+    before = {"name": locked.name, "address": locked.slug}
+    locked.name = _checked_name(name)
+    if slug != locked.slug:
+        former, locked.slug = locked.slug, _free_slug(slug, of=workspace)
         FormerSlug.objects.filter(slug=slug, workspace=workspace).delete()
         FormerSlug.objects.create(slug=former, workspace=workspace)
-    _check(workspace)
-    _save(workspace)
+    _check(locked)
+    _save(locked)
+    workspace.name, workspace.slug = locked.name, locked.slug
     workspace.changed()
-    changed = changes(
-        {"name": before.name, "address": before.slug},
-        {"name": workspace.name, "address": workspace.slug},
-    )
+    changed = changes(before, {"name": locked.name, "address": locked.slug})
     if changed:
         record(Act.WORKSPACE_RENAMED, workspace, subject=workspace.name, **changed)
 
@@ -91,12 +90,14 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
 def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
     """Store values of the workspace's settings, by the names of their columns.
 
-    Raises what OPENING_CHECKS raise, where the workspace becomes public.
+    Raises what the opening checks raise, where the workspace becomes public.
     """
     public = Workspace.objects.filter(pk=workspace.pk, is_public=True)
     if fields.get("is_public") and not public.exists():
         check_opening(workspace)
     locked = lock_workspace(workspace.pk)
+    if fields.get("is_public") and not locked.is_public:
+        check_opening(locked, LOCKED_OPENING_CHECKS)
     before = {name: getattr(locked, name) for name in fields}
     Workspace.objects.filter(pk=workspace.pk).update(**fields)
     workspace.changed()

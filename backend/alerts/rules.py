@@ -61,10 +61,15 @@ def add_rule(workspace: Workspace, *, author: User | None, kind: str, **asked: A
 
 
 def change_rule(rule: AlertRule, **asked: Any) -> None:
-    """Change what is asked; the rest stays. Raises BadRule and RuleRefused."""
+    """Change what is asked; the rest stays.
+
+    Raises BadRule, RuleRefused, and NotFound where the rule was deleted meanwhile.
+    """
     with transaction.atomic():
         _lock(rule.workspace_id)
         lock_rule(rule.pk)
+        # What was read before the lock may be out of date, and all columns are stored.
+        rule.refresh_from_db()
         current = {
             "name": rule.name,
             "view": rule.view_id,

@@ -15,9 +15,10 @@ from backend.accounts.limiters import UPLOADS
 from backend.accounts.models import BEARER_KINDS, Token, User
 from backend.accounts.scopes import Scope
 from backend.accounts.workspace_links import shared_ids
-from backend.api.errors import CHALLENGE, Problem, sign_in_needed
+from backend.api.errors import Problem, sign_in_needed
 from backend.api.rates import count_request
 from backend.links import link_to
+from backend.problems import CHALLENGE
 
 FORM_HINT = "Send the header: Authorization: Bearer ls_api_… or ls_agent_…"
 

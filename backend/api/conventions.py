@@ -7,11 +7,11 @@ a kind, so they are described here and not at each view.
 from http import HTTPStatus
 from typing import Any
 
-from backend.api.errors import CONTENT_TYPE
 from backend.api.idempotency import HEADER as KEY_HEADER
 from backend.api.idempotency import MAX_LENGTH
 from backend.api.preconditions import HEADER as CONDITION_HEADER
 from backend.api.schema import match_of
+from backend.problems import CONTENT_TYPE
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
 METHODS = ("get", "post", "put", "patch", "delete")

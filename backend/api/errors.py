@@ -5,7 +5,6 @@ packages below. `not_found` and the others answer requests that never reached a 
 write the response themselves, so an error looks the same whatever format the request asked for.
 """
 
-import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -17,9 +16,9 @@ from django.core.exceptions import (
     TooManyFilesSent,
 )
 from django.http import Http404, HttpRequest, HttpResponse
-from django.utils.text import slugify
 from rest_framework import exceptions
 
+from backend import problems
 from backend.errors import LoadsheetError, NotFound
 from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
 from backend.problems import (
@@ -31,8 +30,8 @@ from backend.problems import (
     set_headers,
 )
 
-CONTENT_TYPE = "application/problem+json"
-CHALLENGE = 'Bearer realm="Loadsheet"'
+# By this name also for what never reaches a view (config/bodies.py).
+problem_response = problems.problem_response
 NOT_FOUND = "Not found, or not shared with you."
 ELSE_HINT = "See /api/v1/docs for what this endpoint takes."
 
@@ -69,25 +68,6 @@ class Problem(LoadsheetError, exceptions.APIException):
         )
         set_headers(response, self.headers)
         return response
-
-
-def problem_response(
-    status: int, title: str, detail: str, *, hint: str, **extra: Any
-) -> HttpResponse:
-    """One problem as a response."""
-    body: dict[str, Any] = {
-        "type": f"urn:loadsheet:problem:{slugify(title)}",
-        "code": slugify(title),
-        "title": title,
-        "status": status,
-        "detail": detail,
-        "hint": hint,
-    }
-    body.update(extra)
-    response = HttpResponse(json.dumps(body), content_type=CONTENT_TYPE, status=status)
-    if status == HTTPStatus.UNAUTHORIZED:
-        response["WWW-Authenticate"] = CHALLENGE
-    return response
 
 
 def problem_handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse | None:

@@ -25,8 +25,8 @@ from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from backend.api.errors import CONTENT_TYPE
 from backend.api.scopes import needed_scopes
+from backend.problems import CONTENT_TYPE
 
 View = Callable[..., Any]
 

@@ -16,7 +16,7 @@ from django.db import DatabaseError, connections
 from backend.config import heartbeat
 from backend.config.backup_reports import newest_restored
 from backend.config.backup_run import Made, Wanted, back_up, try_to_restore
-from backend.config.backups import DUMP, backups_in
+from backend.config.backups import DUMP, last_ended_in
 from backend.config.database_programs import RecoveryFailed
 from backend.config.deletions import store_new_deletions
 
@@ -61,11 +61,11 @@ class Schedule:
             log.error("backup_failed", extra={"reason": str(failed)[:300]})
 
     def _is_due(self, now: datetime) -> bool:
-        """Raises RecoveryFailed where the folder has a damaged backup."""
         if self._failed_at is not None and now - self._failed_at < AGAIN_AFTER:
             return False
-        backups = backups_in(self.folder)
-        return not backups or now - backups[-1].ended_at >= self.every
+        # A damaged one stops no other; the report of the next backup names it (remove_old).
+        last = last_ended_in(self.folder)
+        return last is None or now - last >= self.every
 
     def _try_now_and_then(self, made: Made, now: datetime) -> None:
         """Restore a dump once a week, and once more for every backup until one can be restored."""

@@ -9,6 +9,7 @@ The database goes first and the artefacts second: an artefact is stored before i
 folder has the bytes of every row. A backup that did not end is called `….partial`, and is none.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -108,10 +109,22 @@ def _describe(folder: Path, backup: Backup) -> None:
 
 
 def backups_in(folder: Path) -> list[Backup]:
-    """The backups of the database in a folder, oldest first."""
+    """The backups of the database in a folder, oldest first. Raises RecoveryFailed."""
+    return sorted(map(read_backup, _described_in(folder)), key=lambda backup: backup.ended_at)
+
+
+def last_ended_in(folder: Path) -> datetime | None:
+    """When the newest backup ended; None if there is none. A damaged one is none."""
+    ended = []
+    for path in _described_in(folder):
+        with contextlib.suppress(RecoveryFailed):
+            ended.append(read_backup(path).ended_at)
+    return max(ended, default=None)
+
+
+def _described_in(folder: Path) -> list[Path]:
     described = folder.resolve().glob(f"*/{DESCRIPTION}")
-    backups = [read_backup(file.parent) for file in described if file.parent.suffix != PARTIAL]
-    return sorted(backups, key=lambda backup: backup.ended_at)
+    return [file.parent for file in described if file.parent.suffix != PARTIAL]
 
 
 def read_backup(path: Path) -> Backup:

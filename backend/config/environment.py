@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from backend.config.secret_files import FILE_SUFFIX, read_secret
+from backend.config.secret_files import FILE_SUFFIX, SecretRefused, read_secret
 
 # As Django asks of a SECRET_KEY, and more.
 SECRET_CHARACTERS = 50
@@ -34,7 +34,7 @@ VARIABLES: dict[str, Variable] = {}
 def text(name: str, meaning: str, *, default: str | None = None, is_secret: bool = False) -> str:
     """The variable's value; without a default it must be set."""
     VARIABLES[name] = Variable(name, default, meaning, is_secret)
-    value = read_secret(name) if is_secret else os.environ.get(name, "")
+    value = _secret(name) if is_secret else os.environ.get(name, "")
     if value:
         return value
     if default is None:
@@ -42,6 +42,13 @@ def text(name: str, meaning: str, *, default: str | None = None, is_secret: bool
         got = f"{name} is not set" if not path else f"{name} is empty in the file {path}"
         raise ImproperlyConfigured(f"{got}. Set it to {meaning}.")
     return default
+
+
+def _secret(name: str) -> str:
+    try:
+        return read_secret(name)
+    except SecretRefused as refused:
+        raise ImproperlyConfigured(str(refused)) from None
 
 
 def optional_secret(name: str, meaning: str) -> str:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from backend.api import errors as api
 from backend.api.urls import is_api_path
 from backend.errors import LoadsheetError
-from backend.problems import Answer, answer_to
+from backend.problems import Answer, answer_to, problem_response
 from backend.web import errors as web
 
 
@@ -40,7 +40,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def outage_answer(request: HttpRequest, outage: Answer) -> HttpResponse:
     """Says what is away or was changed, and when to try again."""
     is_api = is_api_path(request.path)
-    answer: Callable[..., HttpResponse] = api.problem_response if is_api else web.plain_message
+    answer: Callable[..., HttpResponse] = problem_response if is_api else web.plain_message
     hint = outage.hint if is_api else outage.page_hint
     response = answer(outage.status, outage.title, outage.sentence, hint=hint)
     if outage.retry_after_s is not None:

@@ -66,6 +66,11 @@ QUERIES: dict[str, tuple[Sequence[str], str, str]] = {
         "Runs that wait for the alert rules",
         "SELECT count(*) FROM alerts_pendingrun",
     ),
+    "reports_open": (
+        (),
+        "Reports of public content that wait for staff",
+        "SELECT count(*) FROM accounts_report WHERE closed_at IS NULL",
+    ),
     "deliveries_in_flight": (
         ("state",),
         "Messages that wait or are being sent",

@@ -23,7 +23,8 @@ from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_
 from backend.config.listening import STOP_S, listen
 from backend.config.progress import say
 from backend.config.reserve import Reserve, reserves_of
-from backend.config.site_folder import SiteFolder, StartFailed, is_given
+from backend.config.secret_files import is_given
+from backend.config.site_folder import SiteFolder, StartFailed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WEB_PROCESSES = 2

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from backend.config.secret_files import is_given
 from backend.errors import WorkFailed
 
 # A new database takes about 60 MiB.
@@ -115,11 +116,3 @@ def _private(path: Path) -> Iterator[BinaryIO]:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as out:
         yield out
-
-
-def is_given(name: str) -> bool:
-    """Whether the environment has this variable, or the path of its file (secret_files.py).
-
-    Here, because what starts everything loads nothing of Django.
-    """
-    return name in os.environ or bool(os.environ.get(f"{name}_FILE"))

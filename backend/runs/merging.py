@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
@@ -49,6 +49,7 @@ from backend.runs.regrouping import regroup_all
 from backend.runs.renaming import remember_name
 from backend.runs.shown import shown_rows
 from backend.runs.unused import remove_unused_series
+from backend.transactions import whole
 
 Kind = FormerName.Kind
 Row = Server | Host | Workload
@@ -64,7 +65,7 @@ class MergeRefused(InvalidInput):
     """Nothing was merged or undone; the message says what was got and what was expected."""
 
 
-@transaction.atomic
+@whole
 def merge(
     workspace: Workspace, kind: FormerName.Kind, source: str, target: str, author: User | None
 ) -> Merge:
@@ -95,7 +96,7 @@ def merge(
     return merged
 
 
-@transaction.atomic
+@whole
 def undo_merge(merged: Merge, *, by: User | None) -> bool:
     """Give back the rows and names of before; whether the merge was not undone yet.
 

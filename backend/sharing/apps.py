@@ -5,12 +5,13 @@ class SharingConfig(AppConfig):
     name = "backend.sharing"
 
     def ready(self) -> None:
-        from backend.accounts.opening_checks import OPENING_CHECKS
+        from backend.accounts.opening_checks import LOCKED_OPENING_CHECKS, OPENING_CHECKS
         from backend.ingest.retention import HELD_RUNS
         from backend.ingest.stored_sums import COUNTED
         from backend.runs.text_checks import TEXT_CHECKS
         from backend.sharing.cited_runs import cited_run_ids
         from backend.sharing.run_sharing import refuse_secrets_of_shared
+        from backend.sharing.taken_down_runs import refuse_runs_taken_down
         from backend.sharing.workspace_secrets import refuse_secrets_of_workspace
 
         COUNTED.append(
@@ -20,3 +21,4 @@ class SharingConfig(AppConfig):
         HELD_RUNS.append(cited_run_ids)
         TEXT_CHECKS.append(refuse_secrets_of_shared)
         OPENING_CHECKS.append(refuse_secrets_of_workspace)
+        LOCKED_OPENING_CHECKS.append(refuse_runs_taken_down)

@@ -11,7 +11,7 @@ from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
 from backend.accounts.workspace_lock import lock_workspace
 from backend.analysis.query.compare_query import CompareQuery
-from backend.errors import Conflict, InvalidInput
+from backend.errors import Conflict, InvalidInput, NotFound
 from backend.sharing.models import SavedView
 from backend.transactions import whole
 
@@ -58,9 +58,15 @@ def change_view(
     query: str | None = None,
     is_default: bool | None = None,
 ) -> None:
-    """Change what is not None. Raises BadView, ViewRefused, and QueryError for the query."""
+    """Change what is not None. Raises BadView, ViewRefused, QueryError for the query, and NotFound
+    where the view was deleted meanwhile.
+    """
     with transaction.atomic():
         _lock(view.workspace_id)
+        if not SavedView.objects.select_for_update(no_key=True).filter(pk=view.pk).exists():
+            raise NotFound("There is no such view any more.")
+        # What was read before the lock may be out of date, and all columns are stored.
+        view.refresh_from_db()
         _set(
             view,
             name=view.name if name is None else name,

@@ -6,10 +6,12 @@ from typing import Any
 
 from backend.ingest.evidence import links_of_runs
 from backend.ingest.models import Artefact, Upload
+from backend.runs.transactions import repeatable_read
 
 COLUMNS = ("name", "sha256", "size_bytes", "position", "upload__parser_version")
 
 
+@repeatable_read()
 def sources_of(run_ids: Sequence[str]) -> list[dict[str, Any]]:
     """`{id, upload, parser_version, artefacts: [{name, sha256, size}]}` of each run, in order.
 

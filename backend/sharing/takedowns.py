@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
-from django.db.models import Case, F, OuterRef, QuerySet, Subquery, TextField, Value, When
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.utils import timezone
 
 from backend.accounts import throttle
@@ -26,7 +26,8 @@ from backend.accounts.takedowns import how_to_object
 from backend.accounts.workspace_lock import lock_workspace
 from backend.errors import Conflict, InvalidInput
 from backend.links import absolute, link_to
-from backend.sharing.models import ResultSet, SharedRun
+from backend.sharing.models import ResultSet, SharedRun, Visibility
+from backend.sharing.readers import visibility_of
 
 log = logging.getLogger(__name__)
 
@@ -157,6 +158,7 @@ def open_reports() -> QuerySet[Report]:
 def take_down(report: Report, *, reason: str, is_legal: bool, by: User) -> Takedown:
     """Close what was reported to people outside its workspace, and its open reports.
 
+    Of a run whose workspace others read by now, the workspace is closed: its pages show the run.
     Raises BadTakedown without a reason, Conflict where it was taken down before, and NotFound
     where the workspace was deleted.
     """
@@ -165,18 +167,22 @@ def take_down(report: Report, *, reason: str, is_legal: bool, by: User) -> Taked
         raise BadTakedown("The reason is empty. Readers and members see it; write one.")
     # One at a time.
     workspace = lock_workspace(report.workspace_id)
-    active = Takedown.objects.active().filter(kind=report.kind, thing_id=report.thing_id)
-    if active.exists():
-        raise Conflict(f"This {report.kind} is taken down already.")
+    kind, thing_id = Thing(report.kind), report.thing_id
+    if kind == Thing.RUN and visibility_of(workspace) != Visibility.PRIVATE:
+        kind, thing_id = Thing.WORKSPACE, workspace.pk
+    if Takedown.objects.active().filter(kind=kind, thing_id=thing_id).exists():
+        raise Conflict(f"This {kind} is taken down already.")
     takedown = Takedown.objects.create(
         workspace=workspace,
-        kind=report.kind,
-        thing_id=report.thing_id,
+        kind=kind,
+        thing_id=thing_id,
         reason=reason[:500],
         is_legal=is_legal,
         by=by,
     )
-    same_reports(report).update(closed_at=timezone.now(), closed_by=by, takedown=takedown)
+    named = Q(kind=report.kind, thing_id=report.thing_id) | Q(kind=kind, thing_id=thing_id)
+    rows = open_reports().filter(named)
+    rows.update(closed_at=timezone.now(), closed_by=by, takedown=takedown)
     _record(
         Act.STAFF_TAKEDOWN,
         takedown,

@@ -13,6 +13,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission
 from django.contrib.sessions.models import Session
 from django.db import ProgrammingError, connection, transaction
+from django.db.models import JSONField, UUIDField
 from django.test import Client
 
 from backend.accounts.models import (
@@ -24,12 +25,14 @@ from backend.accounts.models import (
     Role,
     Token,
     User,
+    Workspace,
 )
 from backend.accounts.personal_data import RELATIONS, exported_keys
 from backend.accounts.takedown_models import Report
 from backend.alerts.models import AlertChange
 from backend.deliveries.models import Channel, ChannelKind
 from backend.ingest.storage import storage
+from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.every_text import make_every_row
 from backend.testing.scenes import make_scene
 
@@ -101,9 +104,64 @@ def test_the_export_has_every_row_of_the_person_and_no_secret(scene, person, cli
     for relation in RELATIONS:
         if relation.key:
             assert len(document[relation.key]) == relation.rows_of(person).count(), relation.key
-    assert document["memberships"] == [{"workspace": "own-lab", "role": "owner"}]
+    assert document["memberships"] == [
+        {"workspace_id": str(scene.own.workspace.pk), "workspace": "own-lab", "role": "owner"}
+    ]
     assert any(event["act"] == Act.ACCOUNT_EXPORTED for event in document["audit_events"])
     assert person.password not in json.dumps(document)
+
+
+# What a colleague writes; no word of ours.
+SINCE = "kqzwvjx"
+
+
+def _write_into_every_text(person, workspace):
+    """As a colleague may, into the rows that refer to the person."""
+    for relation in RELATIONS:
+        for column in relation.texts:
+            kind = relation.model._meta.get_field(column)
+            if not isinstance(kind, UUIDField):
+                text = {"k": SINCE} if isinstance(kind, JSONField) else SINCE
+                # Two rows may have to have two names.
+                row = relation.rows_of(person).first()
+                relation.model._base_manager.filter(pk=row.pk).update(**{column: text})
+    Workspace.objects.filter(pk=workspace.pk).update(slug=f"lab-{SINCE}")
+
+
+def _leave(person, workspace):
+    Membership.objects.filter(user=person, workspace=workspace).delete()
+
+
+def _delete(person, workspace):
+    delete_workspace(workspace)
+
+
+@pytest.mark.parametrize("end", [_leave, _delete])
+def test_of_a_workspace_that_the_person_left_no_text_is_exported(end, scene, person, client):
+    _plant(scene, person, client)
+    workspace = scene.own.workspace
+    _write_into_every_text(person, workspace)
+    read = json.loads(b"".join(client.post("/account/data/export").streaming_content))
+    for relation in RELATIONS:
+        for column in relation.texts:
+            assert any(row[column] for row in read[relation.key]), (relation.key, column)
+    assert read["runs"][0]["notes"] == SINCE
+
+    end(person, Workspace.objects.get(pk=workspace.pk))
+
+    text = b"".join(client.post("/account/data/export").streaming_content)
+    document = json.loads(text)
+    assert SINCE not in text.decode()
+    for relation in RELATIONS:
+        for row in document[relation.key] if relation.texts else ():
+            assert {row[column] for column in relation.texts} == {None}, relation.key
+    run = document["runs"][0]
+    assert (run["id"], run["workspace_id"]) == (read["runs"][0]["id"], str(workspace.pk))
+    assert run["recorded_at"] == read["runs"][0]["recorded_at"]
+    of_workspace = [
+        event for event in document["audit_events"] if event["workspace_id"] == str(workspace.pk)
+    ]
+    assert {(event["subject"], event["detail"]) for event in of_workspace} == {(None, None)}
 
 
 def test_a_list_of_many_rows_is_whole(scene, person, client, monkeypatch):

@@ -4,6 +4,9 @@ import psycopg
 import pytest
 from django.db import IntegrityError, OperationalError, transaction
 
+from backend.runs import merging
+from backend.runs.models import Server
+from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.transactions import MOST_ATTEMPTS, whole
 
 KINDS = {"40P01": OperationalError, "40001": OperationalError, "23503": IntegrityError}
@@ -47,6 +50,26 @@ def test_what_would_be_refused_again_is_not_repeated(sqlstate):
     with pytest.raises(IntegrityError):
         run(work)
     assert work.calls == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_merge_and_its_undoing_begin_again(monkeypatch):
+    """Erasing an account takes runs before the names and merges of its author."""
+    lab = make_workspace("lab")
+    make_run(lab, CellSpec(server="caddy"), CellSpec(server="nginx"))
+
+    remove = merging.remove_unused_series
+
+    def overtake():
+        overtaken = Overtaken("40P01", 1)
+        monkeypatch.setattr(merging, "remove_unused_series", lambda id_: (overtaken(), remove(id_)))
+
+    overtake()
+    merged = merging.merge(lab, merging.Kind.SERVER, "caddy", "nginx", None)
+    assert set(Server.objects.values_list("name", flat=True)) == {"nginx"}
+    overtake()
+    assert merging.undo_merge(merged, by=None)
+    assert set(Server.objects.values_list("name", flat=True)) == {"caddy", "nginx"}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -20,7 +20,8 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """
     run = writable_run_or_404(request, run_id)
     viewer = visible.viewer(request)
-    check_id = request.POST.get("check", "")
+    # PostgreSQL refuses to look for NUL.
+    check_id = request.POST.get("check", "").replace("\0", "")
     if request.POST.get("undo") == "1":
         is_undone = undo(run, check_id, by=viewer)
         sentence = "The dismissal was undone." if is_undone else "There was no dismissal."

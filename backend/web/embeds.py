@@ -21,11 +21,12 @@ from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
 from backend.errors import Away, TooMany
 from backend.links import absolute, result_set_link, route_at
+from backend.problems import problem_response
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading, find_result_set
 from backend.sharing.text import plain
-from backend.web.errors import frame_page, framed_message, json_problem
+from backend.web.errors import frame_page, framed_message
 from backend.web.result_set_answers import (
     FRAME_HEIGHT,
     FRAME_WIDTH,
@@ -113,18 +114,16 @@ def oembed(request: HttpRequest) -> HttpResponse:
     form = request.GET.get("format", "json")
     if form != "json":
         detail = f"format: got {form[:40]!r}, allowed is json."
-        return json_problem(501, "Unknown format", detail, hint="Ask for format=json.")
+        return problem_response(501, "Unknown format", detail, hint="Ask for format=json.")
     link = _link_in(request.GET.get("url", ""))
     result_set = None if link is None else find_result_set(link, workspace_ids=[])
     if result_set is None:
         detail = "url is not the address of a shared result set here."
         hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."
-        return json_problem(404, "Nothing to embed", detail, hint=hint)
+        return problem_response(404, "Nothing to embed", detail, hint=hint)
     if result_set.is_gone:
         sentence, since = result_set.end
-        problem = json_problem(
-            410, "This result set is gone", sentence, api_title="Gone", hint=_on(since)
-        )
+        problem = problem_response(410, "Gone", sentence, hint=_on(since))
         return guarded(result_set, problem)
     answer = guarded(result_set, JsonResponse(_rich(request, result_set)))
     answer["Cache-Control"] = f"public, max-age={MAX_AGE_S}"

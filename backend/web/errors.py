@@ -2,14 +2,19 @@
 
 import logging
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.utils.text import slugify
 
 from backend.errors import Away, LoadsheetError, NotFound, TooMany
 from backend.links import absolute, own_path
-from backend.problems import answer_to, headers_of, hint_for_people, set_headers
+from backend.problems import (
+    answer_to,
+    headers_of,
+    hint_for_people,
+    problem_response,
+    set_headers,
+)
 
 log = logging.getLogger(__name__)
 # Addresses that programs ask for: of images, feeds and data.
@@ -50,7 +55,7 @@ def error_page(
         return not_found(request)
     title, hint = answer.page_title, hint_for_people(error, answer)
     response = (
-        json_problem(answer.status, title, str(error), api_title=answer.title, hint=hint)
+        problem_response(answer.status, answer.title, str(error), hint=hint, **error.members)
         if is_for_programs(request)
         else message(
             request, answer.status, title=title, sentence=str(error), hint=hint, start=start
@@ -65,25 +70,6 @@ def is_for_programs(request: HttpRequest) -> bool:
     match = request.resolver_match
     is_data = match is not None and match.url_name in DATA_ROUTES
     return is_data or request.path.endswith(DATA_ENDINGS)
-
-
-def json_problem(
-    status: int, title: str, detail: str, *, api_title: str = "", **more: str | None
-) -> HttpResponse:
-    """What went wrong, for programs; `more`: further members.
-
-    `api_title`: the title of the same problem in the API, where people read other words.
-    """
-    code = slugify(api_title or title)
-    body = {
-        "type": f"urn:loadsheet:problem:{code}",
-        "code": code,
-        "title": title,
-        "status": status,
-        "detail": detail,
-        **more,
-    }
-    return JsonResponse(body, status=status, content_type="application/problem+json")
 
 
 def frame_page(error: TooMany | Away) -> HttpResponse:

@@ -24,6 +24,7 @@ from backend.runs.registry import MODELS
 from backend.runs.renaming import former_names
 from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
+from backend.runs.transactions import repeatable_read
 from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.host_facts import shown_facts
@@ -222,6 +223,7 @@ def _host_value(host: Host) -> str:
     return fact.name or fact.slug
 
 
+@repeatable_read()
 def _places(slug: str, own: Q, *, server: str) -> list[dict[str, Any]]:
     """The hosts, workloads and tools a server was measured with, the latest first."""
     tallies = catalogue.tally_by(own, "run__server_host", "series__workload", "series__tool")
@@ -246,6 +248,7 @@ def _places(slug: str, own: Q, *, server: str) -> list[dict[str, Any]]:
     ]
 
 
+@repeatable_read()
 def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
     """The servers of the cells that `own` selects, the latest first."""
     tallies = catalogue.tally_by(own, "series__server")

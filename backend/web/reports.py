@@ -36,7 +36,8 @@ from backend.web.tombstones import IN_WORKSPACE, workspace_at
 def report(request: HttpRequest) -> HttpResponse:
     """The form; what it sends leads to the thanks. Fields: page, reason, text, email."""
     fields = request.POST if request.method == "POST" else request.GET
-    page = own_path(fields.get("page", "")[:MAX_PAGE], "")
+    # PostgreSQL stores no NUL.
+    page = own_path(fields.get("page", "").replace("\0", "")[:MAX_PAGE], "")
     thing = thing_at(request, page)
     context: dict[str, Any] = {
         "thing": thing,

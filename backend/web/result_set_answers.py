@@ -15,10 +15,11 @@ from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError, UnknownField
 from backend.analysis.query.timestamps import instant
 from backend.links import absolute, link_to
+from backend.problems import problem_response
 from backend.sharing.models import ResultSet, State, Visibility
 from backend.sharing.text import plain
 from backend.web import visible
-from backend.web.errors import answer_error, json_problem, message
+from backend.web.errors import answer_error, message
 
 # Tracking fields that other sites add to links: they are ignored.
 _COUNTED = re.compile(r"utm_[a-z_]+|[a-z]*clk?id|mc_[ce]id")
@@ -35,8 +36,7 @@ def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
 def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
     """A query field that the address does not accept: which, what was sent, what is allowed."""
     if request.path.endswith(".json"):
-        title = "We don't understand this link"
-        return json_problem(400, title, str(error), api_title="Bad query", hint=error.hint)
+        return problem_response(400, "Bad query", str(error), hint=error.hint)
     return answer_error(request, error)
 
 
@@ -96,9 +96,7 @@ def gone(request: HttpRequest, result_set: ResultSet) -> HttpResponse:
     title = "This result set is gone"
     if request.path.endswith(".json"):
         sha256 = result_set.sha256 or None
-        return json_problem(
-            410, title, sentence, api_title="Gone", since=instant(since), sha256=sha256
-        )
+        return problem_response(410, "Gone", sentence, since=instant(since), sha256=sha256)
     context = {
         "result_set": result_set,
         "title": title,
@@ -117,7 +115,7 @@ def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
     hint = "Ask its author to save the comparison again."
     reason = why_no_answer(error)
     if request.path.endswith(".json"):
-        return json_problem(409, title, reason, hint=hint)
+        return problem_response(409, title, reason, hint=hint)
     return message(request, 409, title=title, sentence=reason, hint=hint)
 
 

@@ -77,8 +77,9 @@ class Accounts(ReadOnly):
     @transaction.atomic
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         """Store it, with an event that no workspace shows."""
-        super().save_model(request, obj, form, change)
+        # The account was read without a lock: only what the form changed is stored.
         if "is_active" in form.changed_data:
+            obj.save(update_fields=["is_active"])
             _record_account(obj)
 
 

@@ -17,10 +17,10 @@ from backend.accounts.takedowns import TakenDown, refusal_of
 from backend.accounts.workspace_links import opened_links
 from backend.accounts.workspaces import with_slug
 from backend.ingest.models import Artefact
-from backend.problems import answer_to
+from backend.problems import answer_to, problem_response
 from backend.runs.models import Cell, Run, Trial
 from backend.sharing.badge import taken_down_badge
-from backend.web.errors import framed_message, is_for_programs, json_problem, message
+from backend.web.errors import framed_message, is_for_programs, message
 from backend.web.visible import viewer
 
 TITLE = "Taken down"
@@ -44,7 +44,7 @@ def tombstone(request: HttpRequest, error: TakenDown) -> HttpResponse:
         return _headed(image)
     if is_for_programs(request):
         return _headed(
-            json_problem(_status(error), TITLE, str(error), hint=error.hint, **error.members)
+            problem_response(_status(error), TITLE, str(error), hint=error.hint, **error.members)
         )
     page = message(request, _status(error), title=TITLE, sentence=str(error), hint=error.hint)
     return _headed(page)

@@ -57,7 +57,40 @@ def test_no_secret_is_exported():
     for relation in RELATIONS:
         assert SECRET.isdisjoint(relation.columns), relation.column
         names = {field.name for field in relation.model._meta.fields}
-        assert {column.removesuffix("__slug") for column in relation.columns} <= names
+        columns = {column.removesuffix("__slug") for column in relation.columns}
+        assert columns - {"workspace_id"} <= names
+
+
+# Texts of rows of a workspace that the person gets also without it: nobody else writes them, and
+# they say nothing of the workspace.
+STAY = {
+    "accounts.Token.user": {"scopes", "networks"},
+    "accounts.StaffAccess.user": {"reason"},
+    "accounts.Takedown.by": {"reason"},
+    "runs.Dismissal.author": {"check_id"},
+    "runs.Dismissal.undone_by": {"check_id"},
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.column)
+def test_every_text_of_a_workspace_is_decided(relation):
+    fields = {name: relation.model._meta.get_field(name) for name in own_columns(relation)}
+    kinds = (models.CharField, models.TextField, models.JSONField)
+    texts = {
+        name for name, field in fields.items() if isinstance(field, kinds) and not field.choices
+    }
+
+    assert set(relation.texts) <= fields.keys()
+    if not relation.workspace:
+        assert not relation.texts
+        return
+    assert texts - set(relation.texts) == STAY.get(relation.column, set()), (
+        "Decide whether who left the workspace gets them: Relation.texts."
+    )
+
+
+def own_columns(relation):
+    return [name for name in relation.columns if not name.startswith("workspace_")]
 
 
 def test_every_key_of_the_export_is_documented():

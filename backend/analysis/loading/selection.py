@@ -84,6 +84,7 @@ class Selection:
         return chosen
 
 
+@repeatable_read()
 def select(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Selection:
     """What `query` selects among the workspaces a reader may see.
 

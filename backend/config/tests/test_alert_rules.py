@@ -127,6 +127,7 @@ SOUND = {
     "loadsheet_upload_queue_age_seconds": "1+0x400",
     'loadsheet_uploads_ended_total{state="quarantined"}': "2+0x400",
     "loadsheet_runs_to_judge": "3+0x400",
+    "loadsheet_reports_open": "0+0x400",
     "loadsheet_delivery_queue_age_seconds": "0+0x400",
     'loadsheet_integrity_problems{checks="all"}': "0+0x400",
     'loadsheet_integrity_age_seconds{checks="all"}': "4000+0x400",
@@ -154,6 +155,7 @@ FAULTS = {
         'loadsheet_uploads_ended_total{state="quarantined"}': "2+0x369 3+0x30"
     },
     "LoadsheetRunsWait": {"loadsheet_runs_to_judge": "1001+0x400"},
+    "LoadsheetReportsWait": {"loadsheet_reports_open": "1+0x400"},
     "LoadsheetMessagesWait": {"loadsheet_delivery_queue_age_seconds": "1801+0x400"},
     "LoadsheetDataMissing": {'loadsheet_integrity_problems{checks="all"}': "1+0x400"},
     "LoadsheetNotChecked": {'loadsheet_integrity_age_seconds{checks="all"}': "172801+0x400"},

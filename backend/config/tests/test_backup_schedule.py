@@ -17,7 +17,7 @@ from django.utils import timezone
 from backend.config import backup_reports, backup_run, backup_schedule, doctor, heartbeat
 from backend.config.backup_run import Wanted
 from backend.config.backup_schedule import Schedule
-from backend.config.backups import backups_in
+from backend.config.backups import DESCRIPTION, backups_in
 from backend.config.database_programs import RecoveryFailed
 from backend.config.models import BackupReport
 from backend.testing.outages import database_away
@@ -64,6 +64,19 @@ def test_a_backup_is_made_when_the_newest_is_old_enough(schedule, folder):
     for after, expected in [(0 * HOUR, 1), (HOUR, 1), (23 * HOUR, 1), (25 * HOUR, 2)]:
         schedule.step(now + after)
         assert len(backups_in(folder)) == expected
+
+
+def test_a_damaged_backup_stops_no_other_and_is_named(schedule, folder):
+    now = datetime.now(UTC)
+    schedule.step(now)
+    (damaged,) = backups_in(folder)
+    (damaged.path / DESCRIPTION).write_text("{")
+
+    schedule.step(now + DAY + HOUR)
+
+    assert len(list(folder.glob(f"*/{DESCRIPTION}"))) == 2
+    newest = BackupReport.objects.latest("at")
+    assert str(damaged.path) in newest.reason
 
 
 def test_a_restart_makes_no_backup_before_its_time(schedule, folder):

@@ -17,12 +17,12 @@ from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
-from backend.api.errors import problem_response
 from backend.config import commands, heartbeat, web_server
 from backend.config.environment import VARIABLES
 from backend.ingest.cleaner import NICE_PATIENCE
 from backend.ingest.limits import ENVELOPE_ROOM_BYTES
 from backend.ingest.sandbox import GRACE_S
+from backend.problems import problem_response
 from backend.sharing import drawing
 from backend.web import integration_files
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from backend.config import environment as env
 from backend.config import secret_files
 from backend.config.environment import VARIABLES
 from backend.config.heartbeat import BACKUP
-from backend.config.site_folder import SiteFolder, is_given
+from backend.config.secret_files import SecretRefused, is_given
+from backend.config.site_folder import SiteFolder
 
 SCRIPT = settings.BASE_DIR / "scripts" / "make-secrets"
 MAKE_SECRETS = runpy.run_path(str(SCRIPT))
@@ -43,12 +45,24 @@ def give(monkeypatch, path):
 
 
 def refusal(name="SMTP_URL"):
-    with pytest.raises(ImproperlyConfigured) as refused:
+    with pytest.raises(SecretRefused) as refused:
         secret_files.read_secret(name)
     sentence = str(refused.value)
+    with pytest.raises(ImproperlyConfigured, match=re.escape(sentence)):
+        env.optional_secret(name, "a secret")
     assert sentence.startswith(name)
     assert "s3cret" not in sentence
     return sentence
+
+
+def test_what_starts_the_site_loads_nothing_of_django():
+    program = (
+        "import sys\n"
+        "import backend.config.secret_files, backend.config.site_folder\n"
+        "sys.exit(any(name.partition('.')[0] == 'django' for name in sys.modules))"
+    )
+
+    subprocess.run([sys.executable, "-c", program], cwd=settings.BASE_DIR, check=True)
 
 
 def test_every_setting_whose_name_tells_a_secret_is_one():

@@ -186,6 +186,13 @@ def test_the_checks_of_a_run_are_grouped_and_their_text_is_closed(owner, scene):
     assert section.index("<h3>Dismissed") < section.index('id="check-same-host"')
 
 
+def test_nul_in_the_name_of_a_check_names_none(owner, scene):
+    form = {"check": "same-host\0x", "undo": "1"}
+    answer = owner.post(f"/r/{scene.run.pk}/dismissals", form, follow=True)
+    assert answer.status_code == 200
+    assert "There was no dismissal." in html_of(answer)
+
+
 def test_checks_of_warm_ups_are_counted_apart(owner, scene):
     trials = Trial.objects.filter(run=scene.run).order_by("ordinal")
     finding = {"id": "too-short", "detail": ""}

@@ -23,9 +23,9 @@ ACCOUNT = {"password1": "a long right password", "password2": "a long right pass
 MEMBERS = "/w/own-lab/members"
 
 
-def printed(*arguments):
+def printed(*arguments, **options):
     out = io.StringIO()
-    call_command(*arguments, stdout=out)
+    call_command(*arguments, stdout=out, **options)
     return out.getvalue().strip()
 
 
@@ -52,7 +52,11 @@ class TestFirstOwner:
         path = self.path()
         User.objects.create_user(username="ada", password=None)
         assert Client().get(path).status_code == 410
-        assert printed("first_owner_link") == ""
+        said = io.StringIO()
+        # Programs read the link from the standard output.
+        assert printed("first_owner_link", stderr=said) == ""
+        assert "An account exists" in said.getvalue()
+        assert "manage.py sign_in_link --user NAME" in said.getvalue()
 
     def test_an_open_form_ends_with_the_first_account_too(self):
         client = Client()

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts.models import Token, TokenKind
+from backend.accounts.models import Token, TokenKind, User
 from backend.accounts.tokens import find
 from backend.web.tests.pages import html_of
 
@@ -116,6 +116,14 @@ def test_make_token(scene):
 def test_a_link_for_nobody_is_refused():
     with pytest.raises(CommandError, match="no user 'ghost'"):
         call_command("sign_in_link", "--user", "ghost")
+
+
+def test_a_link_for_a_user_without_a_workspace_says_what_to_do():
+    User.objects.create_user("boss")
+    with pytest.raises(CommandError, match="make_workspace SLUG --member boss"):
+        call_command("sign_in_link", "--user", "boss")
+    call_command("make_workspace", "lab", "--member", "boss")
+    assert made("sign_in_link", "--user", "boss").startswith("/sign-in/")
 
 
 @pytest.mark.parametrize("page", ["password/change/", "email/", "2fa/", "sessions/"])

@@ -12,7 +12,7 @@ from django.core import mail
 from django.http import HttpResponse
 from django.test import Client
 
-from backend.accounts import browsers, invitations, tokens
+from backend.accounts import browsers, guesses, invitations, tokens
 from backend.accounts.models import Role, TokenKind, User
 from backend.accounts.token_format import new_token
 from backend.sharing.models import Visibility
@@ -47,6 +47,16 @@ class TestLimits:
         # In a new browser the right password waits too; other accounts do not.
         assert sign_in(name, PASSWORD).status_code == 429
         assert sign_in(next(NAMES)).status_code == 200
+
+    def test_spellings_that_mean_one_account_have_one_counter(self):
+        """PostgreSQL looks an account up by UPPER(), for which a dotless i is an I."""
+        meta = {"REMOTE_ADDR": next(ADDRESSES)}
+        spellings = ("victim", "VICTIM", "v\u0131ct\u0131m", " victim ")
+        counters = [
+            list(guesses._counters(guesses.Guess(guesses.PASSWORD, name, meta)))
+            for name in spellings
+        ]
+        assert all(each == counters[0] for each in counters)
 
     def test_of_an_account_that_does_not_exist_is_the_same(self, settings):
         settings.FAILED_SIGN_INS_IN_NEW_BROWSERS = 2
@@ -163,6 +173,14 @@ class TestBrowsers:
     @staticmethod
     def attack_by_email(person):
         assert codes([sign_in(person.email) for _ in range(3)]) == [200, 200, 429]
+
+    def test_a_name_with_nul_means_no_account(self, person):
+        browser = Client(REMOTE_ADDR=next(ADDRESSES))
+        assert self.can_sign_in(browser, person.username)
+        browser.cookies.pop("session")
+        answer = browser.post(LOGIN, {"login": f"{person.username}\0", "password": PASSWORD})
+        assert answer.status_code == 200
+        assert "session" not in answer.cookies
 
     @pytest.mark.parametrize("forged", ["nonsense", "a:b:c"])
     def test_a_forged_cookie_is_none(self, person, forged):

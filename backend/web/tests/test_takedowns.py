@@ -1,7 +1,6 @@
 """Reports and takedowns: who reports what, what staff decide, and what every exit says then."""
 
 import json
-import re
 
 import pytest
 from django.conf import settings as configured
@@ -10,8 +9,13 @@ from django.test import Client
 
 from backend.accounts.models import Act, AuditEvent, HeldMessage, User
 from backend.accounts.takedown_models import Report, Takedown, Thing
+from backend.accounts.workspace_links import make_link
+from backend.accounts.workspaces import change_settings
 from backend.ingest.storage import storage
+from backend.ingest.trash import trash_run
+from backend.runs.models import Run
 from backend.sharing.models import ResultSet, SharedRun, Visibility
+from backend.sharing.workspace_secrets import NotOpened
 from backend.testing.scenes import make_result_set
 from backend.web.errors import DATA_ENDINGS
 from backend.web.tests.access_rows import ROWS, SHARED, SHARED_RUN
@@ -60,9 +64,7 @@ def staff():
 
 
 def opened(scene):
-    workspace = scene.own.workspace
-    workspace.is_public = True
-    workspace.save()
+    change_settings(scene.own.workspace, {"is_public": True})
 
 
 def reported(page, **fields):
@@ -184,6 +186,65 @@ def test_opening_it_again_does_not_restore_it(scene, things, staff):
     assert Client().get("/w/own-lab/").status_code == 410
 
 
+def open_to_all(workspace):
+    change_settings(workspace, {"is_public": True})
+
+
+def open_by_link(workspace):
+    make_link(workspace.memberships.first().user, workspace)
+
+
+WAYS = pytest.mark.parametrize("open_it", [open_to_all, open_by_link])
+
+
+@WAYS
+def test_a_workspace_stays_closed_while_a_run_of_it_is_taken_down(open_it, scene, things, staff):
+    workspace = scene.own.workspace
+    takedown = taken_down(staff, f"/shared/runs/{things['shared_link']}")
+
+    with pytest.raises(NotOpened, match=str(scene.run.pk)) as refused:
+        open_it(workspace)
+    assert str(takedown.pk) in refused.value.hint
+    # The trash gives it back.
+    trash_run(scene.run, by=None)
+    with pytest.raises(NotOpened):
+        open_it(workspace)
+    assert Client().get(f"/r/{scene.run.pk}").status_code == 404
+
+
+@WAYS
+def test_without_the_run_the_workspace_is_opened(open_it, scene, things, staff):
+    taken_down(staff, f"/shared/runs/{things['shared_link']}")
+    Run.objects.get(pk=scene.run.pk).delete()
+
+    open_it(scene.own.workspace)
+
+
+def test_after_the_restoring_of_a_run_its_workspace_is_opened(scene, things, staff):
+    takedown = taken_down(staff, f"/shared/runs/{things['shared_link']}")
+    staff.post(f"/staff/accounts/takedown/{takedown.pk}/change/", {"is_lifted": "on"})
+
+    open_to_all(scene.own.workspace)
+
+
+@WAYS
+def test_of_a_workspace_that_was_opened_after_the_report_all_is_taken_down(
+    open_it, scene, things, staff
+):
+    report = reported(f"/shared/runs/{things['shared_link']}")
+    assert report.kind == Thing.RUN
+    open_it(scene.own.workspace)
+    form = {"decision": "take down", "public_reason": REASON}
+
+    staff.post(f"/staff/accounts/report/{report.pk}/change/", form)
+
+    takedown = Takedown.objects.get()
+    assert (takedown.kind, takedown.thing_id) == (Thing.WORKSPACE, scene.own.workspace.pk)
+    report.refresh_from_db()
+    assert report.takedown == takedown
+    assert Client().get(f"/shared/runs/{things['shared_link']}").status_code == 410
+
+
 def test_a_private_workspace_has_no_tombstone(scene, things, staff):
     opened(scene)
     taken_down(staff, "/w/own-lab/")
@@ -218,120 +279,6 @@ def test_the_first_report_of_a_thing_is_mailed(scene, things, staff, settings):
     for part in (title, f"/s/{things['shared']}", "> Line 3\n> names me\n"):
         assert part in body
     assert Report.objects.count() == 3
-
-
-def test_a_report_is_limited_by_address_alone(scene, things, settings):
-    settings.REPORTS_PER_HOUR = 2
-    form = {"page": f"/s/{things['shared']}", "reason": "spam"}
-    client = Client()
-
-    statuses = [client.post("/report", form).status_code for _ in range(3)]
-
-    assert statuses == [302, 302, 429]
-    assert Client(REMOTE_ADDR="198.51.100.7").post("/report", form).status_code == 302
-    # Reading goes on.
-    assert client.get(f"/s/{things['shared']}").status_code == 200
-
-
-@pytest.mark.parametrize(
-    "page",
-    ["", "/", "/s/{private}", "/w/own-lab/", "/r/{run}", "https://example.org/", "/w/none/"],
-)
-def test_what_is_not_public_cannot_be_reported(page, scene, things):
-    form = {"page": page.format(**things), "reason": "spam"}
-
-    assert Client().get("/report", form).status_code == 404
-    assert Client().post("/report", form).status_code == 404
-    assert not Report.objects.exists()
-
-
-def test_the_thanks_have_an_address_of_their_own(scene, things):
-    form = {"page": f"/s/{things['shared']}", "reason": "spam"}
-
-    answer = Client().post("/report", form)
-
-    assert answer["Location"] == f"/report/{Report.objects.get().pk}/sent"
-    for _ in range(2):
-        text = Client().get(answer["Location"]).text
-        assert "The operator of this service will read it." in text
-        assert f'href="/s/{things["shared"]}"' in text
-    assert Report.objects.count() == 1
-
-
-def test_a_form_that_must_wait_keeps_what_was_typed(scene, things, settings):
-    settings.REPORTS_PER_HOUR = 1
-    settings.ABUSE_CONTACT = "mailto:abuse@example.org"
-    form = {"page": f"/s/{things['shared']}", "reason": "spam", "text": "My words"}
-    client = Client()
-    client.post("/report", form)
-
-    answer = client.post("/report", form)
-
-    assert answer.status_code == 429
-    assert int(answer["Retry-After"]) > 0
-    for words in ("Nothing was sent. Try again in", "abuse@example.org", ">My words</textarea>"):
-        assert words in answer.text
-    assert Report.objects.count() == 1
-
-
-def test_the_form_says_that_a_page_stands_for_its_workspace(scene, things):
-    opened(scene)
-
-    for page in ("/w/own-lab/runs", f"/r/{things['run']}"):
-        text = " ".join(Client().get("/report", {"page": page}).text.split())
-        assert f"about the whole workspace <bdi>{scene.own.workspace.name}</bdi>" in text
-    text = Client().get("/report", {"page": f"/s/{things['shared']}"}).text
-    assert "whole workspace" not in text
-
-
-@pytest.mark.parametrize(
-    "form",
-    [{"reason": ""}, {"reason": "x"}, {"text": "x" * 2001}, {"email": "nobody"}],
-)
-def test_a_wrong_field_stores_nothing(form, scene, things):
-    sent = {"page": f"/s/{things['shared']}", "reason": "spam", **form}
-
-    answer = Client().post("/report", sent)
-
-    assert answer.status_code == 400
-    assert not Report.objects.exists()
-    (marked,) = re.findall(r"<[^>]*autofocus[^>]*>", answer.text)
-    (name,) = form
-    assert f'id="{name}"' in marked
-    assert 'aria-invalid="true"' in marked
-    assert "refused" in re.search('aria-describedby="([^"]*)"', marked)[1].split()
-
-
-def test_a_long_text_is_refused_and_not_cut(scene, things):
-    text = Client().get("/report", {"page": f"/s/{things['shared']}"}).text
-
-    assert "maxlength" not in text.partition("<textarea")[2].partition("</textarea>")[0]
-    assert "At most 2,000 characters." in " ".join(text.split())
-
-
-def test_the_form_needs_its_csrf_token(scene, things):
-    form = {"page": f"/s/{things['shared']}", "reason": "spam"}
-
-    assert Client(enforce_csrf_checks=True).post("/report", form).status_code == 403
-
-
-@pytest.mark.parametrize(
-    "page",
-    ["/s/{shared}", "/shared/runs/{shared_link}", "/w/own-lab/", "/w/own-lab/compare", "/r/{run}"],
-)
-def test_public_pages_lead_to_the_form(page, scene, things):
-    opened(scene)
-    text = Client().get(page.format(**things)).content.decode()
-
-    assert f'href="/report?page={page.format(**things).replace("/", "%2F")}"' in text
-    assert Client().get("/report", {"page": page.format(**things)}).status_code == 200
-
-
-def test_private_pages_do_not(scene, things):
-    member = Client()
-    member.force_login(scene.own.user)
-
-    assert "/report?" not in member.get("/w/own-lab/").content.decode()
 
 
 def test_a_takedown_needs_a_reason(scene, things, staff):

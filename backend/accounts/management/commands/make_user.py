@@ -44,7 +44,8 @@ class Command(BaseCommand):
             user.full_clean()
         except ValidationError as error:
             raise CommandError(f"The user name is {username!r}: {error.messages[0]}") from None
-        user.save()
+        # Of a user who was there nothing else is stored: the password was typed meanwhile.
+        user.save(update_fields=None if is_new else ["password"])
         self.stdout.write(f"User {username}: {'made' if is_new else 'has a new password'}.")
 
 

@@ -24,7 +24,11 @@ class Command(BaseCommand):
             raise CommandError(f"There is no user {options['user']!r}. Make it first: make_demo.")
         workspace = access.workspaces_of(user).first()
         if workspace is None:
-            raise CommandError(f"The user {options['user']!r} is a member of no workspace.")
+            raise CommandError(
+                f"The user {user.username!r} is a member of no workspace, and a sign-in link needs "
+                f"one. Make one: manage.py make_workspace SLUG --member {user.username}. Or give "
+                f"the user a password: manage.py make_user {user.username} --new-password"
+            )
         clear = tokens.issue(
             TokenKind.LINK,
             workspace,
