@@ -6,9 +6,19 @@ import pytest
 from django.test import Client
 
 from backend.accounts.takedown_models import Report
-from backend.web.tests.test_takedowns import opened, reported
+from backend.web.tests.test_takedowns import make_things, opened, reported
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _many_reports(settings):
+    settings.REPORTS_PER_HOUR = 1_000_000
+
+
+@pytest.fixture
+def things(scene):
+    return make_things(scene)
 
 
 def test_a_report_is_limited_by_address_alone(scene, things, settings):

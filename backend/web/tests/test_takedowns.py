@@ -48,6 +48,10 @@ def scene(scene, settings, tmp_path):
 
 @pytest.fixture
 def things(scene):
+    return make_things(scene)
+
+
+def make_things(scene):
     """Something public of each kind; the workspace is closed unless a test opens it."""
     ids = ids_of(scene)
     result_set = make_result_set(scene.own.workspace, Visibility.PUBLIC)
