@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.api.auth import required_actor
-from backend.api.compare import AnyFormat
 from backend.api.errors import Problem, or_not_found
+from backend.api.rendering import AnyFormat
 from backend.api.schema import operation
 from backend.ingest.download import download
 from backend.ingest.models import Artefact

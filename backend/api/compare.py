@@ -5,7 +5,6 @@ from typing import Any
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -19,6 +18,7 @@ from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.view_ids import VIEWS
 from backend.api.auth import question_ids, viewer_name
 from backend.api.parameters import names_of_arrays
+from backend.api.rendering import AnyFormat
 from backend.api.schema import operation
 from backend.sharing.export import csv_of
 
@@ -62,16 +62,6 @@ def _answer_json(request: Request) -> bytes:
     workspace_ids = question_ids(request)
     query = CompareQuery.parse(request.query_params)
     return compare_as_json(query, workspace_ids=workspace_ids, viewer=viewer_name(request))
-
-
-class AnyFormat(BaseContentNegotiation):
-    """The address already says the format, so Accept is not asked."""
-
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        return parsers[0]
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: Any = None) -> Any:
-        return renderers[0], renderers[0].media_type
 
 
 class Compare(APIView):

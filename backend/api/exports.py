@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.api.auth import author_of, required_actor
-from backend.api.compare import AnyFormat
 from backend.api.errors import Problem
 from backend.api.idempotency import idempotent
 from backend.api.paging import WORKSPACE, list_operation, newest_first
+from backend.api.rendering import AnyFormat
 from backend.api.schema import operation
 from backend.api.strict import StrictSerializer, validated
 from backend.api.workspaces import managed_row, managed_workspace, workspace_field

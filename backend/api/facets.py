@@ -13,8 +13,9 @@ from backend.analysis.loading.facets import FACETS, facets
 from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.api.auth import question_ids, viewer_name
-from backend.api.compare import QUERY, AnyFormat
+from backend.api.compare import QUERY
 from backend.api.parameters import names_of_arrays
+from backend.api.rendering import AnyFormat
 from backend.api.schema import operation
 
 Shape = serializers.Serializer[Any]

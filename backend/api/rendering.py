@@ -6,7 +6,9 @@ from itertools import chain
 from typing import Any
 
 import orjson
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
 
 # Numbers that Python writes with an exponent, as orjson writes them: 1e16, 1e-7 and 0.00001 for
 # 1e+16, 1e-07 and 1e-05. What looks so within a text does no harm: Python then writes that part.
@@ -84,3 +86,13 @@ def _written(data: Any) -> bytes | None:
     has_exponent = any(exponent.search(written) for exponent in _EXPONENTS)
     has_line_end = not written.isascii() and any(end in written for end in _LINE_ENDS)
     return None if has_exponent or has_line_end else written
+
+
+class AnyFormat(BaseContentNegotiation):
+    """The address already says the format, so Accept is not asked."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: Any = None) -> Any:
+        return renderers[0], renderers[0].media_type

@@ -13,8 +13,8 @@ from rest_framework.views import APIView
 
 from backend.analysis.loading.viewer_slots import hold_slot
 from backend.api.auth import viewer_name
-from backend.api.compare import AnyFormat
 from backend.api.paging import ONLY_WORKSPACE, limit_asked
+from backend.api.rendering import AnyFormat
 from backend.api.runs import workspaces_asked
 from backend.api.schema import operation
 from backend.links import absolute, link_to

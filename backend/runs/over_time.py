@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from django.db import models
 from django.utils import timezone
@@ -11,9 +12,6 @@ from django.utils import timezone
 from backend.accounts.models import Workspace
 from backend.formats.model import TimeSlice
 from backend.runs.timeline import describe_slice, pack_slices, unpack_slices
-
-if TYPE_CHECKING:
-    from backend.runs.models import Trial
 
 
 class TrialTimeline(models.Model):
@@ -32,9 +30,9 @@ class TrialTimeline(models.Model):
         return f"timeline of {self.trial_id}"
 
     @classmethod
-    def of(cls, trial: Trial, slices: Sequence[TimeSlice]) -> TrialTimeline:
+    def of(cls, trial_id: UUID, slices: Sequence[TimeSlice]) -> TrialTimeline:
         """The row of a trial, not saved."""
-        return cls(trial=trial, packed=pack_slices(slices))
+        return cls(trial_id=trial_id, packed=pack_slices(slices))
 
     @property
     def slices(self) -> list[dict[str, Any]]:

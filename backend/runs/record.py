@@ -310,7 +310,7 @@ class Writer:
         trial.as_read = as_read
         self.trials.append(trial)
         if record.parsed.timeline:
-            self.timelines.append(TrialTimeline.of(trial, record.parsed.timeline))
+            self.timelines.append(TrialTimeline.of(trial.pk, record.parsed.timeline))
 
     def finish(self, before: Sequence[Cell]) -> None:
         """Write everything. Of the cells `before`, one that gets trials becomes a new one."""
