@@ -42,16 +42,12 @@ class FairThreads:
             self._at_work[network] += 1
             return
         turn = asyncio.get_running_loop().create_future()
-        queue = self._waiting.setdefault(network, deque())
-        queue.append(turn)
+        self._waiting.setdefault(network, deque()).append(turn)
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.cancelled():
-                queue.remove(turn)
-                if not queue:
-                    del self._waiting[network]
-            else:
+            # `_end` passes over a turn that was cancelled. This one was given, and is given back.
+            if not turn.cancelled():
                 self._end(network)
             raise
 
@@ -59,13 +55,15 @@ class FairThreads:
         self._at_work[network] -= 1
         if not self._at_work[network]:
             del self._at_work[network]
-        if not self._waiting:
-            self._free += 1
-            return
-        following = min(self._waiting, key=self._at_work.__getitem__)
-        queue = self._waiting[following]
-        turn = queue.popleft()
-        if not queue:
-            del self._waiting[following]
-        self._at_work[following] += 1
-        turn.set_result(None)
+        while self._waiting:
+            following = min(self._waiting, key=self._at_work.__getitem__)
+            queue = self._waiting[following]
+            turn = queue.popleft()
+            if not queue:
+                del self._waiting[following]
+            # Its task hears of a cancellation in the next round of the loop.
+            if not turn.done():
+                self._at_work[following] += 1
+                turn.set_result(None)
+                return
+        self._free += 1

@@ -1,8 +1,11 @@
 """Whose request the next free thread takes."""
 
 import asyncio
+import random
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -81,6 +84,42 @@ def test_who_goes_away_takes_no_thread_and_is_waited_for_in_one():
         await bench.end("b", ["a", "b"])
         assert await working[1] == "b"
         assert bench.threads._free == 2
+
+    in_a_loop(act())
+
+
+def test_who_goes_away_in_the_moment_in_which_a_thread_becomes_free_takes_none():
+    async def act():
+        for is_given_first in (False, True):
+            threads = FairThreads(1)
+            await threads._turn("one")
+            gone, following = (asyncio.create_task(threads._turn("one")) for _ in range(2))
+            await asyncio.sleep(0)
+            steps = [gone.cancel, partial(threads._end, "one")]
+            for step in reversed(steps) if is_given_first else steps:
+                step()
+            await following
+            assert gone.cancelled()
+            threads._end("one")
+            assert (threads._free, dict(threads._at_work), threads._waiting) == (1, {}, {})
+
+    in_a_loop(act())
+
+
+def test_whoever_goes_away_whenever_all_threads_are_free_at_the_end():
+    async def act():
+        threads, choose = FairThreads(3), random.Random(7)
+        tasks = []
+        for number in range(400):
+            work = threads.run(f"network {number % 5}", time.sleep, choose.random() / 500)
+            tasks.append(asyncio.create_task(work))
+            if choose.random() < 0.7:
+                await asyncio.sleep(choose.random() / 2000)
+            choose.choice(tasks).cancel()
+        await asyncio.wait(tasks)
+        await asyncio.sleep(0.1)
+        assert (threads._free, dict(threads._at_work), threads._waiting) == (3, {}, {})
+        assert not [task for task in tasks if not task.cancelled() and task.exception()]
 
     in_a_loop(act())
 
