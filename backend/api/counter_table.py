@@ -74,12 +74,18 @@ _OF_A_WEB_PROCESS = (
         "until one of them is answered",
     ),
     AtOnce(
-        "bytes of large bodies and answers",
-        f"`BODIES_MAX_BYTES` in bodies, and in answers that are no stored file, {_ABOVE}",
-        "of bodies the workspace of the token, or the signed-in user; of answers one address (one "
-        "/48 of IPv6)",
-        "the one of these that has most (429; an answer that is being sent is cut off)",
-        "until bodies are answered and answers are read",
+        "bytes of large bodies",
+        f"`BODIES_MAX_BYTES` in bodies {_ABOVE}",
+        "one user with all tokens",
+        "the user that has most (429)",
+        "until the bodies are answered",
+    ),
+    AtOnce(
+        "bytes of answers",
+        f"`BODIES_MAX_BYTES` in answers that are no stored file {_ABOVE}",
+        "one address (one /48 of IPv6)",
+        "the address that has most (429; an answer that is being sent is cut off)",
+        "until the answers are read",
     ),
     AtOnce(
         "requests that are answered",

@@ -27,7 +27,7 @@ from backend.config.wsgi import application as django_application
 from backend.accounts.throttle import site_of
 from backend.config.bodies import REFUSAL_KEY, sender_of
 from backend.config.fair_threads import FairThreads
-from backend.config.room import MEMORY_BYTES, Hold, hold, share_of
+from backend.config.room import ANSWERS, MEMORY_BYTES, Hold, share_of
 from backend.ingest.body_refusals import BadAddress, BodyTooLarge, BodyTooSlow, TooManyBodies
 from backend.ingest.limits import (
     ANONYMOUS_BYTES,
@@ -182,7 +182,7 @@ async def _read(body: IO[bytes], receive: Receive, limit: int, share: Hold | Non
 
 async def _answer(environ: Environ, stack: ExitStack) -> Answer:
     network = site_of(environ)
-    answer = Answer(stack.enter_context(hold(f"network {network}")))
+    answer = Answer(stack.enter_context(ANSWERS.hold(network)))
     stack.callback(answer.close)
     try:
         await _threads.run(network, lambda _: _ask_django(environ, answer), None)

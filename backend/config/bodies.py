@@ -28,8 +28,9 @@ REFUSAL_KEY = "loadsheet.body_refusal"
 BOUNDED_FIELDS = {"HTTP_ACCEPT": "Accept", "CONTENT_TYPE": "Content-Type"}
 
 
-def sender_of(environ: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Who sends, and who pays: a token and its workspace, or twice the user.
+def sender_of(environ: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Who sends, for which workspace, and who pays: a token, its workspace and its maker; or three
+    times the user.
 
     None for a request that may not have a large body: without valid credentials, or with a token
     that may not upload or is used from another network than its own.
@@ -38,15 +39,15 @@ def sender_of(environ: Mapping[str, Any]) -> tuple[str, str] | None:
     try:
         request = WSGIRequest(dict(environ))
         if authorization := request.META.get("HTTP_AUTHORIZATION", ""):
-            return _token_and_workspace(request, authorization)
+            return _of_token(request, authorization)
         SessionMiddleware(HttpResponse).process_request(request)
         user = get_user(request)
-        return (f"user {user.pk}", f"user {user.pk}") if user.is_authenticated else None
+        return (f"user {user.pk}",) * 3 if user.is_authenticated else None
     finally:
         close_old_connections()
 
 
-def _token_and_workspace(request: HttpRequest, authorization: str) -> tuple[str, str] | None:
+def _of_token(request: HttpRequest, authorization: str) -> tuple[str, str, str] | None:
     try:
         token = tokens.find(clear_text(authorization.encode("latin-1")), *BEARER_KINDS)
         tokens.check_address(token, sender_address(request.META))
@@ -54,7 +55,9 @@ def _token_and_workspace(request: HttpRequest, authorization: str) -> tuple[str,
         return None
     if not access.may_upload(token):
         return None
-    return f"token {token.pk}", f"workspace {token.workspace_id}"
+    workspace = f"workspace {token.workspace_id}"
+    person = f"user {token.user_id}" if token.user_id else workspace
+    return f"token {token.pk}", workspace, person
 
 
 class LimitHeaders(Middleware):

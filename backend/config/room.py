@@ -1,9 +1,9 @@
 """The room that a web process has for what waits for clients: large bodies, and answers.
 
-Bytes are counted as they come, not as they are announced. Where there are more than
+Bytes are counted as they come, not as they are announced. Where bodies, or answers, have more than
 `BODIES_MAX_BYTES`, who has most of them pays. Is it the one that adds, this body or answer is
 refused; else the largest of theirs that waits for a client is ended, also where the client is
-silent.
+silent. Bodies and answers do not share their room: strangers fill only that of answers.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.conf import settings
 
@@ -21,18 +21,49 @@ from backend.ingest.limits import LARGE_BODIES, LARGE_BODIES_TOGETHER
 # Shorter answers and bodies of strangers wait in memory, and are not counted.
 MEMORY_BYTES = 64 << 10
 
-# Answers are written by threads.
-_lock = threading.Lock()
-_sizes: Counter[str] = Counter()
-_holders: set["Hold"] = set()
-# By sender, and by who pays.
-_bodies: Counter[str] = Counter()
+
+@dataclass(slots=True)
+class Room:
+    """What is held by whom. Threads write answers, so it has a lock."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    sizes: Counter[str] = field(default_factory=Counter)
+    holds: set["Hold"] = field(default_factory=set)
+
+    @contextmanager
+    def hold(self, payer: str) -> Iterator["Hold"]:
+        """Room until the block ends."""
+        held = Hold(self, payer)
+        try:
+            yield held
+        finally:
+            with self.lock:
+                self.give_back(held)
+
+    def refuse(self, hold: "Hold") -> None:
+        hold.is_refused = True
+        self.give_back(hold)
+        if hold.stop:
+            hold.stop()
+
+    def give_back(self, hold: "Hold") -> None:
+        self.holds.discard(hold)
+        self.sizes[hold.payer] -= hold.size
+        hold.size = 0
+        if not self.sizes[hold.payer]:
+            del self.sizes[hold.payer]
+
+
+BODIES, ANSWERS = Room(), Room()
+# Large bodies on their way, by sender and by workspace.
+_on_their_way: Counter[str] = Counter()
 
 
 @dataclass(slots=True, eq=False)
 class Hold:
-    """The bytes of one body, or one answer. `payer`: a workspace, a user, or a network."""
+    """The bytes of one body, or one answer. `payer`: a person, or a network."""
 
+    room: Room
     payer: str
     size: int = 0
     is_refused: bool = False
@@ -41,24 +72,24 @@ class Hold:
 
     def add(self, size: int) -> None:
         """Count bytes. Raises TooManyBodies where the payer has most and there is no more room."""
-        with _lock:
+        room = self.room
+        with room.lock:
             if self.is_refused:
                 raise _no_room()
-            _holders.add(self)
+            room.holds.add(self)
             self.size += size
-            _sizes[self.payer] += size
-            while _sizes.total() > settings.BODIES_MAX_BYTES:
-                payer = max(_sizes, key=_sizes.__getitem__)
-                if _sizes[self.payer] == _sizes[payer]:
+            room.sizes[self.payer] += size
+            while room.sizes.total() > settings.BODIES_MAX_BYTES:
+                payer = max(room.sizes, key=room.sizes.__getitem__)
+                if room.sizes[self.payer] == room.sizes[payer]:
                     self.stop = None
-                    _refuse(self)
+                    room.refuse(self)
                     raise _no_room()
-                waiting = [each for each in _holders if each.payer == payer and each.stop]
+                waiting = [each for each in room.holds if each.payer == payer and each.stop]
                 if not waiting:
                     # Threads work on them, which are few.
                     return
-                largest = max(waiting, key=lambda each: each.size)
-                _refuse(largest)
+                room.refuse(max(waiting, key=lambda each: each.size))
 
     @asynccontextmanager
     async def waits(self) -> AsyncIterator[None]:
@@ -68,7 +99,7 @@ class Hold:
         self.stop = lambda: loop.call_soon_threadsafe(task.cancel)
         try:
             yield
-            with _lock:
+            with self.room.lock:
                 self.stop = None
             if self.is_refused:
                 # The cancellation is on its way, and not for what follows.
@@ -84,56 +115,31 @@ class Hold:
 
 def _no_room() -> TooManyBodies:
     return TooManyBodies(
-        "Large requests and answers take all the room at the moment, and you, your workspace or "
-        "your network have most of them."
+        "Large requests or answers take all the room at the moment, and you or your network have "
+        "most of them."
     )
 
 
-def _refuse(hold: Hold) -> None:
-    hold.is_refused = True
-    _give_back(hold)
-    if hold.stop:
-        hold.stop()
-
-
-def _give_back(hold: Hold) -> None:
-    _holders.discard(hold)
-    _sizes[hold.payer] -= hold.size
-    hold.size = 0
-    if not _sizes[hold.payer]:
-        del _sizes[hold.payer]
-
-
 @contextmanager
-def hold(payer: str) -> Iterator[Hold]:
-    """Room until the block ends."""
-    held = Hold(payer)
-    try:
-        yield held
-    finally:
-        with _lock:
-            _give_back(held)
-
-
-@contextmanager
-def share_of(sender: str, payer: str) -> Iterator[Hold]:
+def share_of(sender: str, workspace: str, person: str) -> Iterator[Hold]:
     """A share for one body, until its request is answered. Raises TooManyBodies.
 
-    `sender`: a token or user; `payer`: its workspace, or the same user.
+    `sender`: a token or user; `workspace`: that of the token, or the same user; `person`: who made
+    the token, because a person may have many workspaces.
     """
-    for name, most in {payer: LARGE_BODIES_TOGETHER, sender: LARGE_BODIES}.items():
-        if _bodies[name] >= most:
+    for name, most in {workspace: LARGE_BODIES_TOGETHER, sender: LARGE_BODIES}.items():
+        if _on_their_way[name] >= most:
             whose = "This token or user" if name == sender else "Your workspace"
             raise TooManyBodies(
                 f"{whose} sends {most} large requests at the same time, which is the limit."
             )
-    names = {sender, payer}
-    _bodies.update(names)
+    names = {sender, workspace}
+    _on_their_way.update(names)
     try:
-        with hold(payer) as held:
+        with BODIES.hold(person) as held:
             yield held
     finally:
-        _bodies.subtract(names)
+        _on_their_way.subtract(names)
         for name in names:
-            if not _bodies[name]:
-                del _bodies[name]
+            if not _on_their_way[name]:
+                del _on_their_way[name]

@@ -54,7 +54,7 @@ HIGHEST_SLOT = 32_000
 # Threads of a process that may wait for names at once, of one workspace and in all. A merge keeps
 # the names of its workspace for many seconds; whoever began changes of them meanwhile would have
 # all threads wait.
-MOST_WAITING_OF_WORKSPACE, MOST_WAITING = 2, 10
+MOST_WAITING_OF_WORKSPACE, MOST_WAITING = 4, 12
 WAIT_AGAIN_S = 5
 _places = threading.Lock()
 _waiting: Counter[UUID] = Counter()

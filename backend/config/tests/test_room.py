@@ -9,7 +9,7 @@ from django.test import Client
 
 from backend.config import asgi, room
 from backend.config.bodies import REFUSAL_KEY
-from backend.config.room import MEMORY_BYTES, hold, share_of
+from backend.config.room import ANSWERS, BODIES, MEMORY_BYTES, share_of
 from backend.ingest.body_refusals import (
     BadAddress,
     BodyTooLarge,
@@ -37,9 +37,10 @@ REFUSALS = {
 def _room(settings):
     settings.BODIES_MAX_BYTES = 1_000
     yield
-    assert not room._bodies
-    assert not room._sizes
-    assert not room._holders
+    assert not room._on_their_way
+    for each in (BODIES, ANSWERS):
+        assert not each.sizes
+        assert not each.holds
 
 
 @pytest.fixture
@@ -52,15 +53,15 @@ def test_an_answer_takes_room_while_it_is_written_and_is_refused_where_there_is_
     stack, settings
 ):
     settings.BODIES_MAX_BYTES = 3 * MEMORY_BYTES
-    answer = asgi.Answer(stack.enter_context(hold("network 192.0.2.1")))
+    answer = asgi.Answer(stack.enter_context(ANSWERS.hold("192.0.2.1")))
     stack.callback(answer.close)
     answer.write(b"x" * MEMORY_BYTES)
-    assert not room._sizes
+    assert not ANSWERS.sizes
     answer.write(b"x")
-    assert room._sizes == {"network 192.0.2.1": MEMORY_BYTES + 1}
+    assert ANSWERS.sizes == {"192.0.2.1": MEMORY_BYTES + 1}
     with pytest.raises(TooManyBodies, match="all the room"):
         answer.write(b"x" * 2 * MEMORY_BYTES)
-    assert not room._sizes
+    assert not ANSWERS.sizes
 
 
 def test_who_has_most_and_waits_for_a_silent_client_is_ended_for_others(stack):
@@ -76,7 +77,9 @@ def test_who_has_most_and_waits_for_a_silent_client_is_ended_for_others(stack):
             ended.append((held.payer, size, str(refusal)))
 
     async def act():
-        holds = [stack.enter_context(hold(payer)) for payer in ("slow", "slow", "other", "new")]
+        holds = [
+            stack.enter_context(ANSWERS.hold(payer)) for payer in ("slow", "slow", "other", "new")
+        ]
         tasks = [
             asyncio.create_task(wait(held, size))
             for held, size in zip(holds, (200, 400, 300), strict=False)
@@ -85,7 +88,7 @@ def test_who_has_most_and_waits_for_a_silent_client_is_ended_for_others(stack):
         holds[-1].add(150)
         await asyncio.sleep(0.01)
         assert [(payer, size) for payer, size, _ in ended] == [("slow", 400)]
-        assert room._sizes == {"slow": 200, "other": 300, "new": 150}
+        assert ANSWERS.sizes == {"slow": 200, "other": 300, "new": 150}
         # What is not ended goes on, and who went away is no refusal.
         tasks[0].cancel()
         await asyncio.wait(tasks, timeout=0.01)
@@ -98,11 +101,11 @@ def test_who_has_most_and_waits_for_a_silent_client_is_ended_for_others(stack):
 
 def test_a_body_that_ends_as_it_is_ended_for_others_is_refused(stack):
     async def act():
-        held = stack.enter_context(hold("slow"))
+        held = stack.enter_context(ANSWERS.hold("slow"))
         held.add(900)
         with pytest.raises(TooManyBodies):
             async with held.waits():
-                stack.enter_context(hold("other")).add(200)
+                stack.enter_context(ANSWERS.hold("other")).add(200)
         # The cancellation was for the wait alone.
         await asyncio.sleep(0)
 
@@ -111,35 +114,39 @@ def test_a_body_that_ends_as_it_is_ended_for_others_is_refused(stack):
 
 def test_a_sender_has_a_share_and_others_have_theirs(stack):
     for _ in range(LARGE_BODIES):
-        stack.enter_context(share_of("token 1", "lab"))
+        stack.enter_context(share_of("token 1", "lab", "ann"))
     with pytest.raises(TooManyBodies, match=f"This token or user sends {LARGE_BODIES} large"):
-        stack.enter_context(share_of("token 1", "lab"))
-    stack.enter_context(share_of("token 2", "lab"))
-    stack.enter_context(share_of("token 3", "other"))
+        stack.enter_context(share_of("token 1", "lab", "ann"))
+    stack.enter_context(share_of("token 2", "lab", "ann"))
+    stack.enter_context(share_of("token 3", "other", "bob"))
 
 
 def test_tokens_of_one_workspace_have_a_share_together(stack):
     for number in range(LARGE_BODIES_TOGETHER):
-        stack.enter_context(share_of(f"token {number}", "lab"))
+        stack.enter_context(share_of(f"token {number}", "lab", "ann"))
     with pytest.raises(TooManyBodies, match=f"Your workspace sends {LARGE_BODIES_TOGETHER} large"):
-        stack.enter_context(share_of("token", "lab"))
-    stack.enter_context(share_of("token of others", "other"))
+        stack.enter_context(share_of("token", "lab", "ann"))
+    stack.enter_context(share_of("token of others", "other", "bob"))
 
 
 def test_a_user_who_pays_alone_has_the_share_of_one_sender(stack):
     for _ in range(LARGE_BODIES):
-        stack.enter_context(share_of("user 1", "user 1"))
+        stack.enter_context(share_of("user 1", "user 1", "user 1"))
     with pytest.raises(TooManyBodies):
-        stack.enter_context(share_of("user 1", "user 1"))
+        stack.enter_context(share_of("user 1", "user 1", "user 1"))
 
 
 def test_announced_bytes_take_no_room_and_who_holds_most_is_refused(stack):
-    first, second = (stack.enter_context(share_of(f"token {n}", "lab")) for n in (1, 2))
-    small = stack.enter_context(share_of("token 3", "other"))
+    # A person may have many workspaces.
+    first, second = (
+        stack.enter_context(share_of(f"token {number}", f"lab {number}", "ann"))
+        for number in (1, 2)
+    )
+    small = stack.enter_context(share_of("token 3", "other", "bob"))
     first.add(450)
     second.add(450)
     small.add(99)
-    # The workspace holds most, by two tokens, which threads work on. Another one goes on.
+    # One person holds most, by two tokens, which threads work on. Another one goes on.
     small.add(400)
     with pytest.raises(TooManyBodies, match="all the room"):
         first.add(1)
@@ -149,6 +156,11 @@ def in_a_loop(act):
     """A browser of an earlier test leaves a loop running in this thread."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, act).result()
+
+
+def test_answers_to_strangers_take_nothing_of_the_room_of_bodies(stack):
+    stack.enter_context(ANSWERS.hold("192.0.2.1")).add(1_000)
+    stack.enter_context(share_of("token 1", "lab", "ann")).add(1_000)
 
 
 def read(blocks, limit, *, seconds=0.0, monkeypatch=None):
