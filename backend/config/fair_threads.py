@@ -1,7 +1,8 @@
 """The threads that answer requests, shared fairly by networks.
 
-While all are at work, the next free one goes to the network that has the fewest of them. So who
-sends many requests at once waits behind their own, and not in front of others.
+While all are at work, the next free one goes to the network that has the fewest of them, and among
+equals to each in turn. So who sends many requests at once waits behind their own, and not in front
+of others.
 """
 
 import asyncio
@@ -57,10 +58,11 @@ class FairThreads:
             del self._at_work[network]
         while self._waiting:
             following = min(self._waiting, key=self._at_work.__getitem__)
-            queue = self._waiting[following]
+            # Of those that have as few, the next turn is another one's.
+            queue = self._waiting.pop(following)
             turn = queue.popleft()
-            if not queue:
-                del self._waiting[following]
+            if queue:
+                self._waiting[following] = queue
             # Its task hears of a cancellation in the next round of the loop.
             if not turn.done():
                 self._at_work[following] += 1

@@ -106,6 +106,31 @@ def test_who_goes_away_in_the_moment_in_which_a_thread_becomes_free_takes_none()
     in_a_loop(act())
 
 
+def test_among_many_networks_a_new_one_waits_for_a_round_at_most():
+    """Each of as many networks as there are threads had one at work, and was next for ever."""
+
+    async def act():
+        threads, served = FairThreads(3), []
+
+        async def take(network):
+            await threads._turn(network)
+            served.append(network)
+
+        busy = ["a", "b", "c", "d"]
+        tasks = [asyncio.create_task(take(network)) for _ in range(20) for network in busy]
+        await asyncio.sleep(0)
+        tasks.append(asyncio.create_task(take("new")))
+        await asyncio.sleep(0)
+        for at in range(6):
+            threads._end(served[at])
+            await asyncio.sleep(0)
+        assert "new" in served
+        for task in tasks:
+            task.cancel()
+
+    in_a_loop(act())
+
+
 def test_whoever_goes_away_whenever_all_threads_are_free_at_the_end():
     async def act():
         threads, choose = FairThreads(3), random.Random(7)
