@@ -10,7 +10,7 @@ from django.utils import timezone
 from backend.accounts.audit import changes, record
 from backend.accounts.models import Act
 from backend.accounts.workspace_lock import lock_workspace
-from backend.errors import Conflict
+from backend.errors import Conflict, NotFound
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.secret_check import refuse_secrets_of
 
@@ -28,12 +28,22 @@ class Edits(TypedDict, total=False):
     expires_at: datetime | None
 
 
+# What an edit is judged by.
+_JUDGED = ("title", "notes", "visibility", "expires_at", "withdrawn_at")
+
+
+@transaction.atomic
 def edit(result_set: ResultSet, **fields: Unpack[Edits]) -> None:
     """Change what is given.
 
     Of a frozen set the snapshot keeps the title that it was frozen with. Raises EditRefused for a
-    withdrawn set, and SecretShared where others would read a secret.
+    withdrawn set, SecretShared where others would read a secret, and NotFound where the set was
+    deleted meanwhile.
     """
+    # Else one edit could publish what another one wrote a moment before.
+    if not ResultSet.objects.select_for_update(no_key=True).filter(pk=result_set.pk).exists():
+        raise NotFound("There is no such result set any more.")
+    result_set.refresh_from_db(fields=_JUDGED)
     _refuse_withdrawn(result_set)
     before = {name: getattr(result_set, name) for name in fields}
     for name, value in fields.items():
@@ -42,9 +52,8 @@ def edit(result_set: ResultSet, **fields: Unpack[Edits]) -> None:
     if changed.keys() & {"title", "notes", "visibility"}:
         refuse_secrets_of(result_set)
     if fields:
-        with transaction.atomic():
-            result_set.save(update_fields=list(fields))
-            _record_changes(result_set, changed)
+        result_set.save(update_fields=list(fields))
+        _record_changes(result_set, changed)
 
 
 def _record_changes(result_set: ResultSet, changed: dict[str, dict[str, Any]]) -> None:

@@ -6,13 +6,16 @@ from django.test import Client
 
 from backend.accounts import workspaces
 from backend.accounts.models import User, Workspace
+from backend.accounts.token_format import new_token
 from backend.alerts.models import AlertRule, RuleKind
 from backend.alerts.rules import change_rule, delete_rule
 from backend.errors import NotFound
-from backend.sharing.models import SavedView
+from backend.sharing.edits import edit
+from backend.sharing.models import ResultSet, SavedView, Visibility
 from backend.sharing.saved_views import change_view, delete_view
+from backend.sharing.secret_check import SecretShared
 from backend.testing.rows import make_workspace
-from backend.testing.scenes import make_saved_view
+from backend.testing.scenes import make_result_set, make_saved_view
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +41,14 @@ def test_changing_a_view_keeps_what_others_changed(lab):
     change_view(view, name="Mine")
     stored = SavedView.objects.get(pk=view.pk)
     assert (stored.name, stored.query) == ("Mine", "server=caddy")
+
+
+def test_what_others_wrote_is_judged_before_it_is_published(lab):
+    result_set = make_result_set(lab, Visibility.PRIVATE)
+    edit(ResultSet.objects.get(pk=result_set.pk), notes=f"run with {new_token('api')}")
+    with pytest.raises(SecretShared):
+        edit(result_set, visibility=Visibility.PUBLIC)
+    assert ResultSet.objects.get(pk=result_set.pk).visibility == Visibility.PRIVATE
 
 
 def test_changing_a_rule_keeps_what_others_changed(lab):
