@@ -232,6 +232,7 @@ MIDDLEWARE = [
     "backend.config.tombstones.ShowTombstones",
     "backend.web.middleware.AnswerRefusals",
     "allauth.account.middleware.AccountMiddleware",
+    "backend.web.middleware.StrangersSignInFirst",
 ]
 ROOT_URLCONF = "backend.config.urls"
 WSGI_APPLICATION = "backend.config.wsgi.application"

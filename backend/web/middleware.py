@@ -5,9 +5,11 @@ import time
 from collections.abc import Callable
 
 from allauth.account.signals import password_reset
+from allauth.core.exceptions import ReauthenticationRequired
 from allauth.mfa.signals import authentication_failed
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.contrib.auth.views import redirect_to_login
 from django.dispatch import receiver
 from django.http import (
     HttpRequest,
@@ -83,6 +85,19 @@ class AnswerRefusals(Middleware):
         is_query = request.method in ("GET", "HEAD") and request.META.get("QUERY_STRING")
         start = request.path if is_query else ""
         return error_page(request, error, start=start)
+
+
+class StrangersSignInFirst(Middleware):
+    """Leads a stranger from what asks for the password again to the sign-in page.
+
+    django-allauth would keep the whole form of a stranger in a new session, which is a row.
+    """
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
+        """None leaves the error to django-allauth."""
+        if isinstance(error, ReauthenticationRequired) and not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        return None
 
 
 def _redirect_to_slug(request: HttpRequest, slug: str) -> HttpResponseBase:

@@ -46,3 +46,17 @@ def test_sessions_that_ended_are_deleted_with_the_address_of_their_browser():
     delete_ended_sessions()
     assert set(Session.objects.values_list("session_key", flat=True)) == {kept}
     assert set(UserSession.objects.values_list("session_key", flat=True)) == {kept, begins}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("totp/activate", "recovery-codes/generate", "webauthn/add"),
+        *("webauthn/keys/1/remove", "webauthn/keys/1/edit"),
+    ],
+)
+def test_a_form_of_a_stranger_that_asks_for_the_password_leaves_no_row(form):
+    answer = Client().post(f"/accounts/2fa/{form}/", {"code": "x" * 60_000})
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/accounts/login/?next=")
+    assert not Session.objects.exists()
