@@ -8,10 +8,11 @@ from uuid import UUID
 from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from backend.accounts.audit import record
-from backend.accounts.models import Act, HeldMessage
+from backend.accounts.models import Act, HeldMessage, User
 from backend.accounts.outgoing_mail import make_visible
 
 KEPT = timedelta(days=7)
@@ -52,7 +53,7 @@ def read_messages() -> list[HeldMessage]:
 
     They hold links that reset passwords, so an event tells who read how many.
     """
-    held = list(HeldMessage.objects.filter(kept_at__gt=timezone.now() - KEPT)[:MOST_KEPT])
+    held = list(HeldMessage.objects.filter(kept_at__gt=timezone.now() - KEPT)[: 2 * MOST_KEPT])
     if held:
         record(Act.STAFF_MESSAGES, None, messages=len(held))
     return held
@@ -60,5 +61,10 @@ def read_messages() -> list[HeldMessage]:
 
 def _forget_old() -> None:
     HeldMessage.objects.filter(kept_at__lte=timezone.now() - KEPT).delete()
-    newest = HeldMessage.objects.values("pk")[: MOST_KEPT - 1]
-    HeldMessage.objects.exclude(pk__in=list(newest.values_list("pk", flat=True))).delete()
+    # Strangers have mails written to addresses that no account has: those push out only each other.
+    known = User.objects.filter(email__iexact=OuterRef("to"))
+    held = HeldMessage.objects.annotate(is_known=Exists(known))
+    of_strangers = held.filter(is_known=False, workspace_id=None)
+    for rows in (of_strangers, held.exclude(is_known=False, workspace_id=None)):
+        newest = list(rows.values_list("pk", flat=True)[: MOST_KEPT - 1])
+        rows.exclude(pk__in=newest).delete()

@@ -70,6 +70,7 @@ BY_API = {
     "undo-correction": "DELETE correction",
     "undo-merge": "DELETE merge",
     "withdraw": "POST result-set-withdraw",
+    "workspace-readers": "PATCH workspace-settings-api",
 }
 # By the page's route: what docs/api.md says of it.
 BY_BROWSER_ONLY = {
