@@ -105,5 +105,5 @@ PAGES_WITHOUT_RESULTS = {
     *("workspace-without-slash", "explore", "search-everywhere", "agent-pyz", "agent-pyz-sha256"),
     *("agent-wheel", "integration-file", "tokens-page", "settings", "alert-rules-page"),
     *("channels-page", "new-upload", "edit-run", "dismissals", "revoke-token"),
-    *("account-data", "report", "robots", "security-txt", "terms", "privacy"),
+    *("account-data", "report", "report-sent", "robots", "security-txt", "terms", "privacy"),
 }

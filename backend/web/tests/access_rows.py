@@ -420,6 +420,7 @@ ADMIN_ONLY = {
 }
 OWNER_ONLY = {
     "delete-workspace",
+    "workspace-readers",
     "make-workspace-link",
     "revoke-workspace-link",
     "workspace-link",

@@ -16,7 +16,7 @@ from backend.analysis.loading.viewer_slots import (
     TooManyComparisons,
     comparison_slot,
 )
-from backend.config.asgi import THREADS
+from backend.ingest.limits import REQUEST_THREADS
 from backend.ingest.preview_slots import PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
 
@@ -59,7 +59,7 @@ def test_one_viewer_has_so_many_and_another_is_not_held_up(held):
 
 def test_all_viewers_and_senders_of_files_leave_two_threads_free():
     of_files = sum(slots.places for slots in (LONG_WORK, SHORT_WORK, PREVIEWS, STRANGERS))
-    assert PLACES + of_files == THREADS - 2
+    assert PLACES + of_files == REQUEST_THREADS - 2
     assert RUNNING + WAITING <= PLACES - 2
     viewers = [f"viewer {number // RUNNING}" for number in range(PLACES)]
     with ExitStack() as held:
