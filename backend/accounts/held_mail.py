@@ -64,7 +64,7 @@ def _forget_old() -> None:
     # Strangers have mails written to addresses that no account has: those push out only each other.
     known = User.objects.filter(email__iexact=OuterRef("to"))
     held = HeldMessage.objects.annotate(is_known=Exists(known))
-    of_strangers = held.filter(is_known=False, workspace_id=None)
-    for rows in (of_strangers, held.exclude(is_known=False, workspace_id=None)):
+    of_strangers = held.filter(is_known=False, workspace__isnull=True)
+    for rows in (of_strangers, held.exclude(is_known=False, workspace__isnull=True)):
         newest = list(rows.values_list("pk", flat=True)[: MOST_KEPT - 1])
         rows.exclude(pk__in=newest).delete()
