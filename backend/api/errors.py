@@ -18,7 +18,6 @@ from django.core.exceptions import (
 from django.http import Http404, HttpRequest, HttpResponse
 from rest_framework import exceptions
 
-from backend import problems
 from backend.errors import LoadsheetError, NotFound
 from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
 from backend.problems import (
@@ -27,11 +26,10 @@ from backend.problems import (
     WAIT_HINT,
     answer_to,
     headers_of,
+    problem_response,
     set_headers,
 )
 
-# By this name also for what never reaches a view (config/bodies.py).
-problem_response = problems.problem_response
 NOT_FOUND = "Not found, or not shared with you."
 ELSE_HINT = "See /api/v1/docs for what this endpoint takes."
 

@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from backend.accounts import access, tokens
 from backend.accounts.addresses import sender_address
 from backend.accounts.models import BEARER_KINDS
-from backend.api import errors as api
 from backend.api.auth import clear_text
 from backend.api.errors import Problem
 from backend.api.urls import is_api_path
@@ -21,6 +20,7 @@ from backend.config.errors import answer_before_view
 from backend.ingest.body_refusals import BodyTooLarge
 from backend.ingest.limits import ANONYMOUS_BYTES, HEADER_FIELD_BYTES, largest_request
 from backend.middleware import Middleware
+from backend.problems import problem_response
 from backend.web.errors import message
 
 # In the WSGI environment: the error that stopped the web server while it read the body.
@@ -106,7 +106,7 @@ def _refusal(
     request: HttpRequest, status: int, title: str, sentence: str, hint: str, **extra: object
 ) -> HttpResponse:
     if is_api_path(request.path):
-        return api.problem_response(status, title, sentence, hint=hint, **extra)
+        return problem_response(status, title, sentence, hint=hint, **extra)
     return message(request, status, title=title, sentence=sentence, hint=hint)
 
 

@@ -1,9 +1,10 @@
 """The room that a web process has for what waits for clients: large bodies, and answers.
 
 Bytes are counted as they come, not as they are announced. Where bodies, or answers, have more than
-`BODIES_MAX_BYTES`, who has most of them pays. Is it the one that adds, this body or answer is
-refused; else the largest of theirs that waits for a client is ended, also where the client is
-silent. Bodies and answers do not share their room: strangers fill only that of answers.
+`BODIES_MAX_BYTES`, the payer that has most of them pays. If this payer is adding, what it adds to
+is refused. Otherwise the payer's largest body or answer that waits for its client is ended, even
+if the client is silent. Bodies and answers do not share their room: strangers fill only that of
+answers.
 """
 
 import asyncio
@@ -102,7 +103,7 @@ class Hold:
             with self.room.lock:
                 self.stop = None
             if self.is_refused:
-                # The cancellation is on its way, and not for what follows.
+                # The cancellation is on its way: it must end this block, not what follows.
                 await asyncio.sleep(1)
         except asyncio.CancelledError:
             if not self.is_refused:
