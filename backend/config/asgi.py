@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from io import BufferedReader
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 from urllib.parse import unquote_to_bytes
 from wsgiref.util import FileWrapper
 
@@ -25,10 +25,10 @@ from backend.config.wsgi import application as django_application
 # isort: split
 # Models can be imported once there is an application.
 from backend.accounts.throttle import site_of
-from backend.config.bodies import REFUSAL_KEY, sender_of
+from backend.config.bodies import REFUSAL_KEY, Unread, sender_of
 from backend.config.fair_threads import FairThreads
 from backend.config.room import ANSWERS, MEMORY_BYTES, Hold, share_of
-from backend.ingest.body_refusals import BadAddress, BodyTooLarge, BodyTooSlow, TooManyBodies
+from backend.ingest.body_refusals import BadAddress, BodyTooLarge, BodyTooSlow, NoRoom
 from backend.ingest.limits import (
     ANONYMOUS_BYTES,
     LEAST_BYTES_PER_S,
@@ -61,7 +61,7 @@ class Answer:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
     def write(self, block: bytes) -> None:
-        """Raises TooManyBodies."""
+        """Raises NoRoom."""
         before = self.body.tell()
         after = before + len(block)
         if after > MEMORY_BYTES:
@@ -70,18 +70,6 @@ class Answer:
 
     def close(self) -> None:
         self.body.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A body that is too large for its sender: a view that reads it refuses the request."""
-
-    error: BodyTooLarge
-
-    def read(self, *_: int) -> NoReturn:
-        raise self.error
-
-    readline = read
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,7 +92,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         is_asked_for = body.tell() > 0 or "HTTP_EXPECT" not in environ
         try:
             await _send(await _answer(environ, stack), send)
-        except TooManyBodies:
+        except NoRoom:
             # The rest of the answer gave room to others: gunicorn closes the connection.
             raise asyncio.CancelledError from None
         if not is_whole and is_asked_for:
@@ -139,16 +127,17 @@ def _environ_of(scope: Scope, body: IO[bytes]) -> Environ:
 
 
 async def _read_body(environ: Environ, receive: Receive, stack: ExitStack) -> bool:
-    """Write the body to `wsgi.input`; False where it is too large, by its header, for its sender.
+    """Write the body to `wsgi.input`; False where it is too large for a stranger, by its header.
 
     Raises ConnectionAbortedError when the client went away, and why the rest is left unread.
     """
     length, limit, share = int(environ.get("CONTENT_LENGTH", 0)), ANONYMOUS_BYTES, None
     is_large = length > limit or "HTTP_TRANSFER_ENCODING" in environ
-    may_be_sent = is_large and length <= largest_request()
-    if may_be_sent and (sender := await _threads.run(site_of(environ), sender_of, environ)):
+    if is_large and (sender := await _threads.run(site_of(environ), sender_of, environ)):
         share, limit = stack.enter_context(share_of(*sender)), largest_request()
     if length > limit:
+        if share:
+            raise BodyTooLarge(limit, length)
         environ["wsgi.input"] = Unread(BodyTooLarge(limit, length))
         return False
     async with share.waits() if share else nullcontext():

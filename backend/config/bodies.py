@@ -1,7 +1,8 @@
 """Requests that are refused by their first lines, and who may send a large body."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NoReturn
 from urllib.parse import unquote_to_bytes
 
 from django.contrib.auth import get_user
@@ -18,7 +19,7 @@ from backend.api.errors import Problem
 from backend.api.urls import is_api_path
 from backend.config.errors import answer_before_view
 from backend.ingest.body_refusals import BodyTooLarge
-from backend.ingest.limits import ANONYMOUS_BYTES, HEADER_FIELD_BYTES, largest_request
+from backend.ingest.limits import HEADER_FIELD_BYTES
 from backend.middleware import Middleware
 from backend.problems import problem_response
 from backend.web.errors import message
@@ -26,6 +27,18 @@ from backend.web.errors import message
 # In the WSGI environment: the error that stopped the web server while it read the body.
 REFUSAL_KEY = "loadsheet.body_refusal"
 BOUNDED_FIELDS = {"HTTP_ACCEPT": "Accept", "CONTENT_TYPE": "Content-Type"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A stranger's body that is too large: a view that reads it refuses the request."""
+
+    error: BodyTooLarge
+
+    def read(self, *_: int) -> NoReturn:
+        raise self.error
+
+    readline = read
 
 
 def sender_of(environ: Mapping[str, Any]) -> tuple[str, str, str] | None:
@@ -79,27 +92,18 @@ class LimitHeaders(Middleware):
 
 
 class LimitBodies(Middleware):
-    """Refuses large bodies, and anonymous ones above `ANONYMOUS_BYTES`.
-
-    The views of the API ask for a token or a session before they read a body; pages do not.
-    """
+    """Refuses pages whose body is unread; the API says first that a token is missing."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if b"\0" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
             return _nul_refused(request)
         if (error := request.META.get(REFUSAL_KEY)) is not None:
             return answer_before_view(request, error)
-        given = request.META.get("CONTENT_LENGTH") or ""
-        length = int(given) if given.isdecimal() else 0
-        if length > ANONYMOUS_BYTES and length > (limit := _limit_of(request)):
-            return answer_before_view(request, BodyTooLarge(limit, length))
+        if isinstance(unread := request.META["wsgi.input"], Unread) and not is_api_path(
+            request.path
+        ):
+            return answer_before_view(request, unread.error)
         return self.get_response(request)
-
-
-def _limit_of(request: HttpRequest) -> int:
-    if is_api_path(request.path) or request.user.is_authenticated:
-        return largest_request()
-    return ANONYMOUS_BYTES
 
 
 def _refusal(

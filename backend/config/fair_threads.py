@@ -25,17 +25,21 @@ class FairThreads:
 
     async def run(self, network: str, work: Callable[[Any], Result], argument: Any) -> Result:
         """`work(argument)` in a thread. Who is cancelled while waiting for one takes none; else the
-        thread is waited for, because it uses what belongs to the request.
+        thread is waited for, however often, because it uses what belongs to the request.
         """
         await self._turn(network)
         running = asyncio.get_running_loop().run_in_executor(self._threads, work, argument)
         running.add_done_callback(lambda _: self._end(network))
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            await asyncio.wait([running])
-            running.exception()  # else the loop reports that nobody looked at it
-            raise
+        cancelled = None
+        while not running.done():
+            try:
+                await asyncio.wait([running])
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is None:
+            return running.result()
+        running.exception()  # else the loop reports that nobody looked at it
+        raise cancelled
 
     async def _turn(self, network: str) -> None:
         if self._free:

@@ -11,12 +11,13 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.conf import settings
 
-from backend.ingest.body_refusals import TooManyBodies
+from backend.ingest.body_refusals import NoRoom
 from backend.ingest.limits import LARGE_BODIES, LARGE_BODIES_TOGETHER
 
 # Shorter answers and bodies of strangers wait in memory, and are not counted.
@@ -72,7 +73,7 @@ class Hold:
     stop: Callable[[], object] | None = None
 
     def add(self, size: int) -> None:
-        """Count bytes. Raises TooManyBodies where the payer has most and there is no more room."""
+        """Count bytes. Raises NoRoom where the payer has most and there is no more room."""
         room = self.room
         with room.lock:
             if self.is_refused:
@@ -94,28 +95,30 @@ class Hold:
 
     @asynccontextmanager
     async def waits(self) -> AsyncIterator[None]:
-        """The block waits for the client. Raises TooManyBodies where it is ended for others."""
-        task, loop = asyncio.current_task(), asyncio.get_running_loop()
-        assert task is not None
-        self.stop = lambda: loop.call_soon_threadsafe(task.cancel)
+        """The block waits for the client. Raises NoRoom where it is ended for others."""
+        loop = asyncio.get_running_loop()
         try:
-            yield
-            with self.room.lock:
-                self.stop = None
-            if self.is_refused:
-                # The cancellation is on its way: it must end this block, not what follows.
-                await asyncio.sleep(1)
-        except asyncio.CancelledError:
+            async with asyncio.timeout(None) as end:
+
+                def stop() -> None:
+                    # The block may have ended by itself before.
+                    with suppress(RuntimeError):
+                        end.reschedule(loop.time())
+
+                self.stop = partial(loop.call_soon_threadsafe, stop)
+                yield
+        except TimeoutError:
             if not self.is_refused:
                 raise
-            task.uncancel()
-            raise _no_room() from None
         finally:
-            self.stop = None
+            with self.room.lock:
+                self.stop = None
+        if self.is_refused:
+            raise _no_room()
 
 
-def _no_room() -> TooManyBodies:
-    return TooManyBodies(
+def _no_room() -> NoRoom:
+    return NoRoom(
         "Large requests or answers take all the room at the moment, and you or your network have "
         "most of them."
     )
@@ -123,7 +126,7 @@ def _no_room() -> TooManyBodies:
 
 @contextmanager
 def share_of(sender: str, workspace: str, person: str) -> Iterator[Hold]:
-    """A share for one body, until its request is answered. Raises TooManyBodies.
+    """A share for one body, until its request is answered. Raises NoRoom.
 
     `sender`: a token or user; `workspace`: that of the token, or the same user; `person`: who made
     the token, because a person may have many workspaces.
@@ -131,7 +134,7 @@ def share_of(sender: str, workspace: str, person: str) -> Iterator[Hold]:
     for name, most in {workspace: LARGE_BODIES_TOGETHER, sender: LARGE_BODIES}.items():
         if _on_their_way[name] >= most:
             whose = "This token or user" if name == sender else "Your workspace"
-            raise TooManyBodies(
+            raise NoRoom(
                 f"{whose} sends {most} large requests at the same time, which is the limit."
             )
     names = {sender, workspace}

@@ -36,8 +36,8 @@ class BodyTooSlow(Refused):
         )
 
 
-class TooManyBodies(TooMany):
-    """The sender, or who pays for it, has too many bodies or bytes on their way."""
+class NoRoom(TooMany):
+    """Who pays has too many large bodies, or too many bytes of bodies or answers, on their way."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, wait_s=WAIT_S)

@@ -21,8 +21,10 @@ from backend.accounts.limiters import LIMITERS, MAILS
 from backend.accounts.models import Token
 from backend.api.limit_table import limits as table_of_limits
 from backend.api.observations import MAX_SAMPLES
+from backend.config.bodies import Unread
 from backend.fleet.models import Agent
 from backend.ingest import archive_refusals, decompress, limits, plain_json, tar_members
+from backend.ingest.body_refusals import BodyTooLarge
 from backend.ingest.models import Upload
 from backend.ingest.parser_failures import CpuUsedUp, MemoryUsedUp
 from backend.ingest.sandbox import Sandbox
@@ -146,7 +148,9 @@ def two_small_parts(client):
 
 
 def stranger_sends(_client):
-    return Client().post("/accounts/login/", "x" * (limits.ANONYMOUS_BYTES + 1), "text/plain")
+    # So the bridge brings a large body.
+    unread = Unread(BodyTooLarge(limits.ANONYMOUS_BYTES, limits.ANONYMOUS_BYTES + 1))
+    return Client().post("/accounts/login/", "x", "text/plain", **{"wsgi.input": unread})
 
 
 def many_files(client):

@@ -306,27 +306,6 @@ def test_a_nul_in_a_field_of_the_form_is_refused(tenant):
     assert "NUL" in problem(answer, 400)["detail"]
 
 
-class Unread(io.BytesIO):
-    """A body that nobody may read."""
-
-    def read(self, *_):
-        raise AssertionError("the body was read")
-
-
-@pytest.mark.parametrize("path", ["/accounts/login/", "/sign-in/x", UPLOADS])
-def test_a_large_body_of_a_stranger_is_not_read(path):
-    large = limits.ANONYMOUS_BYTES + 1
-    answer = Client().generic(
-        "POST",
-        path,
-        b"",
-        content_type="multipart/form-data; boundary=b",
-        CONTENT_LENGTH=str(large),
-        **{"wsgi.input": Unread()},
-    )
-    assert answer.status_code == (401 if path == UPLOADS else 413)
-
-
 def test_a_refused_upload_leaves_no_file(client, folder):
     envelope = make_envelope(1)
     assert send(client, WRK, envelope=envelope).status_code == 202

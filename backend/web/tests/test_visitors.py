@@ -269,11 +269,6 @@ def test_one_visitor_at_a_time_is_served_by_a_process(stranger, monkeypatch):
     assert int(response["Retry-After"]) > 0
 
 
-def test_a_body_above_the_limit_of_strangers_is_refused_unread(stranger):
-    big = make_file(b"x" * (OF_STRANGERS.total_bytes + 4096))
-    assert stranger.post("/try", {"file": big}).status_code == 413
-
-
 def test_a_file_that_unpacks_to_more_than_a_visitor_may_read_is_refused(stranger):
     html = html_of(stranger.post("/try", {"file": make_file(GZIPPED_ZEROS, "zeros.gz")}))
     assert "notice-error" in html
