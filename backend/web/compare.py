@@ -28,7 +28,7 @@ from backend.sharing.models import SavedView
 from backend.sharing.readers import readers_of_runs
 from backend.sharing.saved_views import default_view, views_in
 from backend.web import visible
-from backend.web.home import first_steps
+from backend.web.first_steps import first_steps
 
 GROUPS_KEPT_S = 600
 Question = tuple[Workspace, CompareQuery]

@@ -16,7 +16,7 @@ from backend.ingest.listed_uploads import ListedUpload, Which
 from backend.ingest.listing import upload_page
 from backend.library.loading import SLUG as LIBRARY
 from backend.library.study import read_studies
-from backend.links import absolute, compare_link, link_to
+from backend.links import compare_link, link_to
 from backend.runs.listing import RunRow, run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
 from backend.runs.search import RunSearch
@@ -24,21 +24,15 @@ from backend.runs.shown import shown_rows
 from backend.sharing.models import ResultSet
 from backend.sharing.readers import takedowns_of_result_sets
 from backend.web import visible
+from backend.web.first_steps import first_steps
 from backend.web.kept_questions import questions_of
 from backend.web.library import result_set_paths
 from backend.web.visitors import introduction
 
-PLACEHOLDER = "<token>"
 LATEST = 8
 LATEST_RESULT_SETS = 5
 FAILED_WITHIN = timedelta(days=14)
 RUNS_FAILED_WITHIN, MOST_FAILED = timedelta(days=3), 5
-
-
-def curl_command(token: str = PLACEHOLDER) -> str:
-    """The command that uploads a saved report."""
-    header = f'"Authorization: Bearer {token}"'
-    return f"curl -H {header} -F file=@ab.txt {absolute(link_to('upload-list'))}"
 
 
 @require_safe
@@ -88,18 +82,6 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
         lifetime=tokens.AGENT_LIFETIME,
     )
     return _front(request, workspace, token=clear)
-
-
-def first_steps(request: HttpRequest, workspace: Workspace, *, token: str = "") -> dict[str, Any]:
-    """The context of the commands that fill a workspace."""
-    writable = visible.may_write(request, workspace)
-    return {
-        "workspace": workspace,
-        "curl_command": curl_command(token or PLACEHOLDER),
-        "token_url": link_to("make-token", workspace.slug) if writable else "",
-        "new_token": token,
-        "writable": writable,
-    }
 
 
 def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:

@@ -6,7 +6,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from backend.web.templatetags.parts import MARK, PARTS
+# In the context: the list of parts. Stands for a part in the page: no text in the database has it.
+PARTS = "parts_of_page"
+MARK = "\0"
 
 
 def render_large(request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:

@@ -26,7 +26,7 @@ from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
 from backend.runs.transactions import repeatable_read
 from backend.web import visible
-from backend.web.home import curl_command
+from backend.web.first_steps import curl_command
 from backend.web.host_facts import shown_facts
 from backend.web.host_noise import describe_noise, floor_texts
 

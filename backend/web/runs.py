@@ -17,7 +17,7 @@ from backend.runs.run_states import STATE_WORDS
 from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows, shown_series
 from backend.web import visible
-from backend.web.home import curl_command
+from backend.web.first_steps import curl_command
 from backend.web.uploads import open_uploads
 
 RUNS_PER_PAGE = 50

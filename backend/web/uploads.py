@@ -28,7 +28,7 @@ from backend.links import link_to, run_link
 from backend.problems import headers_of, set_headers
 from backend.runs.names import MAX_NOTES
 from backend.web import visible
-from backend.web.home import curl_command
+from backend.web.first_steps import curl_command
 from backend.web.previews import empty_files_text, explain_refusal, preview_context, sent_files
 from backend.web.upload_details import BOXES, DETAILS, SHARED_DETAILS, read_details
 

@@ -9,11 +9,9 @@ from django.template import Library
 from django.template.base import Node, NodeList, Parser, Token
 from django.template.context import Context
 
-register = Library()
+from backend.web.large_page import MARK, PARTS
 
-# In the context: the list of parts. Stands for a part in the page: no text in the database has it.
-PARTS = "parts_of_page"
-MARK = "\0"
+register = Library()
 
 
 class PartNode(Node):
