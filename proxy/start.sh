@@ -14,7 +14,7 @@ REQUESTS_PER_S=${REQUESTS_PER_S:-200}
 NAMES=$(echo "${ALLOWED_HOSTS:-127.0.0.1,localhost}" | tr ',' ' ')
 CONFIG=$RUN/nginx.conf
 
-for file in nginx.conf site.conf plain.conf tls.conf; do
+for file in nginx.conf clients.conf site.conf plain.conf tls.conf; do
     if [ ! -r "$PROXY/$file" ]; then
         echo "proxy: $PROXY/$file cannot be read by $(id -un); build the image again" >&2
         exit 1
@@ -48,20 +48,35 @@ resolver_line() {
     esac
 }
 
+# Debian keeps it in a file of its own.
+module_line() {
+    file=/usr/lib/nginx/modules/ngx_stream_module.so
+    if [ -e $file ]; then echo "load_module $file;"; fi
+}
+
+stream_of() {
+    printf '    server {\n        listen %s;\n        proxy_pass unix:%s;\n    }\n' "$1" "$2"
+}
+
 write_config() {
     folder=$(certificate)
     kind=plain
     [ -z "$folder" ] || kind=tls
     upstream_lines >"$RUN/upstreams"
     resolver_line >"$RUN/resolver"
+    module_line >"$RUN/module"
+    stream_of "$HTTP_LISTEN" "$RUN/http.sock" >"$RUN/streams"
+    if [ $kind = tls ]; then stream_of "$HTTPS_LISTEN" "$RUN/https.sock" >>"$RUN/streams"; fi
     sed -e "/^SITE$/{r $PROXY/site.conf" -e "d}" "$PROXY/$kind.conf" >"$RUN/servers"
     sed -e "/^SERVERS$/{r $RUN/servers" -e "d}" \
         -e "/^UPSTREAM$/{r $RUN/upstreams" -e "d}" \
-        -e "/^RESOLVER$/{r $RUN/resolver" -e "d}" "$PROXY/nginx.conf" |
+        -e "/^RESOLVER$/{r $RUN/resolver" -e "d}" \
+        -e "/^MODULE$/{r $RUN/module" -e "d}" \
+        -e "/^STREAMS$/{r $RUN/streams" -e "d}" \
+        -e "/^CLIENTS$/{r $PROXY/clients.conf" -e "d}" "$PROXY/nginx.conf" |
         sed -e "s|BODY_MAX_BYTES|$((UPLOAD_MAX_BYTES + 1048576))|" \
             -e "s|BURST|$((5 * REQUESTS_PER_S))|" -e "s|REQUESTS_PER_S|$REQUESTS_PER_S|" \
             -e "s|FOURFOLD|$((20 * REQUESTS_PER_S))|" -e "s|RATE_OF_SITE|$((4 * REQUESTS_PER_S))|" \
-            -e "s|HTTP_LISTEN|$HTTP_LISTEN|" -e "s|HTTPS_LISTEN|$HTTPS_LISTEN|" \
             -e "s|NAMES|$NAMES|" -e "s|PUBLIC_URL|$PUBLIC_URL|" \
             -e "s|CERTIFICATE_KEY|$folder/privkey.pem|" -e "s|CERTIFICATE|$folder/fullchain.pem|" \
             -e "s|PROXY|$PROXY|" -e "s|RUN|$RUN|" >"$CONFIG"
@@ -71,6 +86,8 @@ fingerprint() {
     cat "$(certificate)"/*.pem 2>/dev/null | cksum
 }
 
+# Left behind where nginx was killed.
+rm -f "$RUN"/*.sock
 write_config
 now=$(fingerprint)
 # The image runs as a user of its own; where root starts it, nginx needs a name.

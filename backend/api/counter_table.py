@@ -172,9 +172,12 @@ _OF_THE_QUEUE = (
 
 
 def _of_the_proxy() -> tuple[AtOnce, ...]:
-    site = (settings.BASE_DIR / "proxy" / "site.conf").read_text()
-    start = (settings.BASE_DIR / "proxy" / "start.sh").read_text()
-    (connections,) = re.findall(r"limit_conn connections (\d+);", site)
+    folder = settings.BASE_DIR / "proxy"
+    front, site, start = (
+        (folder / name).read_text() for name in ("nginx.conf", "site.conf", "start.sh")
+    )
+    (connections,) = re.findall(r"limit_conn clients (\d+);", front)
+    (answered,) = re.findall(r"limit_conn at_once (\d+);", site)
     (per_s,) = re.findall(r"REQUESTS_PER_S:-(\d+)", start)
     (times,) = re.findall(r"BURST\|\$\(\((\d+) \*", start)
     network, same = "one network", "the same network (429)"
@@ -187,7 +190,14 @@ def _of_the_proxy() -> tuple[AtOnce, ...]:
             same,
             "until a second has fewer; told to come back after 10 s",
         ),
-        AtOnce("connections of the proxy", f"{connections} requests", network, same, wait),
+        AtOnce("requests in the proxy", f"{answered} that are being answered", network, same, wait),
+        AtOnce(
+            "connections of the proxy",
+            f"{connections}, from their first byte",
+            network,
+            "the same network (closed)",
+            "until one ends",
+        ),
     )
 
 

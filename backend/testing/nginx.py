@@ -13,14 +13,20 @@ from backend.testing.waiting import wait_until
 
 FOLDER = ROOT / "proxy"
 READY_S = 60.0
+STREAM_MODULE = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
 
 
 def has_nginx() -> bool:
-    """Debian's nginx is in a folder that only root has in PATH."""
-    return shutil.which("nginx", path=_path()) is not None
+    """With its module `stream`, which Debian has in a package of its own."""
+    nginx = shutil.which("nginx", path=_path())
+    if nginx is None:
+        return False
+    built = subprocess.run([nginx, "-V"], capture_output=True, text=True, check=True).stderr
+    return "--with-stream " in built or STREAM_MODULE.exists()
 
 
 def _path() -> str:
+    """Debian's nginx is in a folder that only root has in PATH."""
     return os.pathsep.join([os.environ["PATH"], "/usr/sbin"])
 
 

@@ -19,9 +19,10 @@ class RawAnswer:
 
 
 @contextlib.contextmanager
-def connected(port: int) -> Iterator[socket.socket]:
-    """A connection to this machine."""
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+def connected(port: int, source: str = "127.0.0.1") -> Iterator[socket.socket]:
+    """A connection to this machine, from an address of it."""
+    address = ("127.0.0.1", port)
+    with socket.create_connection(address, PATIENCE_S, (source, 0)) as connection:
         yield connection
 
 

@@ -5,6 +5,7 @@ import shutil
 import signal
 import ssl
 import subprocess
+from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
@@ -25,14 +26,14 @@ from backend.ingest.limits import ANONYMOUS_BYTES, HEADER_FIELDS, LARGE_BODIES
 from backend.ingest.models import Upload
 from backend.testing.mixed_heads import upload_answer, wrong_bodies
 from backend.testing.nginx import Nginx, has_nginx
-from backend.testing.raw_http import PATIENCE_S, ask, read_answer
+from backend.testing.raw_http import PATIENCE_S, ask, connected, read_answer
 from backend.testing.waiting import beside, wait_until
 
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.timeout(900),
     pytest.mark.django_db,
-    pytest.mark.skipif(not has_nginx(), reason="nginx is not installed"),
+    pytest.mark.skipif(not has_nginx(), reason="nginx with its stream module is not installed"),
 ]
 MIXED = 400
 
@@ -207,7 +208,7 @@ def strict(door, tmp_path):
 
     It takes the address of a client from a header.
     """
-    names = "127.0.0.1; set_real_ip_from 127.0.0.1; real_ip_header X-Client"
+    names = "127.0.0.1; set_real_ip_from unix:; real_ip_header X-Client"
     nginx = Nginx(tmp_path / "run", door.ports, REQUESTS_PER_S="1", ALLOWED_HOSTS=names)
     nginx.start()
     yield nginx
@@ -220,6 +221,20 @@ def test_a_flood_of_one_address_is_refused_in_our_shape(strict):
     assert int(refused.headers["retry-after"]) > 0
     page = refused_of_many(strict.port, "/docs/")
     assert page.headers["content-type"].split(";")[0] == "text/html"
+
+
+@pytest.mark.parametrize("begun", [b"", b"G", request("POST", "/", "Content-Length: 9")])
+def test_an_address_has_its_connections_from_their_first_byte(strict, begun):
+    """Whatever they wait for, and whomever they ask: others have theirs."""
+    with ExitStack() as stack:
+        lines = [stack.enter_context(connected(strict.port)) for _ in range(450)]
+        for line in lines:
+            with suppress(OSError):
+                line.sendall(begun.replace(b"127.0.0.1", b"elsewhere"))
+        assert wait_until(lambda: len(select.select(lines, [], [], 0)[0]) >= 50, PATIENCE_S)
+        other = stack.enter_context(connected(strict.port, "127.0.0.2"))
+        other.sendall(request("GET", "/livez"))
+        assert read_answer(other.makefile("rb")).status == 200
 
 
 def test_a_network_of_ipv6_is_one_client_and_a_site_may_do_four_times_as_much(strict):
