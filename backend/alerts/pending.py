@@ -4,7 +4,7 @@ A claim moves `due_at` ahead, so a run whose worker died is judged again later.
 """
 
 import logging
-from collections.abc import Callable
+import random
 from datetime import timedelta
 
 from django.db import transaction
@@ -14,7 +14,6 @@ from django.db.models.functions import Now
 from backend.alerts.announcing import announce_run
 from backend.alerts.evaluation import judge_run
 from backend.alerts.models import PendingRun
-from backend.deliveries.queue import lock_by_lot, work_off
 from backend.runs.models import Run
 
 log = logging.getLogger(__name__)
@@ -23,15 +22,23 @@ LEASE = timedelta(seconds=120)
 MOST_ATTEMPTS = 3
 
 
-def judge_due(*, is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Judge the runs that wait, the first read first; how many."""
-    return work_off(_claim, _judge, is_stopping)
+def judge_next() -> bool:
+    """Judge a run that waits; False where none does."""
+    pending = _claim()
+    if pending is not None:
+        _judge(pending)
+    return pending is not None
 
 
 @transaction.atomic
 def _claim() -> PendingRun | None:
     due = PendingRun.objects.filter(due_at__lte=Now(), workspace__deleted_at=None)
-    pending: PendingRun | None = lock_by_lot(due)
+    workspaces = list(due.order_by().values_list("workspace", flat=True).distinct())
+    if not workspaces:
+        return None
+    # By lot: many runs of one workspace hold up no other.
+    rows = due.filter(workspace=random.choice(workspaces))  # noqa: S311  no secret
+    pending = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if pending is not None:
         PendingRun.objects.filter(pk=pending.pk).update(
             due_at=Now() + LEASE, attempts=F("attempts") + 1

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from celery import shared_task
 
 from backend import counters
-from backend.alerts.pending import judge_due
+from backend.alerts.pending import judge_next
 from backend.alerts.tending import forget, look_at_agents
-from backend.deliveries.queue import send_due
+from backend.deliveries.queue import send_next
 from backend.ingest.poller import Poller
 
 TEND_TASK = "alerts.tend"
@@ -23,9 +23,11 @@ def tend() -> None:
 
 
 def judge_and_send(is_stopping: Callable[[], bool]) -> None:
-    """Judge the runs that wait, and send the messages that are due."""
-    judge_due(is_stopping=is_stopping)
-    send_due(is_stopping=is_stopping)
+    """Judge the runs that wait and send the messages that are due, one of each in turn."""
+    is_more = True
+    while is_more and not is_stopping():
+        is_judged = judge_next()
+        is_more = send_next() or is_judged
     counters.flush()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from backend.config import environment as env
 
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "backend.accounts.passwords.PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 BREACHED_PASSWORDS_URL = env.web_address(

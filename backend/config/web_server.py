@@ -36,7 +36,7 @@ control_socket_disable = True
 _, _most = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (_most, _most))
 # Bytes of an answer that the system keeps for a slow reader, where it would keep up to 4 MiB.
-SEND_BUFFER_BYTES = 256 << 10
+SEND_BUFFER_BYTES = 64 << 10
 
 
 def when_ready(server: Any) -> None:

@@ -5,11 +5,10 @@ again: a receiver may get a message twice, with the same id, and never gets none
 """
 
 import logging
-import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -20,7 +19,7 @@ from django.utils import timezone
 from backend import counters
 from backend.accounts.models import Workspace
 from backend.analysis.query.timestamps import instant
-from backend.deliveries.models import Channel, Delivery, DeliveryState, Topic
+from backend.deliveries.models import Channel, Delivery, DeliveryState, SenderTurn, Topic
 from backend.deliveries.posting import TOTAL_S, NotSent
 from backend.deliveries.sending import send
 
@@ -30,10 +29,11 @@ LEASE = timedelta(seconds=6 * TOTAL_S)
 # Before the second attempt, the third, and so on; together nearly 2 days.
 PAUSES_S = (30, 120, 600, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
 KEPT = timedelta(days=30)
+NEVER = datetime.min.replace(tzinfo=UTC)
 # Of one channel; further messages are dropped.
 MOST_WAITING = 1000
-# A worker that found much to send looks again only after others had their turn.
-SHIFT_S = 30.0
+# After an attempt that took 10 s, its payer comes behind whoever else sends in the next 100 s.
+REST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,50 +83,53 @@ def _is_overflowing(channel: Channel) -> bool:
     return True
 
 
-def send_due(*, is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Send what is due until nothing is, the shift is over or `is_stopping`; how many."""
-    return work_off(claim, _work_on, is_stopping)
-
-
-def work_off(
-    claim: Callable[[], Any], work_on: Callable[[Any], None], is_stopping: Callable[[], bool]
-) -> int:
-    """Claim and work on rows until none is due, the shift ends or `is_stopping`; how many."""
-    ends, count = time.monotonic() + SHIFT_S, 0
-    while not is_stopping() and time.monotonic() < ends and (row := claim()) is not None:
-        work_on(row)
-        count += 1
-    return count
-
-
-def lock_by_lot(due: QuerySet[Any]) -> Any:
-    """The first row of a workspace that lots choose: many rows of one hold up no other."""
-    workspaces = list(due.order_by().values_list("workspace", flat=True).distinct())
-    if not workspaces:
-        return None
-    rows = due.filter(workspace=random.choice(workspaces))  # noqa: S311  no secret
-    return rows.select_for_update(skip_locked=True, of=("self",)).first()
+def send_next() -> bool:
+    """Send a message that is due; False where none is."""
+    delivery = claim()
+    if delivery is not None:
+        _work_on(delivery)
+    return delivery is not None
 
 
 @transaction.atomic
 def claim() -> Delivery | None:
     """Take a delivery that is due; None when none is.
 
-    A workspace gets one message at a time, so slow receivers hold up no other workspace.
+    Who made a channel pays for its messages, and gets one at a time, in turn with all others.
     """
     is_held = Q(state=DeliveryState.SENDING, lease_until__gt=Now())
-    busy = Delivery.objects.filter(is_held).values("workspace")
+    busy = Delivery.objects.filter(is_held)
     is_waiting = Q(state=DeliveryState.WAITING, retry_at__lte=Now())
     is_abandoned = Q(state=DeliveryState.SENDING, lease_until__lte=Now())
     due = Delivery.objects.filter(is_waiting | is_abandoned, workspace__deleted_at=None)
-    due = due.exclude(workspace__in=busy).order_by("retry_at")
-    delivery: Delivery | None = lock_by_lot(due.select_related("channel", "workspace"))
+    due = due.exclude(workspace__in=busy.values("workspace"))
+    due = due.exclude(channel__author__in=busy.values("channel__author"))
+    delivery = _lock_next(due.select_related("channel", "workspace").order_by("retry_at"))
     if delivery is not None:
         delivery.fence += 1
         Delivery.objects.filter(pk=delivery.pk).update(
             state=DeliveryState.SENDING, fence=delivery.fence, lease_until=Now() + LEASE
         )
     return delivery
+
+
+def _lock_next(due: QuerySet[Delivery]) -> Delivery | None:
+    """The first row of the payer whose turn it is."""
+    makers = due.order_by().values_list("channel__author", "workspace").distinct()
+    payers = {_payer(author, workspace): (author, workspace) for author, workspace in makers}
+    if not payers:
+        return None
+    turns = dict(SenderTurn.objects.filter(payer__in=payers).values_list("payer", "at"))
+    following = min(payers, key=lambda payer: turns.get(payer, NEVER))
+    author, workspace = payers[following]
+    rows = due.filter(channel__author=author)
+    if author is None:
+        rows = rows.filter(workspace=workspace)
+    return rows.select_for_update(skip_locked=True, of=("self",)).first()
+
+
+def _payer(author: object, workspace: object) -> str:
+    return f"workspace {workspace}" if author is None else f"user {author}"
 
 
 def _work_on(delivery: Delivery) -> None:
@@ -167,8 +170,12 @@ def _end(delivery: Delivery, attempt: dict[str, Any], *, is_final: bool) -> None
         pk=delivery.pk, state=DeliveryState.SENDING, fence=delivery.fence
     )
     held.update(**changed)
+    payer = _payer(delivery.channel.author_id, delivery.workspace_id)
+    at = timezone.now() + REST * timedelta(seconds=attempt["seconds"])
+    SenderTurn.objects.update_or_create(payer=payer, defaults={"at": at})
 
 
 def forget_old() -> int:
-    """Delete the log of deliveries that ended more than 30 days ago; how many."""
+    """Delete the log of deliveries that ended more than 30 days ago; how many. Turns go too."""
+    SenderTurn.objects.filter(at__lt=Now()).delete()
     return Delivery.objects.filter(ended_at__lt=Now() - KEPT).delete()[0]

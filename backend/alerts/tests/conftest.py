@@ -4,12 +4,12 @@ import pytest
 
 from backend.accounts.models import User
 from backend.alerts.models import Alert, PendingRun
-from backend.alerts.pending import judge_due
 from backend.alerts.rules import add_rule
 from backend.deliveries.models import Channel
 from backend.runs.models import Run
 from backend.sharing.models import SavedView
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
+from backend.testing.worked_off import judge_due
 
 # Trials of a run around its rate: 1 % apart, as on a quiet machine.
 TRIALS = (0.99, 1.0, 1.01, 1.0, 0.995)

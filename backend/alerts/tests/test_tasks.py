@@ -39,10 +39,10 @@ def test_a_messenger_judges_and_sends(rule, channel, workspace, this_connection,
 
 @pytest.mark.parametrize("fault", [OperationalError("away"), RuntimeError("unforeseen")])
 def test_a_messenger_outlives_faults(fault, this_connection, monkeypatch, caplog):
-    def fail(**_):
+    def fail():
         raise fault
 
-    monkeypatch.setattr(tasks, "judge_due", fail)
+    monkeypatch.setattr(tasks, "judge_next", fail)
     Poller(judge_and_send, fault="messages_not_polled").poll()
     assert "messages_not_polled" in caplog.text
 

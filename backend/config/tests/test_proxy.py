@@ -227,7 +227,7 @@ def test_a_flood_of_one_address_is_refused_in_our_shape(strict):
 def test_an_address_has_its_connections_from_their_first_byte(strict, begun):
     """Whatever they wait for, and whomever they ask: others have theirs."""
     with ExitStack() as stack:
-        lines = [stack.enter_context(connected(strict.port)) for _ in range(450)]
+        lines = [stack.enter_context(connected(strict.port)) for _ in range(350)]
         for line in lines:
             with suppress(OSError):
                 line.sendall(begun.replace(b"127.0.0.1", b"elsewhere"))

@@ -12,9 +12,10 @@ from backend.accounts.models import Membership
 from backend.deliveries import queue
 from backend.deliveries.channels import BadChannel, ChannelRefused, add_channel, send_test
 from backend.deliveries.models import Delivery
-from backend.deliveries.queue import Message, claim, enqueue, enqueue_for, forget_old, send_due
+from backend.deliveries.queue import Message, claim, enqueue, enqueue_for, forget_old, send_next
 from backend.errors import TooMany
 from backend.testing.uploads import make_tenant
+from backend.testing.worked_off import send_due
 
 MESSAGE = Message("alert.new", "New <alert>", "p99 & more", "http://127.0.0.1:8000/x", {"a": 1})
 
@@ -77,6 +78,55 @@ def test_a_workspace_gets_one_message_at_a_time_and_holds_up_no_other(channel, r
     assert claim() is None
     enqueue_for(other, MESSAGE)
     assert claim().channel == other
+
+
+def test_a_person_gets_one_message_at_a_time_in_whatever_workspaces(channel):
+    maker = make_tenant("maker").user
+    mine = [
+        add_channel(
+            make_tenant(f"mine-{number}").workspace,
+            author=maker,
+            kind="webhook",
+            name="hook",
+            address="https://silent.example/",
+        )
+        for number in range(2)
+    ]
+    for each in mine:
+        enqueue_for(each, MESSAGE)
+    assert claim() is not None
+    assert claim() is None
+    enqueue_for(channel, MESSAGE)
+    assert claim().channel == channel
+
+
+def test_whose_receivers_are_slow_waits_for_all_others(tenant, monkeypatch):
+    """Each of 20 workspaces of one person has messages for a receiver that answers nothing."""
+    clock = iter(range(0, 10_000, 10))
+    monkeypatch.setattr(queue.time, "monotonic", lambda: next(clock))
+    sent = []
+
+    def send(delivery):
+        sent.append(delivery.channel.author)
+        raise queue.NotSent("silent")
+
+    monkeypatch.setattr(queue, "send", send)
+    other = make_tenant("other")
+    for maker, workspaces in ((tenant.user, 20), (other.user, 1)):
+        for number in range(workspaces):
+            channel = add_channel(
+                make_tenant(f"{maker.pk}-{number}").workspace,
+                author=maker,
+                kind="webhook",
+                name="hook",
+                address="https://silent.example/",
+            )
+            for _ in range(3):
+                enqueue_for(channel, MESSAGE)
+    for _ in range(4):
+        assert send_next()
+    # Each waits 100 s after an attempt of 10 s: they take turns, whoever has more to send.
+    assert sent.count(other.user) == 2
 
 
 def test_a_fault_of_ours_stops_no_other_message(channel, receiver, monkeypatch, caplog):

@@ -13,8 +13,9 @@ import pytest
 
 from backend.deliveries.channels import renew_secret
 from backend.deliveries.models import Delivery
-from backend.deliveries.queue import Message, enqueue_for, send_due
+from backend.deliveries.queue import Message, enqueue_for
 from backend.deliveries.signing import secret_of, signature
+from backend.testing.worked_off import send_due
 
 MESSAGE = Message("alert.new", "New alert", "p99 is worse.", "http://127.0.0.1:8000/x", {"a": 1})
 

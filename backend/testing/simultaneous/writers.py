@@ -14,8 +14,8 @@ from django.test import Client
 
 from backend.accounts.models import Membership, Role, TokenKind, User
 from backend.accounts.tokens import AGENT_LIFETIME, issue
-from backend.alerts.pending import judge_due
-from backend.deliveries.queue import send_due
+from backend.alerts.pending import judge_next
+from backend.deliveries.queue import send_next
 from backend.ingest.worker import drain
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
@@ -222,11 +222,11 @@ def reading(_world: World) -> None:
 
 
 def judging(_world: World) -> None:
-    judge_due(is_stopping=_one_claim())
+    judge_next()
 
 
 def delivering(_world: World) -> None:
-    send_due(is_stopping=_one_claim())
+    send_next()
 
 
 Writer = Callable[[World], Any]
