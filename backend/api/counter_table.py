@@ -23,6 +23,7 @@ from backend.ingest.preview_slots import PREVIEW_PATIENCE_S, PREVIEWS, STRANGERS
 from backend.ingest.slots import LONG_WORK, SHORT_WORK
 from backend.runs.registry import MOST_WAITING, MOST_WAITING_OF_WORKSPACE, WAIT_AGAIN_S
 from backend.sharing.drawing import DRAWINGS
+from backend.sharing.workspace_secrets import SEARCHES
 
 COLUMNS = (
     "counter",
@@ -91,7 +92,8 @@ _OF_A_WEB_PROCESS = (
         "requests that are answered",
         f"{REQUEST_THREADS} of a web process",
         "one address (one /48 of IPv6)",
-        "nobody: they wait, and the address with the fewest comes next",
+        "nobody: they wait, and the address with the fewest comes next; one address leaves a "
+        "fifth to others",
         "until it is its turn",
     ),
     AtOnce(
@@ -148,6 +150,13 @@ _OF_A_WEB_PROCESS = (
         "one user with all tokens",
         "the same user (429); who runs one, or ran the last, leaves the place to wait to others "
         "(503)",
+        _until("is searched"),
+    ),
+    AtOnce(
+        "searches of a workspace that is opened",
+        _places(SEARCHES.of_owner, SEARCHES.places),
+        "the first owner of the workspace",
+        "the same owner (429); others where all places are taken (503)",
         _until("is searched"),
     ),
     AtOnce(

@@ -171,11 +171,12 @@ class WorkspaceDetail(APIView):
 def _change(workspace: Workspace, fields: dict[str, Any]) -> None:
     """Store the fields of a valid form, all or none. Raises WorkspaceRefused."""
     name, slug = fields.pop("name", workspace.name), fields.pop("slug", workspace.slug)
-    if (name, slug) != (workspace.name, workspace.slug):
-        rename(workspace, name=name, slug=slug)
+    # First, because what opens a workspace takes seconds before it locks the row.
     if fields:
         change_settings(workspace, fields)
-        workspace.refresh_from_db()
+    if (name, slug) != (workspace.name, workspace.slug):
+        rename(workspace, name=name, slug=slug)
+    workspace.refresh_from_db()
 
 
 def _not_owner() -> Problem:

@@ -1,8 +1,9 @@
 """The threads that answer requests, shared fairly by networks.
 
-While all are at work, the next free one goes to the network that has the fewest of them, and among
-equals to each in turn. So who sends many requests at once waits behind their own, and not in front
-of others.
+A network takes one more only while a quarter as many are free as it has: one network leaves a
+fifth of them to others, who are answered at once. Whoever waits, the next one goes to the network
+that has the fewest, and among equals to each in turn. So who sends many requests at once waits
+behind their own, and not in front of others.
 """
 
 import asyncio
@@ -12,6 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+# So many times the free threads, a network has at most.
+LEFT = 4
 
 
 class FairThreads:
@@ -42,9 +46,8 @@ class FairThreads:
         raise cancelled
 
     async def _turn(self, network: str) -> None:
-        if self._free:
-            self._free -= 1
-            self._at_work[network] += 1
+        if self._may_begin(network):
+            self._begin(network)
             return
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(network, deque()).append(turn)
@@ -57,11 +60,14 @@ class FairThreads:
             raise
 
     def _end(self, network: str) -> None:
+        self._free += 1
         self._at_work[network] -= 1
         if not self._at_work[network]:
             del self._at_work[network]
         while self._waiting:
             following = min(self._waiting, key=self._at_work.__getitem__)
+            if not self._may_begin(following):
+                return
             # Of those that have as few, the next turn is another one's.
             queue = self._waiting.pop(following)
             turn = queue.popleft()
@@ -69,7 +75,12 @@ class FairThreads:
                 self._waiting[following] = queue
             # Its task hears of a cancellation in the next round of the loop.
             if not turn.done():
-                self._at_work[following] += 1
+                self._begin(following)
                 turn.set_result(None)
-                return
-        self._free += 1
+
+    def _may_begin(self, network: str) -> bool:
+        return self._at_work[network] < LEFT * self._free
+
+    def _begin(self, network: str) -> None:
+        self._free -= 1
+        self._at_work[network] += 1

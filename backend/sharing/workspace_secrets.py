@@ -1,13 +1,14 @@
 """Which runs of a workspace hold what looks like a secret, before others may read them."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from backend.accounts.models import Workspace
+from backend.accounts.models import Membership, Role, Workspace
 from backend.errors import InvalidInput
+from backend.ingest.fair_slots import Busy, OwnerBusy, Slots
 from backend.links import run_link
 from backend.runs.models import Run
 from backend.sharing.run_texts import typed_texts
@@ -82,45 +83,73 @@ class SearchTooLong(NotOpened):
         )
 
 
+class SearchesOfOne(OwnerBusy):
+    """A workspace of the same owner is being searched. The same request works later."""
+
+    sentence = "The texts of a workspace of yours are being searched."
+
+
+class SearchesBusy(Busy):
+    """Workspaces of others are being searched. The same request works later."""
+
+    sentence = "The service is searching other workspaces."
+
+
+# A search takes the processor for seconds.
+SEARCHES = Slots(running=1, waiting=2, of_owner=1, refusals=(SearchesOfOne, SearchesBusy))
+
+
 def refuse_secrets_of_workspace(workspace: Workspace) -> None:
     """Raise SecretsInWorkspace where people outside would read a secret that a member typed.
 
-    What was uploaded came without secrets. Raises SearchTooLong.
+    What was uploaded came without secrets. Raises SearchTooLong, SearchesOfOne and SearchesBusy.
     """
+    with SEARCHES.take(_payer(workspace)):
+        _refuse_secrets(workspace)
+
+
+def _payer(workspace: Workspace) -> Hashable:
+    """The first owner: a person may have many workspaces."""
+    owners = Membership.objects.filter(workspace=workspace, role=Role.OWNER).order_by("pk")
+    return owners.values_list("user", flat=True).first() or workspace.pk
+
+
+def _refuse_secrets(workspace: Workspace) -> None:
     ends_at = time.monotonic() + MOST_S
-    secrets: list[RunWithSecret] = []
-    for runs in _batches(workspace):
-        if time.monotonic() > ends_at:
-            if not secrets:
-                raise SearchTooLong
-            raise SecretsInWorkspace(secrets, has_more=True)
-        secrets += _search(runs)
-        if len(secrets) >= MOST_LISTED:
+    places: dict[UUID, str] = {}
+    is_late = False
+    for piece in _pieces(_texts(workspace)):
+        if is_late := time.monotonic() > ends_at:
             break
-    if secrets:
-        raise SecretsInWorkspace(secrets[:MOST_LISTED], has_more=len(secrets) >= MOST_LISTED)
+        for run_id, place in _search(piece):
+            places.setdefault(run_id, place)
+        if len(places) >= MOST_LISTED:
+            break
+    if places:
+        found = [RunWithSecret(*each) for each in places.items()]
+        has_more = is_late or len(found) >= MOST_LISTED
+        raise SecretsInWorkspace(found[:MOST_LISTED], has_more=has_more)
+    if is_late:
+        raise SearchTooLong
 
 
-def _batches(workspace: Workspace) -> Iterator[Sequence[Run]]:
-    """The runs of the workspace, some hundreds at a time."""
+def _texts(workspace: Workspace) -> Iterator[_Text]:
+    """Of the runs of the workspace, some hundreds at a time."""
     rows = Run.objects.filter(workspace=workspace).order_by("pk").only("id", "notes", "labels")
     runs = list(rows[:BATCH])
     while runs:
-        yield runs
+        yield from typed_texts(runs)
         runs = list(rows.filter(pk__gt=runs[-1].pk)[:BATCH])
 
 
-def _search(runs: Sequence[Run]) -> list[RunWithSecret]:
-    """Those that hold what looks like a secret, each with the first field that does."""
-    places: dict[UUID, str] = {}
-    for piece in _pieces(typed_texts(runs)):
-        # Most pieces hold none: one search over several texts costs a fraction of one for each.
-        if _holds_none("\n".join(text for _, _, text in piece)):
-            continue
-        for run_id, place, text in piece:
-            if run_id not in places and not _holds_none(text):
-                places[run_id] = place
-    return [RunWithSecret(run_id, place) for run_id, place in places.items()]
+def _search(piece: Sequence[_Text]) -> Iterator[tuple[UUID, str]]:
+    """The runs and fields of the texts that hold what looks like a secret."""
+    # Most pieces hold none: one search over several texts costs a fraction of one for each.
+    if _holds_none("\n".join(text for _, _, text in piece)):
+        return
+    for run_id, place, text in piece:
+        if not _holds_none(text):
+            yield run_id, place
 
 
 def _pieces(texts: Iterable[_Text]) -> Iterator[list[_Text]]:

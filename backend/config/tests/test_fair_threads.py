@@ -13,10 +13,10 @@ from backend.config.fair_threads import FairThreads
 
 
 class Bench:
-    """Two threads, each of whose works goes on until it is told to end."""
+    """Threads, each of whose works goes on until it is told to end."""
 
-    def __init__(self):
-        self.threads = FairThreads(2)
+    def __init__(self, count=2):
+        self.threads = FairThreads(count)
         self.begun = []
         self._ends = {}
 
@@ -104,6 +104,27 @@ def test_who_goes_away_in_the_moment_in_which_a_thread_becomes_free_takes_none()
             assert gone.cancelled()
             threads._end("one")
             assert (threads._free, dict(threads._at_work), threads._waiting) == (1, {}, {})
+
+    in_a_loop(act())
+
+
+def test_one_network_leaves_threads_to_others():
+    """All of one network may take long, and end together."""
+
+    async def act():
+        bench = Bench(5)
+        many = [bench.start("many", f"many {number}") for number in range(9)]
+        await asyncio.sleep(0.1)
+        four = [f"many {number}" for number in range(4)]
+        assert sorted(bench.begun) == four
+        few = bench.start("few", "few")
+        await bench.end("few", [*four, "few"])
+        assert await few == "few"
+        await bench.end("many 0", [*four, "few", "many 4"])
+        for number in range(9):
+            bench._ends[f"many {number}"].set()
+        await asyncio.gather(*many)
+        assert bench.threads._free == 5
 
     in_a_loop(act())
 

@@ -1,5 +1,8 @@
 """Before a workspace is opened, its runs are searched for secrets that members typed."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
 import pytest
 from django.test import Client
 
@@ -111,6 +114,34 @@ def test_a_search_without_end_opens_nothing(workspace, monkeypatch):
     with pytest.raises(SearchTooLong):
         change_settings(workspace, {"is_public": True})
     assert not is_public(workspace)
+
+
+def test_a_search_ends_in_time_within_a_batch(workspace, monkeypatch):
+    monkeypatch.setattr(workspace_secrets, "PIECE", 10)
+    monkeypatch.setattr(workspace_secrets, "MOST_S", 3.0)
+    clock = iter(range(1000))
+    monkeypatch.setattr(workspace_secrets.time, "monotonic", lambda: float(next(clock)))
+    for _ in range(5):
+        note(make_run(workspace, CellSpec()), "quiet " * 5)
+    with pytest.raises(SearchTooLong):
+        change_settings(workspace, {"is_public": True})
+    assert next(clock) < 10
+
+
+def test_an_owner_has_one_workspace_searched_at_a_time(workspace, scene, owner):
+    with ThreadPoolExecutor(1) as thread, ExitStack() as held:
+        thread.submit(
+            held.enter_context, workspace_secrets.SEARCHES.take(scene.own.user.pk)
+        ).result()
+        answer = owner.patch(
+            "/api/v1/workspaces/own-lab", {"is_public": True}, content_type="application/json"
+        )
+        assert (answer.status_code, answer["retry-after"]) == (429, "10")
+        assert "workspace of yours" in answer.json()["detail"]
+        assert owner.post("/w/own-lab/link").status_code == 429
+        thread.submit(held.close).result()
+    assert not is_public(workspace)
+    publish(scene)
 
 
 def test_other_settings_of_a_public_workspace_are_saved_without_a_search(workspace, scene):
