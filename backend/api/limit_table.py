@@ -62,6 +62,9 @@ _FIXED = (
         "least_part_bytes", sent.LEAST_PART_BYTES, "bytes", "at least, each part but the last", 400
     ),
     Limit("parts", sent.MAX_PARTS, "parts", "of one artefact", 400),
+    Limit(
+        "urlencoded_bytes", sent.URLENCODED_BYTES, "bytes", "a form that is percent-encoded", 413
+    ),
     Limit("form_bytes", sent.FORM_BYTES, "bytes", "the fields beside the files of an upload", 413),
     Limit("form_fields", sent.FORM_FIELDS, "fields", "beside the files of an upload", 400),
     Limit("address_bytes", sent.HEADER_LINE_BYTES, "bytes", "the first line of a request", 414),

@@ -34,7 +34,7 @@ from backend.ingest.limits import (
     LEAST_BYTES_PER_S,
     REQUEST_THREADS,
     SLOW_AFTER_S,
-    largest_request,
+    largest_body,
 )
 
 Scope = MutableMapping[str, Any]
@@ -134,7 +134,8 @@ async def _read_body(environ: Environ, receive: Receive, stack: ExitStack) -> bo
     length, limit, share = int(environ.get("CONTENT_LENGTH", 0)), ANONYMOUS_BYTES, None
     is_large = length > limit or "HTTP_TRANSFER_ENCODING" in environ
     if is_large and (sender := await _threads.run(site_of(environ), sender_of, environ)):
-        share, limit = stack.enter_context(share_of(*sender)), largest_request()
+        share = stack.enter_context(share_of(*sender))
+        limit = largest_body(environ.get("CONTENT_TYPE", ""))
     if length > limit:
         if share:
             raise BodyTooLarge(limit, length)

@@ -18,8 +18,8 @@ from typing import Any
 from celery import current_app
 from django.conf import settings
 from django.db import Error, IntegrityError, connection, transaction
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Now
 from django.http import FileResponse
 from django.utils import timezone
 
@@ -104,7 +104,11 @@ def write_due() -> int:
 
 
 def claim() -> Export | None:
-    """Take the export that waits longest; None if none waits, or one is being written."""
+    """Take an export that waits; None if none waits, or one is being written.
+
+    It is of who had the fewest written, because a person may have many workspaces; of these, the
+    one that waits longest.
+    """
     is_held = Q(state=ExportState.WRITING, lease_until__gt=Now())
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -113,7 +117,10 @@ def claim() -> Export | None:
             return None
         is_due = Q(retry_at=None) | Q(retry_at__lte=Now())
         due = Export.objects.filter(is_due, state__in=UNFINISHED, workspace__deleted_at=None)
-        rows = due.select_related("workspace").order_by("requested_at")
+        of_author = Export.objects.filter(author=OuterRef("author"), attempts__gt=0).order_by()
+        written = of_author.values("author").annotate(count=Count("pk")).values("count")
+        rows = due.select_related("workspace").alias(written=Coalesce(Subquery(written), 0))
+        rows = rows.order_by("written", "requested_at")
         export = rows.select_for_update(skip_locked=True, of=("self",)).first()
         if export is None:
             return None

@@ -1,5 +1,6 @@
 """What every public site has: robots.txt, security.txt, and the operator's terms and privacy."""
 
+import logging
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,7 +10,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.links import absolute, link_to
+from backend.web.errors import message
 from backend.web.guide import render_document
+
+log = logging.getLogger(__name__)
 
 # Pages of members, forms, and what costs much to compute. A crawler reads result sets, the library,
 # shared runs and the front page of a public workspace without them.
@@ -84,5 +88,11 @@ def operators_text(request: HttpRequest, name: str) -> HttpResponse:
     path: Path | None = getattr(settings, setting)
     if path is None:
         raise Http404
-    context = {"title": title, "body": render_document(path).body}
-    return render(request, "operators_text.html", context)
+    try:
+        body = render_document(path).body
+    except (OSError, UnicodeDecodeError):
+        # It could be read when the service began.
+        log.exception("operators_text_unreadable", extra={"path": str(path)})
+        sentence = "This text of the operator cannot be read at the moment."
+        return message(request, 503, title=f"{title} away", sentence=sentence, hint="Try again.")
+    return render(request, "operators_text.html", {"title": title, "body": body})

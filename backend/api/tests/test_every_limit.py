@@ -21,7 +21,7 @@ from backend.accounts.limiters import LIMITERS, MAILS
 from backend.accounts.models import Token
 from backend.api.limit_table import limits as table_of_limits
 from backend.api.observations import MAX_SAMPLES
-from backend.config.bodies import Unread
+from backend.config.bodies import REFUSAL_KEY, Unread
 from backend.fleet.models import Agent
 from backend.ingest import archive_refusals, decompress, limits, plain_json, tar_members
 from backend.ingest.body_refusals import BodyTooLarge
@@ -153,6 +153,12 @@ def stranger_sends(_client):
     return Client().post("/accounts/login/", "x", "text/plain", **{"wsgi.input": unread})
 
 
+def long_form(client):
+    # So the bridge tells that it left the body unread.
+    refusal = BodyTooLarge(limits.URLENCODED_BYTES, limits.URLENCODED_BYTES + 1)
+    return client.post(URL, "x=1", limits.URLENCODED, **{REFUSAL_KEY: refusal})
+
+
 def many_files(client):
     files = [file_of(b"") for _ in range(limits.FILES + 1)]
     return client.post(URL, {"file": files})
@@ -185,6 +191,7 @@ BEYOND = {
     "form_bytes": lambda client: client.post(URL, {"tool": "x" * (limits.FORM_BYTES + 1)}),
     "form_fields": lambda client: client.post(URL, many(limits.FORM_FIELDS + 1)),
     "anonymous_bytes": stranger_sends,
+    "urlencoded_bytes": long_form,
     "json_bytes": json_sent('"' + "x" * limits.JSON_BYTES + '"'),
     "observation_bytes": observation_sent,
     "observation_samples": many_samples_sent,
@@ -233,6 +240,7 @@ SENTENCES = {
     "form_bytes": "The fields beside the files have more than {} bytes the limit.",
     "form_fields": "The form has more than {} fields the limit.",
     "anonymous_bytes": "at most {} are accepted.",
+    "urlencoded_bytes": "at most {} are accepted.",
     "json_bytes": "The body is refused. It has more than {} bytes the limit.",
     "observation_bytes": "The body is refused. It has more than {} bytes the limit.",
     "observation_samples": "has no more than {} elements.",

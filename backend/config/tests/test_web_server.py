@@ -16,7 +16,12 @@ from backend.config.tests.front_door import (
     statuses_beside_slow_senders,
     upload,
 )
-from backend.ingest.limits import ANONYMOUS_BYTES, HEADER_FIELDS, HEADER_LINE_BYTES
+from backend.ingest.limits import (
+    ANONYMOUS_BYTES,
+    HEADER_FIELDS,
+    HEADER_LINE_BYTES,
+    URLENCODED_BYTES,
+)
 from backend.ingest.models import Artefact
 from backend.testing.raw_http import PATIENCE_S, ask, connected, read_answer, request
 from backend.testing.reports import WRK
@@ -198,6 +203,17 @@ class TestBodies:
             answer = ask(port, request("POST", "/api/v1/uploads", *more))
 
             assert answer.status == 413
+
+    def test_that_are_percent_encoded_are_small(self, site, port):
+        """Python takes such a form apart into as many objects as it has bytes."""
+        kind = "Content-Type: Application/X-WWW-form-urlencoded ;charset=utf-8"
+        size = URLENCODED_BYTES + 1
+        for field in (bearer(site.own.token), site.cookie):
+            for path in ("/accounts/login/", "/w/own-lab/settings", "/api/v1/uploads"):
+                fields = (field, kind, f"Content-Length: {size}", "Expect: 100-continue")
+                assert ask(port, request("POST", path, *fields)).status == 413
+            chunked = request("POST", "/try", field, kind, "Transfer-Encoding: chunked")
+            assert ask(port, chunked + b"10000\r\n%s\r\n" % (b"x" * 65_536) * 8).status == 413
 
     def test_that_were_refused_let_the_sender_read_the_answer(self, site, port):
         size = 8 << 20

@@ -113,6 +113,21 @@ def test_one_archive_is_written_at_a_time(scene):
     assert claim().pk == first.pk
 
 
+def test_who_had_fewer_written_comes_first(scene):
+    many = [make_tenant(f"many-{number}").workspace for number in range(3)]
+    for workspace in many:
+        request_export(workspace, author=scene.own.user)
+    request_export(scene.foreign.workspace, author=scene.foreign.user)
+
+    def next_written():
+        export = claim()
+        Export.objects.filter(pk=export.pk).update(state="done")
+        return export.workspace
+
+    written = [next_written() for _ in range(4)]
+    assert written == [many[0], scene.foreign.workspace, many[1], many[2]]
+
+
 @pytest.mark.django_db(transaction=True)  # the lease is renewed over a connection of its own
 def test_an_archive_that_is_being_sent_keeps_its_lease(scene, monkeypatch):
     request_export(scene.own.workspace, author=None)

@@ -84,3 +84,14 @@ def test_a_text_that_cannot_be_read_stops_the_start(monkeypatch, tmp_path):
 
     with pytest.raises(ImproperlyConfigured, match="A_TEXT"):
         public_settings._text_file("A_TEXT", "x")
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe\xff"])
+def test_a_text_that_is_gone_or_damaged_later_is_away(content, settings, tmp_path, caplog):
+    settings.TERMS_FILE = tmp_path / "terms.md"
+    if content is not None:
+        settings.TERMS_FILE.write_bytes(content)
+    answer = Client().get("/terms")
+    assert answer.status_code == 503
+    assert b"cannot be read at the moment" in answer.content
+    assert "operators_text_unreadable" in caplog.text
