@@ -92,8 +92,8 @@ _OF_A_WEB_PROCESS = (
         "requests that are answered",
         f"{REQUEST_THREADS} of a web process",
         "one address (one /48 of IPv6)",
-        "nobody: they wait, and the address with the fewest comes next; one address leaves a "
-        "fifth to others",
+        "nobody: they wait, and the address with the fewest comes next; a fifth is for "
+        "addresses that have none",
         "until it is its turn",
     ),
     AtOnce(

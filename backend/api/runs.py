@@ -16,7 +16,11 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.workspaces import current_slug
-from backend.analysis.loading.large_runs import hold_slot_for_count, hold_slot_if_large
+from backend.analysis.loading.large_runs import (
+    hold_slot_for_count,
+    hold_slot_if_large,
+    hold_slot_of_search,
+)
 from backend.api.auth import author_of, required_actor, viewer_name
 from backend.api.errors import Problem, or_not_found
 from backend.api.expansion import asked_parts, expand_parameter
@@ -180,6 +184,7 @@ class RunList(APIView):
         after = given.get("after", "")
         fields = {key: text for key, text in given.items() if key not in (*PAGING, *ORDERING)}
         search = RunSearch.parse(fields).with_current_names(workspaces)
+        hold_slot_of_search(search, workspaces, viewer=viewer_name(request))
         order = RunOrder.parse(given)
         # One state, so that each listed run is there when its trials are read.
         with repeatable_read():

@@ -1,9 +1,8 @@
 """The threads that answer requests, shared fairly by networks.
 
-A network takes one more only while a quarter as many are free as it has: one network leaves a
-fifth of them to others, who are answered at once. Whoever waits, the next one goes to the network
-that has the fewest, and among equals to each in turn. So who sends many requests at once waits
-behind their own, and not in front of others.
+A fifth of them is for networks that have none: they are answered at once, while whoever has one
+waits. The next free one goes to the network that has the fewest, and among equals to each in turn.
+So who sends many requests at once waits behind their own, and not in front of others.
 """
 
 import asyncio
@@ -14,16 +13,13 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-# So many times the free threads, a network has at most.
-LEFT = 4
-
 
 class FairThreads:
     """`count` threads; used by one event loop."""
 
     def __init__(self, count: int) -> None:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="request")
-        self._free = count
+        self._free, self._reserved = count, count // 5
         self._at_work: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
@@ -79,7 +75,7 @@ class FairThreads:
                 turn.set_result(None)
 
     def _may_begin(self, network: str) -> bool:
-        return self._at_work[network] < LEFT * self._free
+        return self._free > (self._reserved if self._at_work[network] else 0)
 
     def _begin(self, network: str) -> None:
         self._free -= 1

@@ -1,6 +1,7 @@
 """The limits of what is sent. `backend/api/limit_table.py` makes the table of them."""
 
 from django.conf import settings
+from django.utils.http import parse_header_parameters
 
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
 
@@ -72,9 +73,13 @@ def largest_request() -> int:
 
 
 def largest_body(content_type: str) -> int:
-    """Bytes of the largest body of this type."""
-    is_urlencoded = content_type.partition(";")[0].strip().lower() == URLENCODED
-    return URLENCODED_BYTES if is_urlencoded else largest_request()
+    """Bytes of the largest body of this type; of a damaged type, as little as of any."""
+    try:
+        # As Django reads it, which takes "a/b=c; d" for a/b.
+        kind, _ = parse_header_parameters(content_type)
+    except ValueError:
+        return URLENCODED_BYTES
+    return URLENCODED_BYTES if kind == URLENCODED else largest_request()
 
 
 def search_memory_bytes() -> int:

@@ -130,12 +130,17 @@ def _id_range(start: str) -> tuple[UUID, UUID] | None:
 # As SQL: Django took longer to write this than PostgreSQL to answer it. OFFSET keeps PostgreSQL
 # from collecting the load points of all runs, and a word that no name has is not looked for at
 # load points.
-_FEW = "SELECT run.id FROM runs_run run WHERE run.id = ANY(%(runs)s)"
+# Labels are written in upper case once, however many words are looked for in them.
+_FEW = """
+SELECT run.id FROM runs_run run
+CROSS JOIN LATERAL (SELECT upper(run.labels::text) AS labels OFFSET 0) AS written
+WHERE run.id = ANY(%(runs)s)
+"""
 # To write a name in upper case is slow. So a series of a run is looked at once, however many load
 # points it has, and the word, which stands in a subquery, is written so once.
 _WITH_WORD = """
 AND (
-    run.labels <> '{{}}' AND upper(run.labels::text) LIKE (SELECT upper(%(part{n})s))
+    run.labels <> '{{}}' AND written.labels LIKE (SELECT upper(%(part{n})s))
     OR run.id BETWEEN %(lowest{n})s AND %(highest{n})s
     OR EXISTS (
         SELECT FROM runs_server WHERE workspace_id = ANY(%(workspaces)s)

@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
+from backend.analysis.loading.large_runs import hold_slot_of_search
 from backend.links import link_to, query_string
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Server, Workload
@@ -35,6 +36,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     order = RunOrder.parse({name: given.pop(name, "") for name in ("sort", "direction")})
     asked = RunSearch.parse(given)
     search = asked.with_current_names([workspace.pk])
+    hold_slot_of_search(search, [workspace.pk], viewer=visible.viewer_name(request))
     page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search, order=order)
     chosen = search.query()
     if search != asked:

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 
 from backend.accounts.models import Workspace
+from backend.analysis.loading.large_runs import hold_slot_of_search
 from backend.links import link_to, run_link
 from backend.runs.listing import run_page
 from backend.runs.models import Host, Server, Workload
@@ -51,7 +52,7 @@ def find_named(request: HttpRequest, searched: Searched, asked: str) -> Iterator
     yield from _find_servers(searched, asked)
     yield from _find_hosts(searched, asked)
     yield from _find_workloads(searched, asked)
-    yield from _find_runs(searched, asked)
+    yield from _find_runs(request, searched, asked)
     sets = visible.result_sets(request, *searched.workspaces).filter(title__icontains=asked)
     for result_set in sets.defer("snapshot")[:EACH]:
         hint = searched.hint(result_set.workspace_id, result_set.visibility)
@@ -86,9 +87,11 @@ def _find_workloads(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
         yield result("workload", workload.name, hint, url)
 
 
-def _find_runs(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
+def _find_runs(request: HttpRequest, searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
     ids = {workspace.slug: workspace.pk for workspace in searched.workspaces}
-    for run in run_page(searched.ids, limit=EACH, search=RunSearch(q=asked)).rows:
+    search = RunSearch(q=asked)
+    hold_slot_of_search(search, searched.ids, viewer=visible.viewer_name(request))
+    for run in run_page(searched.ids, limit=EACH, search=search).rows:
         labels = [f"{key}: {value}" for key, value in run.labels.items()]
         began = f"{run.started_at or run.recorded_at:%Y-%m-%d}"
         hint = searched.hint(ids[run.workspace], began, str(run.id)[:8], *labels)

@@ -1,14 +1,18 @@
-"""When trials are so many that an answer about them needs a slot of its viewer."""
+"""When trials or runs are so many that an answer about them needs a slot of its viewer."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from backend.analysis.loading.viewer_slots import hold_slot
-from backend.runs.models import Trial
+from backend.runs.models import Run, Trial
+from backend.runs.search import RunSearch
 
 # On a busy machine their page of 200 takes 0.5 s of CPU time, their JSON 0.04 s.
 LARGE_TRIALS = 500
+# The search of 700 runs for eight words, each of which all their labels have, takes up to 1 s.
+LARGE_SEARCH = 100
 
 
 def hold_slot_if_large(trials: QuerySet[Trial], *, viewer: str) -> None:
@@ -31,3 +35,11 @@ def hold_slot_for_count(count: int, *, viewer: str) -> None:
     """As `hold_slot_if_large`, of trials that are counted already."""
     if count > LARGE_TRIALS:
         hold_slot(viewer)
+
+
+def hold_slot_of_search(search: RunSearch, workspace_ids: Iterable[UUID], *, viewer: str) -> None:
+    """As `hold_slot_if_large`, where words are looked for in many runs."""
+    if search.q:
+        runs = Run.objects.filter(workspace__in=list(workspace_ids)).order_by()
+        if runs[LARGE_SEARCH : LARGE_SEARCH + 1].exists():
+            hold_slot(viewer)

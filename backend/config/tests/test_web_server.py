@@ -3,6 +3,7 @@
 import contextlib
 import json
 import signal
+from itertools import product
 
 import pytest
 
@@ -20,6 +21,7 @@ from backend.ingest.limits import (
     ANONYMOUS_BYTES,
     HEADER_FIELDS,
     HEADER_LINE_BYTES,
+    URLENCODED,
     URLENCODED_BYTES,
 )
 from backend.ingest.models import Artefact
@@ -206,9 +208,10 @@ class TestBodies:
 
     def test_that_are_percent_encoded_are_small(self, site, port):
         """Python takes such a form apart into as many objects as it has bytes."""
-        kind = "Content-Type: Application/X-WWW-form-urlencoded ;charset=utf-8"
         size = URLENCODED_BYTES + 1
-        for field in (bearer(site.own.token), site.cookie):
+        kinds = ("Application/X-WWW-form-urlencoded ;charset=utf-8", f"{URLENCODED}=x; a=b")
+        for field, written in product((bearer(site.own.token), site.cookie), kinds):
+            kind = f"Content-Type: {written}"
             for path in ("/accounts/login/", "/w/own-lab/settings", "/api/v1/uploads"):
                 fields = (field, kind, f"Content-Length: {size}", "Expect: 100-continue")
                 assert ask(port, request("POST", path, *fields)).status == 413

@@ -42,6 +42,10 @@ LARGE = {
     "run": (Row("/api/v1/runs/{run}", {}), 200),
     "patch": (Row("/api/v1/runs/{run}", {}, "patch", NEW_NOTES, json=True), 200),
     "run-list": (Row(EXPANDED, {}), 200),
+    "search-api": (Row("/api/v1/runs?q=a", {}), 200),
+    "search-page": (Row("/w/own-lab/runs?q=a", {}), 200),
+    "palette": (Row("/w/own-lab/search?q=a", {}), 200),
+    "palette-everywhere": (Row("/search?q=a", {}), 200),
     "correction": (Row("/api/v1/runs/{run}/corrections/{correction}", {}, "delete"), 204),
     "shared-run": (Row("/api/v1/shared-runs/{link}", {}), 200),
     "trials-csv": (Row("/api/v1/trials.csv", {}), 200),
@@ -75,6 +79,7 @@ def share(run):
 def is_large(monkeypatch):
     """The run of the scene, of twelve trials, counts as large."""
     monkeypatch.setattr(large_runs, "LARGE_TRIALS", 3)
+    monkeypatch.setattr(large_runs, "LARGE_SEARCH", 0)
     monkeypatch.setattr(viewer_slots, "PATIENCE_S", 0.0)
 
 
