@@ -126,6 +126,17 @@ class Membership(models.Model):
         return f"{self.user} is {self.role} of {self.workspace}"
 
 
+class WorkTurn(models.Model):
+    """When a payer's work of a kind comes again (turns.py). Who has no row comes first."""
+
+    # Such as "archive user 7".
+    key = models.CharField(max_length=80, primary_key=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.at}"
+
+
 class Invitation(StoredToken):
     """A link by which one person joins a workspace."""
 

@@ -4,13 +4,14 @@ A claim moves `due_at` ahead, so a run whose worker died is judged again later.
 """
 
 import logging
-import random
+import time
 from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from backend.accounts.turns import Work, end_turn, next_workspaces
 from backend.alerts.announcing import announce_run
 from backend.alerts.evaluation import judge_run
 from backend.alerts.models import PendingRun
@@ -26,18 +27,17 @@ def judge_next() -> bool:
     """Judge a run that waits; False where none does."""
     pending = _claim()
     if pending is not None:
+        started = time.monotonic()
         _judge(pending)
+        end_turn(Work.RUN, pending.workspace_id, time.monotonic() - started)
     return pending is not None
 
 
 @transaction.atomic
 def _claim() -> PendingRun | None:
     due = PendingRun.objects.filter(due_at__lte=Now(), workspace__deleted_at=None)
-    workspaces = list(due.order_by().values_list("workspace", flat=True).distinct())
-    if not workspaces:
-        return None
-    # By lot: many runs of one workspace hold up no other.
-    rows = due.filter(workspace=random.choice(workspaces))  # noqa: S311  no secret
+    waiting = due.order_by().values_list("workspace", flat=True).distinct()
+    rows = due.filter(workspace__in=next_workspaces(Work.RUN, waiting))
     pending = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if pending is not None:
         PendingRun.objects.filter(pk=pending.pk).update(

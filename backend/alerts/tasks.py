@@ -1,4 +1,4 @@
-"""Celery tasks, and the thread of each worker process that judges runs and sends messages."""
+"""Celery tasks, and the threads of each worker process that judge runs and send messages."""
 
 from collections.abc import Callable
 
@@ -22,13 +22,18 @@ def tend() -> None:
     forget()
 
 
-def judge_and_send(is_stopping: Callable[[], bool]) -> None:
-    """Judge the runs that wait and send the messages that are due, one of each in turn."""
-    is_more = True
-    while is_more and not is_stopping():
-        is_judged = judge_next()
-        is_more = send_next() or is_judged
-    counters.flush()
+def judge(is_stopping: Callable[[], bool]) -> None:
+    """Judge the runs that wait."""
+    while not is_stopping() and judge_next():
+        counters.flush()
 
 
-Poller(judge_and_send, fault="messages_not_polled").run_in_workers(STOP_S)
+def send(is_stopping: Callable[[], bool]) -> None:
+    """Send the messages that are due."""
+    while not is_stopping() and send_next():
+        counters.flush()
+
+
+# Apart, because a receiver that does not answer takes 10 s.
+Poller(judge, fault="runs_not_judged").run_in_workers(STOP_S)
+Poller(send, fault="messages_not_polled").run_in_workers(STOP_S)

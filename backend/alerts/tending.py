@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from backend.accounts.turns import forget_turns
 from backend.alerts.lifecycle import apply_sightings
 from backend.alerts.models import OPEN_STATES, Alert, AlertRule, AlertState, RuleKind
 from backend.alerts.thresholds import judge_agents
@@ -36,5 +37,6 @@ def _end_gone(rule: AlertRule, subjects: set[str]) -> None:
 def forget() -> None:
     """Delete old deliveries and old suspicions."""
     forget_old()
+    forget_turns()
     old = Alert.objects.filter(state=AlertState.UNCONFIRMED, seen_at__lt=Now() - UNCONFIRMED_KEPT)
     old.delete()

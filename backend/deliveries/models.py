@@ -53,17 +53,6 @@ class Channel(models.Model):
         return f"https://{urlsplit(self.address).hostname}/…"
 
 
-class SenderTurn(models.Model):
-    """When a payer comes again: the earliest is next, and who has none comes first (queue.py)."""
-
-    # Such as "user 7".
-    payer = models.CharField(max_length=80, primary_key=True)
-    at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"{self.payer}: {self.at}"
-
-
 class DeliveryState(models.TextChoices):
     WAITING = "waiting"
     SENDING = "sending"

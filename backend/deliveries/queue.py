@@ -8,18 +8,19 @@ import logging
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from backend import counters
 from backend.accounts.models import Workspace
+from backend.accounts.turns import Work, end_turn, next_workspaces
 from backend.analysis.query.timestamps import instant
-from backend.deliveries.models import Channel, Delivery, DeliveryState, SenderTurn, Topic
+from backend.deliveries.models import Channel, Delivery, DeliveryState, Topic
 from backend.deliveries.posting import TOTAL_S, NotSent
 from backend.deliveries.sending import send
 
@@ -29,11 +30,8 @@ LEASE = timedelta(seconds=6 * TOTAL_S)
 # Before the second attempt, the third, and so on; together nearly 2 days.
 PAUSES_S = (30, 120, 600, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
 KEPT = timedelta(days=30)
-NEVER = datetime.min.replace(tzinfo=UTC)
 # Of one channel; further messages are dropped.
 MOST_WAITING = 1000
-# After an attempt that took 10 s, its payer comes behind whoever else sends in the next 100 s.
-REST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,41 +93,23 @@ def send_next() -> bool:
 def claim() -> Delivery | None:
     """Take a delivery that is due; None when none is.
 
-    Who made a channel pays for its messages, and gets one at a time, in turn with all others.
+    A person gets one message at a time, in turn with all others.
     """
     is_held = Q(state=DeliveryState.SENDING, lease_until__gt=Now())
-    busy = Delivery.objects.filter(is_held)
     is_waiting = Q(state=DeliveryState.WAITING, retry_at__lte=Now())
     is_abandoned = Q(state=DeliveryState.SENDING, lease_until__lte=Now())
+    busy = set(Delivery.objects.filter(is_held).values_list("workspace", flat=True))
     due = Delivery.objects.filter(is_waiting | is_abandoned, workspace__deleted_at=None)
-    due = due.exclude(workspace__in=busy.values("workspace"))
-    due = due.exclude(channel__author__in=busy.values("channel__author"))
-    delivery = _lock_next(due.select_related("channel", "workspace").order_by("retry_at"))
+    waiting = due.order_by().values_list("workspace", flat=True).distinct()
+    rows = due.filter(workspace__in=next_workspaces(Work.MESSAGE, waiting, busy))
+    rows = rows.select_related("channel", "workspace").order_by("retry_at")
+    delivery = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if delivery is not None:
         delivery.fence += 1
         Delivery.objects.filter(pk=delivery.pk).update(
             state=DeliveryState.SENDING, fence=delivery.fence, lease_until=Now() + LEASE
         )
     return delivery
-
-
-def _lock_next(due: QuerySet[Delivery]) -> Delivery | None:
-    """The first row of the payer whose turn it is."""
-    makers = due.order_by().values_list("channel__author", "workspace").distinct()
-    payers = {_payer(author, workspace): (author, workspace) for author, workspace in makers}
-    if not payers:
-        return None
-    turns = dict(SenderTurn.objects.filter(payer__in=payers).values_list("payer", "at"))
-    following = min(payers, key=lambda payer: turns.get(payer, NEVER))
-    author, workspace = payers[following]
-    rows = due.filter(channel__author=author)
-    if author is None:
-        rows = rows.filter(workspace=workspace)
-    return rows.select_for_update(skip_locked=True, of=("self",)).first()
-
-
-def _payer(author: object, workspace: object) -> str:
-    return f"workspace {workspace}" if author is None else f"user {author}"
 
 
 def _work_on(delivery: Delivery) -> None:
@@ -170,12 +150,9 @@ def _end(delivery: Delivery, attempt: dict[str, Any], *, is_final: bool) -> None
         pk=delivery.pk, state=DeliveryState.SENDING, fence=delivery.fence
     )
     held.update(**changed)
-    payer = _payer(delivery.channel.author_id, delivery.workspace_id)
-    at = timezone.now() + REST * timedelta(seconds=attempt["seconds"])
-    SenderTurn.objects.update_or_create(payer=payer, defaults={"at": at})
+    end_turn(Work.MESSAGE, delivery.workspace_id, attempt["seconds"])
 
 
 def forget_old() -> int:
-    """Delete the log of deliveries that ended more than 30 days ago; how many. Turns go too."""
-    SenderTurn.objects.filter(at__lt=Now()).delete()
+    """Delete the log of deliveries that ended more than 30 days ago; how many."""
     return Delivery.objects.filter(ended_at__lt=Now() - KEPT).delete()[0]

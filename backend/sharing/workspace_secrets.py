@@ -1,12 +1,13 @@
 """Which runs of a workspace hold what looks like a secret, before others may read them."""
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from backend.accounts.models import Membership, Role, Workspace
+from backend.accounts.models import Workspace
+from backend.accounts.turns import payer_of_workspace
 from backend.errors import InvalidInput
 from backend.ingest.fair_slots import Busy, OwnerBusy, Slots
 from backend.links import run_link
@@ -104,14 +105,8 @@ def refuse_secrets_of_workspace(workspace: Workspace) -> None:
 
     What was uploaded came without secrets. Raises SearchTooLong, SearchesOfOne and SearchesBusy.
     """
-    with SEARCHES.take(_payer(workspace)):
+    with SEARCHES.take(payer_of_workspace(workspace.pk)):
         _refuse_secrets(workspace)
-
-
-def _payer(workspace: Workspace) -> Hashable:
-    """The first owner: a person may have many workspaces."""
-    owners = Membership.objects.filter(workspace=workspace, role=Role.OWNER).order_by("pk")
-    return owners.values_list("user", flat=True).first() or workspace.pk
 
 
 def _refuse_secrets(workspace: Workspace) -> None:

@@ -51,6 +51,8 @@ OUTLIVES = {
     "auth.Group",
     "auth.Permission",
     "contenttypes.ContentType",
+    # Ids of users and workspaces, for a day.
+    "accounts.WorkTurn",
     # Names of machines, and counts.
     "config.Heartbeat",
     "config.IntegrityReport",

@@ -18,13 +18,14 @@ from typing import Any
 from celery import current_app
 from django.conf import settings
 from django.db import Error, IntegrityError, connection, transaction
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Now
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 from django.http import FileResponse
 from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
+from backend.accounts.turns import Work, end_turn, next_workspaces
 from backend.broker import BROKER
 from backend.database_faults import is_taken
 from backend.disks import is_short
@@ -98,7 +99,9 @@ def write_due() -> int:
     """Write the archives that wait, one after the other; how many were worked on."""
     count = 0
     while (export := claim()) is not None:
+        started = time.monotonic()
         _work_on(export)
+        end_turn(Work.ARCHIVE, export.workspace_id, time.monotonic() - started)
         count += 1
     return count
 
@@ -106,8 +109,7 @@ def write_due() -> int:
 def claim() -> Export | None:
     """Take an export that waits; None if none waits, or one is being written.
 
-    It is of who had the fewest written, because a person may have many workspaces; of these, the
-    one that waits longest.
+    Persons take turns, because one may have many workspaces; of these, the one that waits longest.
     """
     is_held = Q(state=ExportState.WRITING, lease_until__gt=Now())
     with transaction.atomic():
@@ -117,10 +119,9 @@ def claim() -> Export | None:
             return None
         is_due = Q(retry_at=None) | Q(retry_at__lte=Now())
         due = Export.objects.filter(is_due, state__in=UNFINISHED, workspace__deleted_at=None)
-        of_author = Export.objects.filter(author=OuterRef("author"), attempts__gt=0).order_by()
-        written = of_author.values("author").annotate(count=Count("pk")).values("count")
-        rows = due.select_related("workspace").alias(written=Coalesce(Subquery(written), 0))
-        rows = rows.order_by("written", "requested_at")
+        waiting = due.order_by("requested_at").values_list("workspace", flat=True)
+        rows = due.filter(workspace__in=next_workspaces(Work.ARCHIVE, waiting))
+        rows = rows.select_related("workspace").order_by("requested_at")
         export = rows.select_for_update(skip_locked=True, of=("self",)).first()
         if export is None:
             return None

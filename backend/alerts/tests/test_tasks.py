@@ -6,7 +6,7 @@ from django.db import OperationalError
 
 from backend.alerts import tasks
 from backend.alerts.models import PendingRun
-from backend.alerts.tasks import judge_and_send
+from backend.alerts.tasks import judge, send
 from backend.config.celery import app
 from backend.deliveries.models import Delivery
 from backend.deliveries.queue import Message, enqueue_for
@@ -27,12 +27,13 @@ def this_connection(monkeypatch):
     monkeypatch.setattr(poller, "close_old_connections", lambda: None)
 
 
-def test_a_messenger_judges_and_sends(rule, channel, workspace, this_connection, monkeypatch):
+def test_pollers_judge_and_send(rule, channel, workspace, this_connection, monkeypatch):
     monkeypatch.setattr("backend.deliveries.queue.send", lambda _: 200)
     run = make_run(workspace, CellSpec())
     PendingRun.objects.create(run=run, workspace=workspace)
     enqueue_for(channel, Message("test", "a", "b", "http://127.0.0.1:8000/"))
-    Poller(judge_and_send, fault="messages_not_polled").poll()
+    for work in (judge, send):
+        Poller(work, fault="not_polled").poll()
     assert not PendingRun.objects.exists()
     assert set(Delivery.objects.values_list("state", flat=True)) == {"delivered"}
 
@@ -43,13 +44,13 @@ def test_a_messenger_outlives_faults(fault, this_connection, monkeypatch, caplog
         raise fault
 
     monkeypatch.setattr(tasks, "judge_next", fail)
-    Poller(judge_and_send, fault="messages_not_polled").poll()
-    assert "messages_not_polled" in caplog.text
+    Poller(judge, fault="runs_not_judged").poll()
+    assert "runs_not_judged" in caplog.text
 
 
 def test_a_messenger_stops_when_it_is_told(monkeypatch):
     monkeypatch.setattr(settings, "POLL_INTERVAL_S", 60)
-    messenger = Poller(judge_and_send, fault="messages_not_polled")
+    messenger = Poller(judge, fault="runs_not_judged")
     messenger.start()
     messenger.stop()
     assert not messenger._thread.is_alive()

@@ -8,6 +8,7 @@ from django.test import Client
 
 from backend.accounts import token_format
 from backend.accounts.models import Workspace
+from backend.accounts.turns import payer_of_workspace
 from backend.accounts.workspace_links import is_unlisted, make_link
 from backend.accounts.workspaces import change_settings
 from backend.ingest.trash import trash_run
@@ -131,7 +132,7 @@ def test_a_search_ends_in_time_within_a_batch(workspace, monkeypatch):
 def test_an_owner_has_one_workspace_searched_at_a_time(workspace, scene, owner):
     with ThreadPoolExecutor(1) as thread, ExitStack() as held:
         thread.submit(
-            held.enter_context, workspace_secrets.SEARCHES.take(scene.own.user.pk)
+            held.enter_context, workspace_secrets.SEARCHES.take(payer_of_workspace(workspace.pk))
         ).result()
         answer = owner.patch(
             "/api/v1/workspaces/own-lab", {"is_public": True}, content_type="application/json"
