@@ -17,7 +17,9 @@ from django.http import HttpRequest
 
 from backend.accounts import first_owner, invitations, recent_sign_in, throttle
 from backend.accounts.limiters import MAILS
+from backend.accounts.outgoing_mail import send
 from backend.accounts.token_format import peppers
+from backend.email_address import validate_address
 from backend.links import absolute
 
 # So many may have mails of one kind sent to one address; the mailbox bears no more.
@@ -41,6 +43,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.OPEN_SIGN_UP or may_sign_up(request.session.get(SIGN_UP_TOKEN, ""))
+
+    def clean_email(self, email: str) -> str:
+        """The address that a form of an account gives; empty where none is needed."""
+        if email:
+            validate_address(email)
+        return email
 
     def save_user(self, request: HttpRequest, user, form, commit: bool = True):  # type: ignore[no-untyped-def]
         """The first account is the operator's: it may read the messages that were not sent.
@@ -70,7 +78,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             for name, link in context.items()
             if name.endswith("_url")
         }
-        super().send_mail(template_prefix, email, {**context, **own, "site": absolute("")})
+        known = {**context, **own, "email": email, "site": absolute("")}
+        send(self.render_mail(template_prefix, email, known))
 
     def _are_enough(self, mails: str) -> bool:
         """Whether the network asked for many, or all networks together for ten times as many."""

@@ -3,14 +3,14 @@
 import logging
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 
 from backend.accounts import throttle
 from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.invitations import LIFETIME
 from backend.accounts.limiters import INVITATIONS
 from backend.accounts.models import Invitation, User
+from backend.accounts.outgoing_mail import send
+from backend.email_address import what_is_wrong
 from backend.errors import InvalidInput
 
 log = logging.getLogger(__name__)
@@ -24,12 +24,8 @@ def checked_email(given: str, sender: User) -> str:
     email = given.strip() if settings.SENDS_MAIL else ""
     if not email:
         return ""
-    try:
-        validate_email(email)
-    except ValidationError:
-        raise InvalidInput(
-            f"The email address is “{email[:80]}”; expected name@example.org, or nothing."
-        ) from None
+    if wrong := what_is_wrong(email):
+        raise InvalidInput(f"{wrong} You may leave it empty.")
     throttle.require(INVITATIONS, throttle.payer_of(sender.pk))
     return email
 
@@ -50,7 +46,7 @@ def send_invitation(invitation: Invitation, address: str) -> bool:
         [invitation.email],
     )
     try:
-        return mail.send() == 1
+        return send(mail)
     except OSError:
         log.warning("invitation_not_sent", exc_info=True)
         return False

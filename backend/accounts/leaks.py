@@ -16,6 +16,7 @@ from backend.accounts.audit import record
 from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.mailed_addresses import mailed_addresses
 from backend.accounts.models import Act, Role, Token, TokenKind, User
+from backend.accounts.outgoing_mail import send
 from backend.broker import BROKER
 from backend.errors import NotFound
 from backend.links import absolute, link_to
@@ -85,7 +86,7 @@ def warn_of_leak(token_id: UUID, seen: str) -> None:
     where = f"It was seen at {seen}\n\n" if seen else ""
     page = absolute(link_to("tokens-page", token.workspace.slug))
     for address in sorted(mailed_addresses(people)):
-        WorkspaceMail(
+        mail = WorkspaceMail(
             token.workspace_id,
             f"A token of {token.workspace.name} was published and is revoked",
             f"A secret scanner reported the token “{token.name}” of the workspace "
@@ -93,7 +94,8 @@ def warn_of_leak(token_id: UUID, seen: str) -> None:
             f"Make another token and remove the published one from its place:\n\n{page}\n",
             None,
             [address],
-        ).send()
+        )
+        send(mail)
 
 
 def _request_warning(token_id: UUID, seen: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -11,13 +13,27 @@ from django.utils import timezone
 
 from backend.accounts.stored_token import StoredToken
 from backend.accounts.takedown_models import Takedown, Thing
+from backend.email_address import validate_address
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
+
+
+class AddressField(models.EmailField):  # type: ignore[type-arg]  # no generic at run time
+    """An email address that somebody gave. The column is that of an EmailField, so migrations know
+    no other.
+    """
+
+    default_validators = [validate_address]
+
+    def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.EmailField", args, kwargs
 
 
 class User(AbstractUser):
     """A person who signs in. The id is a UUID so that it does not reveal how many there are."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    email = AddressField("email address", blank=True)
 
 
 class Workspaces(models.QuerySet["Workspace"]):

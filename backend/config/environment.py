@@ -6,11 +6,13 @@ A secret NAME may be in a file instead, whose path is in NAME_FILE (secret_files
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from email.utils import parseaddr
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 from backend.config.secret_files import FILE_SUFFIX, SecretRefused, read_secret
+from backend.email_address import is_mailable
 
 # As Django asks of a SECRET_KEY, and more.
 SECRET_CHARACTERS = 50
@@ -135,6 +137,17 @@ def mail_server(name: str, meaning: str) -> dict[str, object]:
         "EMAIL_USE_TLS": not is_implicit and not is_local,
         "EMAIL_TIMEOUT": 10,
     }
+
+
+def mail_sender(name: str, meaning: str, *, default: str) -> str:
+    """An email address, with or without a name before it."""
+    value = text(name, meaning, default=default)
+    if not is_mailable(parseaddr(value)[1]):
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}, expected name@example.org or Name <name@example.org> "
+            f"({meaning})."
+        )
+    return value
 
 
 def database(name: str, meaning: str, *, default: str | None = None) -> dict[str, object]:

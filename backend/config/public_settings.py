@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from backend.config import environment as env
+from backend.email_address import is_mailable
 
 _CONTACT = "mailto:name@example.org or https://example.org/contact"
 
@@ -15,7 +16,7 @@ def _contact(name: str, meaning: str) -> str:
     value = env.text(name, meaning, default="")
     if "@" in value and ":" not in value:
         value = f"mailto:{value}"
-    is_mail = value.startswith("mailto:") and "@" in value
+    is_mail = value.startswith("mailto:") and is_mailable(value[7:].partition("?")[0])
     is_page = value.startswith("https://") and bool(urlsplit(value).hostname)
     if value and (not (is_mail or is_page) or any(each.isspace() for each in value)):
         raise ImproperlyConfigured(f"{name} is {value!r}, expected {_CONTACT} ({meaning}).")

@@ -311,7 +311,7 @@ _mail_server = env.mail_server(
 SENDS_MAIL = bool(_mail_server)
 EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
 globals().update(_mail_server)
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.mail_sender(
     "MAIL_FROM", "the address that mails come from", default="loadsheet@localhost"
 )
 # Who comes without an invitation proves an address; with one, an address is for a lost password.

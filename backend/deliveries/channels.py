@@ -16,6 +16,7 @@ from backend.accounts.workspace_lock import lock_workspace
 from backend.deliveries.models import Channel, ChannelKind, Delivery, Topic
 from backend.deliveries.queue import Message, enqueue_for
 from backend.deliveries.sending import is_members_address
+from backend.email_address import what_is_wrong
 from backend.errors import Conflict, InvalidInput, TooMany
 from backend.links import absolute, link_to
 from backend.transactions import whole
@@ -142,7 +143,7 @@ def _checked_topics(topics: Sequence[str]) -> list[str]:
 
 def _check_address(channel: Channel) -> None:
     if channel.kind == ChannelKind.MAIL:
-        if "\0" in channel.address or not is_members_address(channel):
+        if what_is_wrong(channel.address) or not is_members_address(channel):
             raise BadChannel(
                 f"address: got “{channel.address[:80]}”, expected the email address of a member "
                 "of this workspace, as in their account.",

@@ -5,6 +5,7 @@ from smtplib import SMTPException
 
 from django.conf import settings
 
+from backend.accounts import outgoing_mail
 from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.mailed_addresses import mailed_addresses
 from backend.accounts.models import User
@@ -47,7 +48,9 @@ def _send_mail(delivery: Delivery) -> None:
         headers={"X-Loadsheet-Delivery": str(delivery.pk), "Auto-Submitted": "auto-generated"},
     )
     try:
-        mail.send()
+        is_sent = outgoing_mail.send(mail)
     except (SMTPException, OSError) as error:
         message = " ".join(str(error).split())[:200]
         raise NotSent(f"The mail server did not take the mail: {message}.") from None
+    if not is_sent:
+        raise NotSent("No mail can be sent to the address of the channel.", is_final=True)

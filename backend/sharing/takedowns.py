@@ -8,9 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.utils import timezone
@@ -21,9 +19,11 @@ from backend.accounts.held_mail import WorkspaceMail
 from backend.accounts.limiters import REPORTS
 from backend.accounts.mailed_addresses import mailed_addresses
 from backend.accounts.models import Act, Role, User, Workspace
+from backend.accounts.outgoing_mail import send
 from backend.accounts.takedown_models import Report, Takedown, Thing
 from backend.accounts.takedowns import how_to_object
 from backend.accounts.workspace_lock import lock_workspace
+from backend.email_address import what_is_wrong
 from backend.errors import Conflict, InvalidInput
 from backend.links import absolute, link_to
 from backend.sharing.models import ResultSet, SharedRun, Visibility
@@ -90,7 +90,8 @@ def report(
         raise BadReport(
             "text", f"The text has {len(text):,} characters; expected at most {MAX_TEXT:,}."
         )
-    _check_email(email)
+    if email and (wrong := what_is_wrong(email)):
+        raise BadReport("email", f"{wrong} You may leave it empty.")
     throttle.require(REPORTS, sender)
     is_first = not open_reports().filter(kind=thing.kind, thing_id=thing.id).exists()
     stored = Report.objects.create(
@@ -105,17 +106,6 @@ def report(
     if is_first:
         _tell_staff(stored, thing)
     return stored
-
-
-def _check_email(email: str) -> None:
-    try:
-        if email:
-            validate_email(email)
-    except ValidationError:
-        raise BadReport(
-            "email",
-            f"The email address is “{email[:80]}”; expected name@example.org, or nothing.",
-        ) from None
 
 
 def title_of(kind: Thing, thing_id: UUID, workspace: Workspace) -> str:
@@ -287,6 +277,6 @@ def _send(mails: list[EmailMessage]) -> None:
     """Without a mail server they are kept. One that does not answer stops nothing else."""
     try:
         for mail in mails:
-            mail.send()
+            send(mail)
     except OSError:
         log.warning("takedown_mail_not_sent", exc_info=True)

@@ -157,3 +157,18 @@ def test_a_random_secret_is_taken(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", value)
 
     assert env.random_secret("SECRET_KEY", "a long random text") == value
+
+
+@pytest.mark.parametrize("value", ["root@mailhost", "Loadsheet <bench@example.org>", ""])
+def test_mails_come_from_an_address_with_or_without_a_name(monkeypatch, value):
+    monkeypatch.setenv("MAIL_FROM", value)
+
+    assert env.mail_sender("MAIL_FROM", "sender", default="a@b") == (value or "a@b")
+
+
+@pytest.mark.parametrize("value", ["nobody", "a@b..org", "a@\u200d.org", "A, B <a@b.org>"])
+def test_an_address_that_no_mail_can_come_from_stops_the_start(monkeypatch, value):
+    monkeypatch.setenv("MAIL_FROM", value)
+
+    with pytest.raises(ImproperlyConfigured, match=r"MAIL_FROM is .*, expected name@example\.org"):
+        env.mail_sender("MAIL_FROM", "sender", default="a@localhost")

@@ -73,7 +73,7 @@ def test_a_text_of_the_operator_has_a_page_and_a_link(name, settings, tmp_path):
 def test_a_contact_is_an_address(monkeypatch):
     monkeypatch.setenv("A_CONTACT", "security@example.org")
     assert public_settings._contact("A_CONTACT", "x") == "mailto:security@example.org"
-    for wrong in ("nobody", "http://example.org", "mailto:nobody", "https://", "a@b c"):
+    for wrong in ("nobody", "http://example.org", "mailto:nobody", "https://", "a@b c", "a@b..c"):
         monkeypatch.setenv("A_CONTACT", wrong)
         with pytest.raises(ImproperlyConfigured, match="A_CONTACT"):
             public_settings._contact("A_CONTACT", "x")
