@@ -9,7 +9,7 @@ from typing import Any, cast
 from django.conf import settings
 
 from backend import __version__, log_context
-from backend.config.logs import REDACTOR
+from backend.config.logs import REDACTOR, REFUSALS
 
 
 def start(**options: Any) -> None:
@@ -25,12 +25,15 @@ def start(**options: Any) -> None:
         include_local_variables=False,
         max_request_body_size="never",
         traces_sample_rate=0.0,
-        before_send=_without_secrets,
+        before_send=_report_of,
         **options,
     )
 
 
-def _without_secrets(event: Any, _: object) -> Any:
+def _report_of(event: Any, _: object) -> Any:
+    """The event without secrets; None, which is not sent, for a request that Django refused."""
+    if str(event.get("logger", "")).startswith(REFUSALS):
+        return None
     request = event.get("request") or {}
     for part in ("headers", "cookies", "data", "env", "query_string"):
         request.pop(part, None)

@@ -11,6 +11,9 @@ from backend.visible_text import escaped
 
 REDACTOR = Redactor()
 OUTAGES = (503, 507)
+# Django names a logger below it after each kind of request that it refuses.
+REFUSALS = "django.security."
+LONGEST = 300
 STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "request"}
 
 
@@ -33,20 +36,35 @@ class JsonFormatter(logging.Formatter):
 
 
 class ShortOutages(logging.Filter):
-    """Makes a line of each answer of 503 or 507, with its reason in the place of a traceback.
-
-    The sender got an answer, and the code has no fault.
-    """
+    """Makes a line of each answer of 503 or 507: the sender got it, and the code has no fault."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if getattr(record, "status_code", None) in OUTAGES:
-            record.levelno, record.levelname = logging.WARNING, "WARNING"
-            record.msg, record.args = "not_available", ()
-            record.path = getattr(getattr(record, "request", None), "path", "")
-            if record.exc_info:
-                record.reason = repr(record.exc_info[1])[:300]
-                record.exc_info = record.exc_text = None
+            _shorten(record, "not_available")
         return True
+
+
+class ShortRefusals(logging.Filter):
+    """Makes a line of each request that Django refuses, such as a form with too many fields:
+    strangers send them as often as they like, and the code has no fault.
+
+    It belongs to a handler: a filter of a logger does not see the lines of the loggers below it.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith(REFUSALS) and record.exc_info:
+            _shorten(record, "request_refused")
+        return True
+
+
+def _shorten(record: logging.LogRecord, event: str) -> None:
+    """Make it a warning with a constant name, and with the reason in the place of a traceback."""
+    record.levelno, record.levelname = logging.WARNING, "WARNING"
+    record.msg, record.args = event, ()
+    record.path = getattr(getattr(record, "request", None), "path", "")[:LONGEST]
+    if record.exc_info:
+        record.reason = repr(record.exc_info[1])[:LONGEST]
+        record.exc_info = record.exc_text = None
 
 
 def logging_config(level: str) -> dict[str, Any]:
@@ -55,8 +73,17 @@ def logging_config(level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": JsonFormatter}},
-        "filters": {"short_outages": {"()": ShortOutages}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "filters": {
+            "short_outages": {"()": ShortOutages},
+            "short_refusals": {"()": ShortRefusals},
+        },
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "json",
+                "filters": ["short_refusals"],
+            }
+        },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django.server": {"handlers": ["stderr"], "propagate": False},
