@@ -6,6 +6,7 @@ The same archive always becomes the same bytes.
 """
 
 import io
+import math
 import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -149,7 +150,9 @@ def _copy_tar(stream: BinaryIO, rewritten: tarfile.TarFile, files: Iterable[_Fil
             continue
         file = next(left)
         written = tarfile.TarInfo(file.name)
-        written.size, written.mtime, written.mode = file.size_bytes, int(info.mtime), info.mode
+        # An extended header may give the time "inf" or "nan", which no header can be written with.
+        written.mtime = int(info.mtime) if math.isfinite(info.mtime) else 0
+        written.size, written.mode = file.size_bytes, info.mode
         pieces = _cleaned(info.name, tar_pieces(archive, info), REDACTOR.scan())
         rewritten.addfile(written, stream_of(pieces))
 

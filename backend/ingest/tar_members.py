@@ -2,6 +2,7 @@
 
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
@@ -40,26 +41,52 @@ class Kept:
 def tar_members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
     """The members in order: files, folders, links. Raises DecompressionRefused."""
     count, kept = 0, Kept()
+    with _damage_refused(), tarfile.open(fileobj=stream, mode="r|") as archive:
+        for at, info in enumerate(archive):
+            # Links and devices are not followed, but they count, because reading a header takes
+            # time too.
+            check_count(at // 10, "tar")
+            if info.isreg():
+                count += 1
+                # Refused when it is sent, not only when it is read.
+                kept.has_room(info)
+            check_count(count, "tar")
+            if info.issparse():
+                # Its holes are not in the archive: they would pass the limit uncounted.
+                raise DecompressionRefused(
+                    "The tar archive has sparse files. Pack it without them."
+                )
+            yield info, archive
+            _pass_over(archive)
+        _check_end(archive)
+
+
+@contextmanager
+def _damage_refused() -> Iterator[None]:
+    """What the library raises for a damaged archive, as DecompressionRefused."""
     try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
-            for at, info in enumerate(archive):
-                # Links and devices are not followed, but they count, because reading a header takes
-                # time too.
-                check_count(at // 10, "tar")
-                if info.isreg():
-                    count += 1
-                    # Refused when it is sent, not only when it is read.
-                    kept.has_room(info)
-                check_count(count, "tar")
-                if info.issparse():
-                    # Its holes are not in the archive: they would pass the limit uncounted.
-                    raise DecompressionRefused(
-                        "The tar archive has sparse files. Pack it without them."
-                    )
-                yield info, archive
-            _check_end(archive)
+        yield
+    except DecompressionRefused:
+        # A refusal of ours is a ValueError too.
+        raise
     except tarfile.TarError as broken:
         raise broken_archive("tar", broken) from None
+    except (ValueError, IndexError):
+        # Its message may quote the bytes of a file, which may be a secret.
+        raise broken_archive("tar", "a header has a value that cannot be read") from None
+    except RecursionError:
+        # Each extended header is read inside the reading of the one before it.
+        raise broken_archive("tar", "too many extended headers stand before one file") from None
+
+
+def _pass_over(archive: tarfile.TarFile) -> None:
+    """Read up to the next header. The library goes on counting where the archive has ended, and a
+    header may name any size.
+    """
+    rest = cast(BinaryIO, archive.fileobj)
+    while (left := archive.offset - rest.tell()) > 0:
+        if not rest.read(min(left, BLOCK_BYTES)):
+            raise broken_archive("tar", "unexpected end of data")
 
 
 def _check_end(archive: tarfile.TarFile) -> None:
@@ -75,8 +102,6 @@ def tar_pieces(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[byte
     member = archive.extractfile(info)
     if member is None:
         return
-    try:
+    with _damage_refused():
         while piece := member.read(BLOCK_BYTES):
             yield piece
-    except tarfile.TarError as broken:
-        raise broken_archive("tar", broken) from None

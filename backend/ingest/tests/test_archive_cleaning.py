@@ -15,9 +15,10 @@ from django.test import Client
 
 from backend.api.limit_table import limits
 from backend.ingest.archive_refusals import MAX_FILES
+from backend.ingest.archives import files_of
 from backend.ingest.cleaner import Cleaner
 from backend.ingest.cleaning import Cleaning
-from backend.ingest.decompress import FREE_BYTES
+from backend.ingest.decompress import FREE_BYTES, DecompressionRefused
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.redaction import MARK
 from backend.ingest.rewriting import CannotClean, TooLargeToClean
@@ -175,6 +176,47 @@ def sparse():
     return info.tobuf(tarfile.GNU_FORMAT) + bytes(10_240)
 
 
+def member(kind, content, name="a"):
+    info = tarfile.TarInfo(name)
+    info.type, info.size = kind, len(content)
+    return info.tobuf(tarfile.GNU_FORMAT) + content + bytes(-len(content) % tarfile.BLOCKSIZE)
+
+
+def extended(content=LINE, kind=tarfile.REGTYPE, **records):
+    """A tar whose only file has an extended header with these records."""
+    lines = [b"%s=%s\n" % (key.encode(), value) for key, value in records.items()]
+    counted = [b"%d %s" % (len(line) + 3, line) for line in lines]
+    assert all(len(line) < 100 and line.startswith(b"%d " % len(line)) for line in counted)
+    return member(tarfile.XHDTYPE, b"".join(counted)) + member(kind, content) + bytes(1024)
+
+
+def sparse_map(content):
+    """A sparse file of GNU tar whose map is what it begins with."""
+    return extended(content, **{"GNU.sparse.major": b"1", "GNU.sparse.minor": b"0"})
+
+
+def cut_map():
+    """A sparse file of old GNU tar whose map goes on in a block that is not there."""
+    head = bytearray(sparse()[: tarfile.BLOCKSIZE])
+    head[482] = 1
+    head[148:156] = b"%06o\0 " % tarfile.calc_chksums(bytes(head))[0]
+    return bytes(head)
+
+
+BROKEN_TARS = {
+    "map without numbers": sparse_map(LINE),
+    "map that is cut": sparse_map(b"3\n1\n"),
+    "map in the header": extended(**{"GNU.sparse.map": b"0,x"}),
+    "size without digits": extended(**{"GNU.sparse.size": b"many"}),
+    "map without its end": cut_map(),
+    "charset that is no text": extended(hdrcharset=b"\xff"),
+    "a thousand headers": member(tarfile.GNUTYPE_LONGNAME, b"a\0") * 1000 + tarred({"a": LINE}),
+    # Whoever counted up to its end would do so for years.
+    "endless file": extended(size=b"9" * 18),
+    "endless device": extended(kind=b"Z", size=b"9" * 18),
+}
+
+
 NOISE = {"a": Random(1).randbytes(200_000).hex().encode() + LINE}
 MANY = {f"file-{number}": LINE for number in range(MAX_FILES + 1)}
 REFUSED = {
@@ -193,6 +235,7 @@ REFUSED = {
     "cut tar.gz": (gzip.compress(tarred(NOISE))[:60_000], "cut off"),
     "two tars": (tarred(CLEAN) + tarred(NOISE), "more follows after its end"),
     "sparse tar": (sparse(), "sparse"),
+    **{name: (data, "tar archive is broken") for name, data in BROKEN_TARS.items()},
     "many files, zip": (zipped(MANY), f"more than {MAX_FILES} files"),
     "many files, tar": (tarred(MANY), f"more than {MAX_FILES} files"),
     "bomb": (zipped({"a": bytes(FREE_BYTES + 1)}), "100 times its size"),
@@ -206,6 +249,18 @@ REFUSED = {
 def test_what_cannot_be_searched_to_its_end_is_refused(data, sentence):
     with pytest.raises(CannotClean, match=sentence):
         clean(data)
+
+
+@pytest.mark.parametrize("data", BROKEN_TARS.values(), ids=BROKEN_TARS)
+def test_a_damaged_tar_is_refused_without_a_word_of_what_is_in_it(data):
+    with pytest.raises(DecompressionRefused, match="tar archive is broken") as refused:
+        files_of("a.tar", lambda: io.BytesIO(data), limit_bytes=FREE_BYTES)
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("time", [b"inf", b"nan", b"-1", b"1e9"])
+def test_a_file_of_any_time_is_packed_again(time):
+    assert untar(clean(extended(mtime=time))) == {"a": LINE.replace(SECRET.encode(), MARK.encode())}
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred, lambda files: gzip.compress(files["a"])])
