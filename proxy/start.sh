@@ -56,7 +56,7 @@ module_line() {
 
 stream_of() {
     # A slow reader has this much of its answer in the system, and 390 KiB here in all.
-    printf '    server {\n        listen %s sndbuf=64k;\n        proxy_pass unix:%s;\n    }\n' "$1" "$2"
+    printf '    server {\n        listen %s sndbuf=64k so_keepalive=60s:15s:4;\n        proxy_pass unix:%s;\n    }\n' "$1" "$2"
 }
 
 write_config() {

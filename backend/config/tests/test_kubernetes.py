@@ -286,7 +286,7 @@ def test_the_ingress_holds_the_limits_and_leads_to_web():
     # Bodies of strangers would fill the Ingress before the web process can refuse them.
     assert notes["proxy-request-buffering"] == "off"
     site = (ROOT / "proxy" / "site.conf").read_text()
-    assert f"limit_conn connections {notes['limit-connections']};" in site
+    assert f"limit_conn at_once {notes['limit-connections']};" in site
     start = (ROOT / "proxy" / "start.sh").read_text()
     assert f"REQUESTS_PER_S:-{notes['limit-rps']}}}" in start
     assert f"BURST|$(({notes['limit-burst-multiplier']} * REQUESTS_PER_S))" in start

@@ -153,7 +153,7 @@ def test_no_room_for_the_body_of_a_large_request(post, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("django.core.files.uploadhandler.TemporaryUploadedFile", refuse)
+    monkeypatch.setattr("backend.ingest.sent_files.TemporaryUploadedFile", refuse)
     is_an_outage(post(make_file(b"x" * (3 << 20))), "/api/v1/uploads", 507)
 
 
