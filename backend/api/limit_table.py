@@ -63,7 +63,11 @@ _FIXED = (
     ),
     Limit("parts", sent.MAX_PARTS, "parts", "of one artefact", 400),
     Limit(
-        "urlencoded_bytes", sent.URLENCODED_BYTES, "bytes", "a form that is percent-encoded", 413
+        "page_form_bytes",
+        sent.PAGE_FORM_BYTES,
+        "bytes",
+        "a form of a page without files, or one that is percent-encoded",
+        413,
     ),
     Limit("form_bytes", sent.FORM_BYTES, "bytes", "the fields beside the files of an upload", 413),
     Limit("form_fields", sent.FORM_FIELDS, "fields", "beside the files of an upload", 400),

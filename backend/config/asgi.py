@@ -25,7 +25,7 @@ from backend.config.wsgi import application as django_application
 # isort: split
 # Models can be imported once there is an application.
 from backend.accounts.throttle import site_of
-from backend.config.bodies import REFUSAL_KEY, Unread, sender_of
+from backend.config.bodies import REFUSAL_KEY, Unread, largest_body, sender_of
 from backend.config.fair_threads import FairThreads
 from backend.config.room import ANSWERS, MEMORY_BYTES, Hold, share_of
 from backend.ingest.body_refusals import BadAddress, BodyTooLarge, BodyTooSlow, NoRoom
@@ -34,7 +34,6 @@ from backend.ingest.limits import (
     LEAST_BYTES_PER_S,
     REQUEST_THREADS,
     SLOW_AFTER_S,
-    largest_body,
 )
 
 Scope = MutableMapping[str, Any]
@@ -135,7 +134,7 @@ async def _read_body(environ: Environ, receive: Receive, stack: ExitStack) -> bo
     is_large = length > limit or "HTTP_TRANSFER_ENCODING" in environ
     if is_large and (sender := await _threads.run(site_of(environ), sender_of, environ)):
         share = stack.enter_context(share_of(*sender))
-        limit = largest_body(environ.get("CONTENT_TYPE", ""))
+        limit = largest_body(environ)
     if length > limit:
         if share:
             raise BodyTooLarge(limit, length)

@@ -10,6 +10,8 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import Resolver404, resolve
+from django.utils.http import parse_header_parameters
 
 from backend.accounts import access, tokens
 from backend.accounts.addresses import sender_address
@@ -19,13 +21,19 @@ from backend.api.errors import Problem
 from backend.api.urls import is_api_path
 from backend.config.errors import answer_before_view
 from backend.ingest.body_refusals import BodyTooLarge
-from backend.ingest.limits import HEADER_FIELD_BYTES
+from backend.ingest.limits import (
+    HEADER_FIELD_BYTES,
+    PAGE_FORM_BYTES,
+    URLENCODED,
+    largest_request,
+)
 from backend.middleware import Middleware
 from backend.problems import problem_response
 from backend.web.errors import message
 
 # In the WSGI environment: the error that stopped the web server while it read the body.
 REFUSAL_KEY = "loadsheet.body_refusal"
+PAGES_WITH_FILES = ("new-upload", "try")
 BOUNDED_FIELDS = {"HTTP_ACCEPT": "Accept", "CONTENT_TYPE": "Content-Type"}
 
 
@@ -39,6 +47,18 @@ class Unread:
         raise self.error
 
     readline = read
+
+
+def largest_body(environ: Mapping[str, Any]) -> int:
+    """Bytes of the largest body of this request, from who may send large ones."""
+    path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
+    try:
+        # As Django reads it, which takes "a/b=c; d" for a/b.
+        kind, _ = parse_header_parameters(environ.get("CONTENT_TYPE", ""))
+        takes_files = is_api_path(path) or resolve(path).url_name in PAGES_WITH_FILES
+    except (ValueError, Resolver404):
+        return PAGE_FORM_BYTES
+    return largest_request() if takes_files and kind != URLENCODED else PAGE_FORM_BYTES
 
 
 def sender_of(environ: Mapping[str, Any]) -> tuple[str, str, str] | None:

@@ -162,9 +162,7 @@ LEAST_FREE_PERCENT = env.whole(
     "LEAST_FREE_PERCENT", "free share of each disk below which uploads get 507", default=10
 )
 LEAST_FREE_BYTES = env.whole(
-    "LEAST_FREE_BYTES",
-    "the same in bytes, for small disks; the larger one holds",
-    default=512 << 20,
+    "LEAST_FREE_BYTES", "the same in bytes, for small disks; the larger holds", default=512 << 20
 )
 DATA_UPLOAD_MAX_NUMBER_FILES = FILES
 FILE_UPLOAD_HANDLERS = ["backend.ingest.sent_files.SentFiles"]

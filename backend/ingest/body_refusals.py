@@ -4,8 +4,8 @@ from backend.errors import InvalidInput, Refused, TooLarge, TooMany
 from backend.ingest.limits import (
     ANONYMOUS_BYTES,
     LEAST_BYTES_PER_S,
+    PAGE_FORM_BYTES,
     SLOW_AFTER_S,
-    URLENCODED_BYTES,
 )
 
 WAIT_S = 10
@@ -26,8 +26,8 @@ class BodyTooLarge(TooLarge):
         hint = "Compress the files with gzip or zstd, or send them as several uploads."
         if limit == ANONYMOUS_BYTES:
             hint = "Sign in, or send a token that may upload, before you send more."
-        if limit == URLENCODED_BYTES:
-            hint = "Shorten the texts of the form, or send it as multipart/form-data."
+        if limit == PAGE_FORM_BYTES:
+            hint = "Shorten the texts of the form; send a file as multipart/form-data."
         super().__init__(
             f"This request has {amount} bytes; at most {limit:,} are accepted.", hint=hint
         )

@@ -1,7 +1,6 @@
 """The limits of what is sent. `backend/api/limit_table.py` makes the table of them."""
 
 from django.conf import settings
-from django.utils.http import parse_header_parameters
 
 from backend.runs.names import MAX_LABELS, MAX_NAME, MAX_NOTES
 
@@ -23,12 +22,12 @@ LARGE_BODIES_TOGETHER = 4 * LARGE_BODIES
 REQUEST_THREADS = 20
 # A body is given up if it is slower over a minute, or silent for so long.
 LEAST_BYTES_PER_S, SLOW_AFTER_S = 1 << 10, 60
-# A form that is percent-encoded. Python takes it apart into as many objects as it has bytes: 16 MB
-# of one took 1.1 GB.
+# A form of a page, and any that is percent-encoded. Python takes that apart into as many objects as
+# it has bytes: 16 MB took 1.1 GB. A page that shows a field of 16 MB again took 1.5 GB.
 URLENCODED = "application/x-www-form-urlencoded"
-URLENCODED_BYTES = 256 << 10
-# What stands beside the files of other forms.
-FORM_BYTES = 16 << 20
+PAGE_FORM_BYTES = 256 << 10
+# The fields beside the files of an upload: the envelope, and few more.
+FORM_BYTES = 5 << 20
 # What Django takes.
 FORM_FIELDS = 1_000
 ENVELOPE_BYTES = 4 << 20
@@ -70,16 +69,6 @@ SHORT_BYTES = 1 << 20
 def largest_request() -> int:
     """Bytes of the largest body of a request."""
     return settings.UPLOAD_MAX_BYTES + ENVELOPE_ROOM_BYTES
-
-
-def largest_body(content_type: str) -> int:
-    """Bytes of the largest body of this type; of a damaged type, as little as of any."""
-    try:
-        # As Django reads it, which takes "a/b=c; d" for a/b.
-        kind, _ = parse_header_parameters(content_type)
-    except ValueError:
-        return URLENCODED_BYTES
-    return URLENCODED_BYTES if kind == URLENCODED else largest_request()
 
 
 def search_memory_bytes() -> int:

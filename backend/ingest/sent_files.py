@@ -2,9 +2,8 @@
 
 import io
 import os
-from functools import partial
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
@@ -39,14 +38,14 @@ class SentFiles(FileUploadHandler):
         (self._own or self._shared).write(raw_data)
         self._size += len(raw_data)
 
-    def file_complete(self, file_size: int) -> UploadedFile:
+    def file_complete(self, file_size: int) -> "UploadedFile[bytes]":
         if self._own is not None:
             self._own.seek(0)
             self._own.size = file_size
             return self._own
         piece = Piece(self._shared, self._end, self._size)
         self._end += self._size
-        return self._described(UploadedFile, piece)(size=file_size)
+        return UploadedFile(cast(IO[bytes], piece), size=file_size, **self._described())
 
     def upload_interrupted(self) -> None:
         if self._own is not None:
@@ -54,20 +53,19 @@ class SentFiles(FileUploadHandler):
 
     def _move_out(self) -> None:
         """The file that is being received gets one of its own."""
-        self._own = self._described(TemporaryUploadedFile)(size=0)
+        self._own = TemporaryUploadedFile(size=0, **self._described())
         self._shared.seek(self._end)
         self._own.write(self._shared.read(self._size))
         self._shared.seek(self._end)
         self._shared.truncate()
 
-    def _described(self, kind: Any, *file: IO[bytes]) -> partial[Any]:
-        described = {
+    def _described(self) -> dict[str, Any]:
+        return {
             "name": self.file_name,
             "content_type": self.content_type,
             "charset": self.charset,
             "content_type_extra": self.content_type_extra,
         }
-        return partial(kind, *file, **described)
 
 
 class Piece(io.RawIOBase):

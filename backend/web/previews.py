@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 from backend.analysis.grouping.fired_checks import describe_check, find_check
-from backend.errors import InvalidInput, LoadsheetError
+from backend.errors import InvalidInput, LoadsheetError, TooLarge
 from backend.ingest.cleaning import clean_name
 from backend.ingest.dry_records import DryFile, DryTrial
 from backend.ingest.incoming import IncomingFile
+from backend.ingest.limits import PAGE_FORM_BYTES
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.repeats import EarlierUpload
 from backend.problems import Answer, answer_to, hint_for_people
@@ -30,8 +31,23 @@ class NotSent(InvalidInput):
     """The form has nothing to read; the message is a sentence that says why."""
 
 
+class TextsTooLong(TooLarge):
+    """The texts of a form beside its files are longer than those of any other page may be."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__(
+            f"The pasted output and the other texts have {length:,} characters; at most "
+            f"{PAGE_FORM_BYTES:,} are accepted.",
+            hint="Choose the file of the output, in place of pasting it.",
+        )
+
+
 def sent_files(request: HttpRequest) -> list[IncomingFile]:
-    """The files and the pasted text of an upload form, without empty files. Raises NotSent."""
+    """The files and the pasted text of an upload form, without empty files.
+
+    Raises NotSent and TextsTooLong.
+    """
+    _refuse_long_texts(request)
     files: list[IncomingFile] = [file for file in request.FILES.getlist("file") if file.size]
     pasted = request.POST.get("paste", "")
     if pasted.strip():
@@ -44,6 +60,14 @@ def sent_files(request: HttpRequest) -> list[IncomingFile]:
     if not files:
         raise NotSent("Nothing was sent. Paste the output of a load tool, or choose its file.")
     return files
+
+
+def _refuse_long_texts(request: HttpRequest) -> None:
+    length = sum(len(text) for _, texts in request.POST.lists() for text in texts)
+    if length > PAGE_FORM_BYTES:
+        # The form is shown again without them: a page with 5 MB of quotation marks takes 0.5 GB.
+        request.POST = QueryDict()
+        raise TextsTooLong(length)
 
 
 def empty_files_text(request: HttpRequest) -> str:

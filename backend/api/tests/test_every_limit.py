@@ -155,7 +155,7 @@ def stranger_sends(_client):
 
 def long_form(client):
     # So the bridge tells that it left the body unread.
-    refusal = BodyTooLarge(limits.URLENCODED_BYTES, limits.URLENCODED_BYTES + 1)
+    refusal = BodyTooLarge(limits.PAGE_FORM_BYTES, limits.PAGE_FORM_BYTES + 1)
     return client.post(URL, "x=1", limits.URLENCODED, **{REFUSAL_KEY: refusal})
 
 
@@ -191,7 +191,7 @@ BEYOND = {
     "form_bytes": lambda client: client.post(URL, {"tool": "x" * (limits.FORM_BYTES + 1)}),
     "form_fields": lambda client: client.post(URL, many(limits.FORM_FIELDS + 1)),
     "anonymous_bytes": stranger_sends,
-    "urlencoded_bytes": long_form,
+    "page_form_bytes": long_form,
     "json_bytes": json_sent('"' + "x" * limits.JSON_BYTES + '"'),
     "observation_bytes": observation_sent,
     "observation_samples": many_samples_sent,
@@ -240,7 +240,7 @@ SENTENCES = {
     "form_bytes": "The fields beside the files have more than {} bytes the limit.",
     "form_fields": "The form has more than {} fields the limit.",
     "anonymous_bytes": "at most {} are accepted.",
-    "urlencoded_bytes": "at most {} are accepted.",
+    "page_form_bytes": "at most {} are accepted.",
     "json_bytes": "The body is refused. It has more than {} bytes the limit.",
     "observation_bytes": "The body is refused. It has more than {} bytes the limit.",
     "observation_samples": "has no more than {} elements.",

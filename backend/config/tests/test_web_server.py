@@ -21,8 +21,8 @@ from backend.ingest.limits import (
     ANONYMOUS_BYTES,
     HEADER_FIELDS,
     HEADER_LINE_BYTES,
+    PAGE_FORM_BYTES,
     URLENCODED,
-    URLENCODED_BYTES,
 )
 from backend.ingest.models import Artefact
 from backend.testing.raw_http import PATIENCE_S, ask, connected, read_answer, request
@@ -208,7 +208,7 @@ class TestBodies:
 
     def test_that_are_percent_encoded_are_small(self, site, port):
         """Python takes such a form apart into as many objects as it has bytes."""
-        size = URLENCODED_BYTES + 1
+        size = PAGE_FORM_BYTES + 1
         kinds = ("Application/X-WWW-form-urlencoded ;charset=utf-8", f"{URLENCODED}=x; a=b")
         for field, written in product((bearer(site.own.token), site.cookie), kinds):
             kind = f"Content-Type: {written}"
@@ -217,6 +217,18 @@ class TestBodies:
                 assert ask(port, request("POST", path, *fields)).status == 413
             chunked = request("POST", "/try", field, kind, "Transfer-Encoding: chunked")
             assert ask(port, chunked + b"10000\r\n%s\r\n" % (b"x" * 65_536) * 8).status == 413
+
+    def test_of_pages_without_files_are_small(self, site, port):
+        """A page shows the fields of a form that it refuses."""
+        kind, size = "Content-Type: multipart/form-data; boundary=b", PAGE_FORM_BYTES + 1
+        fields = (site.cookie, kind, f"Content-Length: {size}", "Expect: 100-continue")
+        for path in ("/w/own-lab/rename", "/accounts/login/", "/r/x/edit", "/nowhere", "/%ff"):
+            assert ask(port, request("POST", path, *fields)).status == 413
+        for path in ("/w/own-lab/upload", "/try"):
+            # It goes on to read the body, for which it asks.
+            with connected(port) as connection:
+                connection.sendall(request("POST", path, *fields))
+                assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
 
     def test_that_were_refused_let_the_sender_read_the_answer(self, site, port):
         size = 8 << 20

@@ -13,6 +13,7 @@ from backend.formats.tests.test_techempower import RAW
 from backend.ingest.cleaner_refusals import CleanerInterrupted
 from backend.ingest.dry_run import OF_MEMBERS
 from backend.ingest.fair_slots import Busy
+from backend.ingest.limits import PAGE_FORM_BYTES
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parser_failures import ParserFailed
 from backend.ingest.storage import StorageAway
@@ -37,6 +38,18 @@ def upload_id(response):
 
 def now():
     return [model.objects.count() for model in (Upload, Artefact, Run, Trial, Server)]
+
+
+@pytest.mark.parametrize("field", ["paste", "notes"])
+def test_long_texts_are_refused_and_not_shown_again(owner, field):
+    """An output of this length is a file."""
+    text = '"' * (PAGE_FORM_BYTES + 1)
+    for address in ("/w/own-lab/upload", "/try"):
+        answer = owner.post(address, {field: text, "file": make_file()})
+        assert answer.status_code == 413
+        html = answer.content.decode()
+        assert "262,145 characters" in html
+        assert "&quot;&quot;" not in html
 
 
 def test_what_was_pasted_is_read_and_not_stored(owner, before):
