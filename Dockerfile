@@ -24,7 +24,7 @@ COPY requirements.txt ./
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
 COPY manage.py ./
 COPY backend/ backend/
-# backend/ingest/redaction.py and backend/formats/archive_texts.py are links to them.
+# backend/untrusted/secrets/redaction.py and backend/formats/archive_texts.py are links to them.
 COPY agents/src/loadsheet_agent/upload/redaction.py agents/src/loadsheet_agent/upload/redaction.py
 COPY agents/src/loadsheet_agent/imports/archive_texts.py agents/src/loadsheet_agent/imports/archive_texts.py
 # The image is read-only where it runs.
@@ -42,5 +42,5 @@ COPY --from=frontend /app/frontend/node_modules/dejavu-fonts-ttf/ frontend/node_
 USER loadsheet
 VOLUME /data
 EXPOSE 8000
-# The commands of all processes: backend/config/commands.py.
-CMD ["env", "MALLOC_ARENA_MAX=2", "gunicorn", "--config=python:backend.config.web_server", "--workers=1", "--bind=0.0.0.0:8000"]
+# The commands of all processes: backend/config/site/commands.py.
+CMD ["env", "MALLOC_ARENA_MAX=2", "gunicorn", "--config=python:backend.config.serving.web_server", "--workers=1", "--bind=0.0.0.0:8000"]

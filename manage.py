@@ -26,7 +26,7 @@ NOWHERE = {
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
-    from backend.config.secret_files import is_given
+    from backend.config.environment.secret_files import is_given
 
     if not is_given("DATABASE_URL"):
         fill_environment(sys.argv[1:2])
@@ -57,8 +57,8 @@ def is_stopped() -> bool:
 @contextmanager
 def database_of_stopped_site() -> Iterator[None]:
     """Its PostgreSQL alone, until the block ends. No scripts/start begins meanwhile."""
-    from backend.config.embedded import EmbeddedFailed, Postgres
-    from backend.config.site_folder import SiteFolder, StartFailed
+    from backend.config.recovery.embedded import EmbeddedFailed, Postgres
+    from backend.config.site.site_folder import SiteFolder, StartFailed
 
     folder, backups = (
         SiteFolder(Path(os.environ["DATA_DIR"]).resolve()),
@@ -83,7 +83,7 @@ def fill_environment(command: list[str]) -> None:
     values = NOWHERE if command and command[0] in OFFLINE else beside_start(data)
     if not values and command and command[0] in WITHOUT_SITE:
         values = NOWHERE
-    from backend.config.secret_files import is_given
+    from backend.config.environment.secret_files import is_given
 
     for name, value in values.items():
         if not is_given(name):

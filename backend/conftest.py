@@ -40,8 +40,8 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 @pytest.fixture
 def own_storage(settings: Settings, tmp_path: Path) -> Iterator[None]:
     """Artefacts of this test lie in a folder of its own."""
-    from backend.config import storage_probe
-    from backend.ingest.storage import storage
+    from backend.config.health import storage_probe
+    from backend.storage import storage
 
     storage_probe.forget()
     settings.DATA_DIR = tmp_path
@@ -53,4 +53,4 @@ def own_storage(settings: Settings, tmp_path: Path) -> Iterator[None]:
 @pytest.fixture
 def small_files_as_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small artefacts are files too, as large ones are: for tests of files and their disk."""
-    monkeypatch.setattr("backend.ingest.receive.ROWS_BYTES", 0)
+    monkeypatch.setattr("backend.ingest.receiving.receive.ROWS_BYTES", 0)

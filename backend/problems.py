@@ -13,12 +13,12 @@ from typing import Any
 from django.http import HttpResponse, HttpResponseBase
 from django.utils.text import slugify
 
-from backend.accounts.invitations import InvitationRefused
-from backend.accounts.members import MemberRefused
-from backend.accounts.quotas import MembersFull
+from backend.accounts.people.invitations import InvitationRefused
+from backend.accounts.people.members import MemberRefused
+from backend.accounts.people.quotas import MembersFull
+from backend.accounts.people.workspaces import WorkspaceRefused
 from backend.accounts.takedowns import TakenDown, TakenDownByLaw
-from backend.accounts.tokens import TokenRefused
-from backend.accounts.workspaces import WorkspaceRefused
+from backend.accounts.tokens.tokens import TokenRefused
 from backend.alerts.lifecycle import AlertEnded, BadState
 from backend.alerts.rules import BadRule, RuleRefused
 from backend.analysis.loading.viewer_slots import RETRY_AFTER_S as ANSWER_AFTER_S
@@ -39,41 +39,41 @@ from backend.errors import (
 )
 from backend.feeds.tokens import TooManyTokens
 from backend.fleet.sessions import JoinRefused
-from backend.ingest.body_refusals import BadAddress, BodyTooSlow
-from backend.ingest.cleaner_refusals import CleanerInterrupted
-from backend.ingest.envelope_refusal import EnvelopeError
-from backend.ingest.fair_slots import RETRY_AFTER_S, Busy
-from backend.ingest.json_refusals import JsonRefused, JsonTooLarge
-from backend.ingest.parser_failures import ParserFailed
-from backend.ingest.part_refusals import (
+from backend.ingest.artefacts.part_refusals import (
     PartConflict,
     PartDamaged,
     PartsDiffer,
     PartsMissing,
     PartTooSmall,
 )
-from backend.ingest.quota import RoomChanged, UploadsUsedUp, WorkspaceFull
-from backend.ingest.receive import UploadConflict, UploadTrashed
-from backend.ingest.retention import RawOutputRemoved
-from backend.ingest.rewriting import CannotClean, TooLargeToClean
-from backend.ingest.storage import FULL, StorageAway, StorageFull
-from backend.runs.cursors import BadCursor
-from backend.runs.dismissals import DismissalRefused
-from backend.runs.editing import CorrectionRefused
-from backend.runs.merging import MergeRefused
-from backend.runs.observations import ObservationConflict
-from backend.runs.refusals import RunElsewhere
-from backend.runs.registry import WAIT_AGAIN_S, NamesBusy
-from backend.runs.renaming import RenameRefused
-from backend.runs.run_order import BadOrder
-from backend.runs.search import SearchError
+from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.quota.quota import RoomChanged, UploadsUsedUp, WorkspaceFull
+from backend.ingest.receiving.receive import UploadConflict, UploadTrashed
+from backend.ingest.removing.retention import RawOutputRemoved
+from backend.runs.amending.dismissals import DismissalRefused
+from backend.runs.amending.editing import CorrectionRefused
+from backend.runs.amending.merging import MergeRefused
+from backend.runs.amending.renaming import RenameRefused
+from backend.runs.catalogue.run_order import BadOrder
+from backend.runs.catalogue.search import SearchError
+from backend.runs.database.cursors import BadCursor
+from backend.runs.recording.observations import ObservationConflict
+from backend.runs.recording.refusals import RunElsewhere
+from backend.runs.registry.registry import WAIT_AGAIN_S, NamesBusy
 from backend.sharing.badge import NoSuchSeries
 from backend.sharing.directory import BadSearch
 from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.edits import EditRefused
 from backend.sharing.freezing import NothingToFreeze
 from backend.sharing.secret_check import SecretShared
+from backend.storage import FULL, StorageAway, StorageFull
 from backend.transfer.exporting import ExportRefused, NoRoomForArchive
+from backend.untrusted.body_refusals import BadAddress, BodyTooSlow
+from backend.untrusted.json.json_refusals import JsonRefused, JsonTooLarge
+from backend.untrusted.sandbox.fair_slots import RETRY_AFTER_S, Busy
+from backend.untrusted.sandbox.parser_failures import ParserFailed
+from backend.untrusted.secrets.cleaner_refusals import CleanerInterrupted
+from backend.untrusted.secrets.rewriting import CannotClean, TooLargeToClean
 
 CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from backend.config.embedded import ends_with_parent
+from backend.config.recovery.embedded import ends_with_parent
 
 
 @contextlib.contextmanager

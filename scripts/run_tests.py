@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repeating import busy_loops, repeat
 
-from backend.config.embedded import Postgres, Valkey
+from backend.config.recovery.embedded import Postgres, Valkey
 from backend.testing.chromium import find_chromium
 from backend.testing.pooler import Pooler
 

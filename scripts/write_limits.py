@@ -10,7 +10,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "operations.md"
 def main() -> None:
     django.setup()
     # What it reads the limits of needs the settings.
-    from backend.api import counter_table, limit_table
+    from backend.api.limits import counter_table, limit_table
 
     page = PAGE.read_text()
     for table in (limit_table.as_markdown(), counter_table.as_markdown()):

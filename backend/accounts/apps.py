@@ -6,4 +6,4 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect the receiver of sign-ins."""
-        from backend.accounts import recent_sign_in  # noqa: F401
+        from backend.accounts.sign_in import recent_sign_in  # noqa: F401

@@ -14,8 +14,8 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from backend.accounts import throttle
-from backend.accounts.limiters import ACTS
+from backend.accounts.limits import throttle
+from backend.accounts.limits.limiters import ACTS
 from backend.accounts.models import Act, AuditEvent, Token, User, Workspace
 
 MAX_TEXT = 200

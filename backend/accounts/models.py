@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import F
 from django.utils import timezone
 
-from backend.accounts.stored_token import StoredToken
+from backend.accounts.credentials.stored_token import StoredToken
 from backend.accounts.takedown_models import Takedown, Thing
 from backend.email_address import validate_address
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
@@ -64,7 +64,8 @@ class Workspace(models.Model):
     # Which facts of the hosts must match (ids of the comparison's factors). None: the workspace
     # chose nothing, and the comparison's defaults hold.
     must_match = models.JSONField(null=True, blank=True, default=None)
-    # Days that raw output is kept after it was received (ingest/retention.py). None: for ever.
+    # Days that raw output is kept after it was received (ingest/removing/retention.py).
+    # None: for ever.
     raw_kept_days = models.PositiveIntegerField(null=True, blank=True)
     # Deleted for good: nobody is a member any more, and its data are being removed.
     deleted_at = models.DateTimeField(null=True, editable=False)
@@ -333,7 +334,7 @@ class AuditEvent(models.Model):
         indexes = [
             models.Index(fields=["workspace_id", "-at", "-id"], name="audit_of_workspace"),
             models.Index(fields=["workspace_id", "act", "-at", "-id"], name="audit_of_act"),
-            # Copied beside the backups once a minute (config/deletions.py).
+            # Copied beside the backups once a minute (config/recovery/deletions.py).
             models.Index(
                 fields=["at"],
                 condition=models.Q(act__in=["account.erased", "run.deleted", "workspace.deleted"]),

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from celery import shared_task
 
-from backend.accounts import visits
-from backend.accounts.leaks import WARN_TASK, warn_of_leak
+from backend.accounts.sign_in import visits
+from backend.accounts.sign_in.leaks import WARN_TASK, warn_of_leak
 
 DELETE_TASK = "accounts.delete_ended_sessions"
 

@@ -5,7 +5,7 @@ from backend.alerts.wording import STATE_TEXTS, describe_alert, range_text
 from backend.deliveries.models import Topic
 from backend.deliveries.queue import Message, enqueue
 from backend.links import absolute, link_to, run_link
-from backend.runs.listing import rows_of
+from backend.runs.catalogue.listing import rows_of
 from backend.runs.models import Run
 
 

@@ -24,8 +24,8 @@ from backend.alerts.sighting import Sighting
 from backend.alerts.thresholds import judge_error_rates, judge_hosts
 from backend.analysis.loading.selection import NotVisible, select
 from backend.analysis.query.compare_query import CompareQuery, QueryError
-from backend.runs.happening import happened_at, happened_at_of
 from backend.runs.models import Run
+from backend.runs.tables.happening import happened_at, happened_at_of
 
 # Older runs say less about today's level.
 HISTORY = 10

@@ -19,8 +19,8 @@ from backend.alerts.models import (
 from backend.alerts.rules import lock_rule
 from backend.alerts.sighting import Sighting
 from backend.errors import Conflict, InvalidInput
-from backend.runs.happening import happened_at
 from backend.runs.models import Run
+from backend.runs.tables.happening import happened_at
 from backend.transactions import whole
 
 # A sighting without a run (a silent agent) is confirmed by a later look.

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from backend.alerts.models import OPEN_STATES, Alert, AlertState
-from backend.runs.cursors import Page, page_by_time
+from backend.runs.database.cursors import Page, page_by_time
 
 # What a list may show: every alert, those that have not ended, or those of one state.
 SHOWN = ("open", "all", *AlertState.values)

@@ -6,8 +6,8 @@ from backend.alerts.models import Alert, AlertState, RuleKind
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.analysis.query.timestamps import instant
 from backend.links import absolute, link_to, pair_link, run_link
-from backend.runs.happening import happened_at
 from backend.runs.models import Run
+from backend.runs.tables.happening import happened_at
 
 STATE_TEXTS = {
     AlertState.UNCONFIRMED: "Not confirmed yet",

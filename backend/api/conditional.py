@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 
-from backend.api.preconditions import tag_of
+from backend.api.protocol.preconditions import tag_of
 from backend.api.urls import is_api_path
 from backend.middleware import Middleware
 

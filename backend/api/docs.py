@@ -18,9 +18,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
 from backend.accounts.models import User
-from backend.api.conventions import METHODS
+from backend.accounts.people import access
+from backend.api.protocol.conventions import METHODS
 
 _building = threading.Lock()
 _CODE = re.compile(r"`([^`]+)`")

@@ -3,41 +3,36 @@
 from django.urls import URLPattern, path
 from rest_framework.views import APIView
 
-from backend.api import (
-    agent_list,
-    agents,
-    alert_rules,
-    alerts,
-    amendments,
-    artefacts,
-    audit,
-    catalogue,
-    channels,
+from backend.api import docs
+from backend.api.alerts import alert_rules, alerts, channels, feed_tokens
+from backend.api.limits import limits
+from backend.api.results import (
     compare,
-    docs,
     explore,
-    exports,
     facets,
-    feed_tokens,
-    gate,
-    invitations,
-    limits,
-    members,
-    merges,
-    observations,
     pair,
-    parts,
     point_trials,
     result_sets,
     run_sharing,
-    runs,
     saved_views,
+)
+from backend.api.runs import amendments, catalogue, merges, runs, trash, trial_files, trials
+from backend.api.uploads import (
+    agent_list,
+    agents,
+    artefacts,
+    gate,
+    observations,
+    parts,
     sessions,
-    tokens,
-    trash,
-    trial_files,
-    trials,
     uploads,
+)
+from backend.api.workspace import (
+    audit,
+    exports,
+    invitations,
+    members,
+    tokens,
     usage,
     workspace_list,
     workspace_settings,

@@ -7,15 +7,17 @@ class ConfigConfig(AppConfig):
     def ready(self) -> None:
         # Makes Celery's application, so that tasks bind to it wherever they are sent from, and
         # connects the signals of its processes.
-        from backend.config import (  # noqa: F401
-            backup_bucket,
-            celery,
-            deletions,
+        from backend.config import celery  # noqa: F401
+        from backend.config.health import verification_task  # noqa: F401
+        from backend.config.processes import (
             error_reports,
-            forking,
-            heartbeat,
-            task_context,
-            verification_task,
+            forking,  # noqa: F401
+            heartbeat,  # noqa: F401
+            task_context,  # noqa: F401
+        )
+        from backend.config.recovery import (
+            backup_bucket,  # noqa: F401
+            deletions,  # noqa: F401
         )
 
         error_reports.start()

@@ -2,21 +2,21 @@
 
 from pathlib import Path
 
-from backend.config import environment as env
-from backend.config.account_settings import (  # noqa: F401
+from backend.config.environment import environment as env
+from backend.config.environment.account_settings import (  # noqa: F401
     ACCOUNT_REAUTHENTICATION_REQUIRED,
     ACCOUNT_REAUTHENTICATION_TIMEOUT,
     AUTH_PASSWORD_VALIDATORS,
     BREACHED_PASSWORDS_URL,
     PASSWORD_HASHERS,
 )
-from backend.config.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
-from backend.config.caches import caches
-from backend.config.content_policy import CONTENT_SECURITY_POLICY  # noqa: F401
-from backend.config.databases import databases
-from backend.config.logs import logging_config
-from backend.config.public_settings import *  # noqa: F403
-from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
+from backend.config.environment.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
+from backend.config.environment.caches import caches
+from backend.config.environment.content_policy import CONTENT_SECURITY_POLICY  # noqa: F401
+from backend.config.environment.databases import databases
+from backend.config.environment.logs import logging_config
+from backend.config.environment.public_settings import *  # noqa: F403
+from backend.untrusted.limits import FILES, FORM_BYTES, FORM_FIELDS
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
@@ -48,7 +48,7 @@ if TRUST_PROXY:
 # Services
 
 DATABASES = databases()
-DATABASE_ROUTERS = ["backend.runs.read_router.ReadRouter"]
+DATABASE_ROUTERS = ["backend.runs.database.read_router.ReadRouter"]
 REDIS_URL = env.text(
     "REDIS_URL", "the Redis or Valkey to use as broker, redis://host:port/0", is_secret=True
 )
@@ -165,14 +165,14 @@ LEAST_FREE_BYTES = env.whole(
     "LEAST_FREE_BYTES", "the same in bytes, for small disks; the larger holds", default=512 << 20
 )
 DATA_UPLOAD_MAX_NUMBER_FILES = FILES
-FILE_UPLOAD_HANDLERS = ["backend.ingest.sent_files.SentFiles"]
+FILE_UPLOAD_HANDLERS = ["backend.ingest.receiving.sent_files.SentFiles"]
 DATA_UPLOAD_MAX_NUMBER_FIELDS = FORM_FIELDS
 DATA_UPLOAD_MAX_MEMORY_SIZE = FORM_BYTES
 
 # Django
 
 INSTALLED_APPS = [
-    # Without its search for modules named admin: the staff's pages are in backend.web.staff_site.
+    # Without its search for modules named admin: the staff's pages are in backend.web.staff.
     "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -205,19 +205,19 @@ INSTALLED_APPS = [
     "backend.config",
 ]
 MIDDLEWARE = [
-    "backend.config.measuring.MeasureRequests",
+    "backend.config.serving.measuring.MeasureRequests",
     "backend.api.timing.ServerTiming",
-    "backend.api.rates.RateLimitHeaders",
-    "backend.config.answer_slots.GiveSlotsBack",
+    "backend.api.protocol.rates.RateLimitHeaders",
+    "backend.config.serving.answer_slots.GiveSlotsBack",
     "backend.api.conditional.ConditionalGet",
     "backend.web.visible_answers.ShowUnseenCharacters",
     "backend.web.middleware.PrivateByDefault",
-    "backend.config.headers.PolicyHeaders",
-    "backend.config.bodies.LimitHeaders",
+    "backend.config.serving.headers.PolicyHeaders",
+    "backend.config.serving.bodies.LimitHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "backend.config.disk.RefuseUploadsOnShortDisk",
+    "backend.config.serving.disk.RefuseUploadsOnShortDisk",
     "backend.web.middleware.HideWhoHasAnAccount",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -225,16 +225,16 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "backend.web.middleware.NameActor",
-    "backend.config.bodies.LimitBodies",
+    "backend.config.serving.bodies.LimitBodies",
     "backend.web.middleware.LimitForms",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "backend.config.tombstones.ShowTombstones",
+    "backend.config.serving.tombstones.ShowTombstones",
     "backend.web.middleware.AnswerRefusals",
     "allauth.account.middleware.AccountMiddleware",
     "backend.web.middleware.StrangersSignInFirst",
 ]
 ROOT_URLCONF = "backend.config.urls"
-WSGI_APPLICATION = "backend.config.wsgi.application"
+WSGI_APPLICATION = "backend.config.serving.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
@@ -270,15 +270,15 @@ WHITENOISE_MAX_AGE = 300
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
-    "backend.accounts.password_backend.PasswordBackend",
+    "backend.accounts.sign_in.password_backend.PasswordBackend",
 ]
 LOGIN_REDIRECT_URL = "home"
 LOGIN_URL = "account_login"
-CSRF_FAILURE_VIEW = "backend.web.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "backend.web.base.errors.csrf_failure"
 OPEN_SIGN_UP = env.flag(
     "OPEN_SIGN_UP", "anyone may make an account; else an invitation is needed", default=False
 )
-ACCOUNT_ADAPTER = "backend.accounts.adapter.AccountAdapter"
+ACCOUNT_ADAPTER = "backend.accounts.sign_in.adapter.AccountAdapter"
 _email_field = "email*" if OPEN_SIGN_UP else "email"
 ACCOUNT_SIGNUP_FIELDS = ["username*", _email_field, "password1*", "password2*"]
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
@@ -287,15 +287,15 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_USERNAME_MIN_LENGTH = 2
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if BEHIND_TLS else "http"
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
-MFA_ADAPTER = "backend.accounts.adapter.SecondFactorAdapter"
+MFA_ADAPTER = "backend.accounts.sign_in.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Loadsheet"
 MFA_FORMS = {
-    "authenticate": "backend.web.second_factors.CodeForm",
-    "reauthenticate": "backend.web.second_factors.CodeAgainForm",
+    "authenticate": "backend.web.sign_in.second_factors.CodeForm",
+    "reauthenticate": "backend.web.sign_in.second_factors.CodeAgainForm",
 }
-# All limits are in one table, backend/accounts/limiters.py. Those of django-allauth have no payer:
-# whoever types an address of somebody else keeps its owner waiting.
+# All limits are in one table, backend/accounts/limits/limiters.py. Those of django-allauth have no
+# payer: whoever types an address of somebody else keeps its owner waiting.
 ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
 # An account may have no address at all.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
@@ -308,7 +308,7 @@ _mail_server = env.mail_server(
     "SMTP_URL", "the mail server; without it, messages are kept for the operator"
 )
 SENDS_MAIL = bool(_mail_server)
-EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
+EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
 globals().update(_mail_server)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.mail_sender(
     "MAIL_FROM", "the address that mails come from", default="loadsheet@localhost"
@@ -330,7 +330,7 @@ WEBHOOKS = env.choice(
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_NAME = "__Host-session" if BEHIND_TLS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if BEHIND_TLS else "csrftoken"
-# Says to which accounts a browser signed in before (backend/accounts/browsers.py).
+# Says to which accounts a browser signed in before (backend/accounts/sign_in/browsers.py).
 BROWSER_COOKIE_NAME = "__Host-browser" if BEHIND_TLS else "browser"
 # In the session: a cookie of its own would carry names in clear.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"

@@ -3,10 +3,10 @@
 from django.urls import include, path
 
 from backend.api.urls import VERSION_ROOT
-from backend.config import health, metrics, operator
-from backend.web import reauthentication
-from backend.web.sign_in import SignInPage
-from backend.web.staff_site import staff_site
+from backend.config.health import health, metrics, operator
+from backend.web.sign_in import reauthentication
+from backend.web.sign_in.sign_in import SignInPage
+from backend.web.staff.staff_site import staff_site
 
 urlpatterns = [
     path("livez", health.livez, name="livez"),
@@ -39,7 +39,7 @@ urlpatterns = [
     path("", include("backend.web.urls")),
 ]
 
-handler400 = "backend.config.errors.bad_request"
-handler403 = "backend.config.errors.permission_denied"
-handler404 = "backend.config.errors.not_found"
-handler500 = "backend.config.errors.server_error"
+handler400 = "backend.config.serving.errors.bad_request"
+handler403 = "backend.config.serving.errors.permission_denied"
+handler404 = "backend.config.serving.errors.not_found"
+handler500 = "backend.config.serving.errors.server_error"

@@ -12,7 +12,7 @@ from backend.alerts.models import Alert, AlertState
 from backend.alerts.wording import STATE_TEXTS, range_text
 from backend.analysis.query.compare_query import QueryError
 from backend.links import absolute, link_to, result_set_link, run_link
-from backend.runs.listing import RunRow, rows_of
+from backend.runs.catalogue.listing import RunRow, rows_of
 from backend.runs.models import Cell, Run, Server
 from backend.sharing.models import GONE, ResultSet
 from backend.sharing.newer_runs import matching_since

@@ -5,8 +5,8 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from backend.accounts.credentials.stored_token import StoredToken
 from backend.accounts.models import Token, User, Workspace
-from backend.accounts.stored_token import StoredToken
 
 
 class FeedToken(StoredToken):

@@ -13,12 +13,12 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from backend.accounts import token_format
-from backend.accounts.addresses import Address
 from backend.accounts.audit import record
+from backend.accounts.credentials import token_format
+from backend.accounts.credentials.stored_token import find_stored, signature_of
+from backend.accounts.limits.addresses import Address
 from backend.accounts.models import Act, Membership, Token, User, Workspace
-from backend.accounts.stored_token import find_stored, signature_of
-from backend.accounts.tokens import is_accepted
+from backend.accounts.tokens.tokens import is_accepted
 from backend.errors import Conflict, NotFound
 from backend.feeds.models import FeedToken
 

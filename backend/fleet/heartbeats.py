@@ -9,11 +9,11 @@ from uuid import UUID
 from django.utils import timezone
 
 from backend.accounts.models import Token
-from backend.accounts.tokens import NEW_HINT, TokenRefused
+from backend.accounts.tokens.tokens import NEW_HINT, TokenRefused
 from backend.errors import TooMany
 from backend.fleet.forgetting import forget_beyond
 from backend.fleet.models import Agent, Progress
-from backend.runs.names import TOKEN_HOSTS
+from backend.runs.tables.names import TOKEN_HOSTS
 from backend.transactions import whole
 
 # An agent counts as silent only when it is this much later than it announced.

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from backend.accounts.models import Token, TokenKind, Workspace
-from backend.accounts.token_making import usable_tokens
+from backend.accounts.tokens.token_making import usable_tokens
 from backend.fleet.models import Agent, Progress
 
 # Other hosts of a token that each of its rows names, so that rows do not grow with their number.

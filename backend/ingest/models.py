@@ -12,10 +12,11 @@ from django.db.models.functions import Lower, Replace
 from django.utils import timezone
 
 from backend.accounts.models import Token, User, Workspace
-from backend.ingest.json_pieces import PieceDecoder, QuickEncoder
 from backend.ingest.rereading_model import Rereading
-from backend.ingest.stored_models import Part, SmallContent, StoredBytes
+from backend.ingest.stored_models import Part, StoredBytes
 from backend.runs.models import Run, Trial
+from backend.storage.models import SmallContent
+from backend.untrusted.json.json_pieces import PieceDecoder, QuickEncoder
 
 __all__ = [
     "Artefact",

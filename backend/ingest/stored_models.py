@@ -8,18 +8,6 @@ from django.utils import timezone
 from backend.accounts.models import Workspace
 
 
-class SmallContent(models.Model):
-    """The bytes of a small artefact, which need no file (storage/rows.py)."""
-
-    sha256 = models.CharField(max_length=64, primary_key=True)
-    content = models.BinaryField()
-    size_bytes = models.PositiveIntegerField()
-    stored_at = models.DateTimeField(default=timezone.now)
-
-    def __str__(self) -> str:
-        return self.sha256
-
-
 class StoredBytes(models.Model):
     """A share of what a workspace stores and of its uploads today; the shares make up the sums
     (quota).

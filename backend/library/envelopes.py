@@ -10,7 +10,7 @@ from typing import Any
 from backend.library.study import Outputs, Study, StudyRun
 from backend.library.today import find_today
 from backend.library.trials import output_paths, repeat_of
-from backend.runs.identity import canonical_json
+from backend.runs.registry.identity import canonical_json
 
 # The part of a study that our own run of its plan is: the name of its panel too.
 TODAY = "Old and current versions today"

@@ -17,7 +17,7 @@ from backend.noise.estimate import (
     run_variation,
 )
 from backend.noise.models import HostNoise, SelfComparison
-from backend.runs.bulk import insert_rows
+from backend.runs.database.bulk import insert_rows
 from backend.runs.models import Cell, FormerName, Host, Run, Trial
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS
 

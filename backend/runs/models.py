@@ -14,11 +14,11 @@ from django.db.models.functions import Now, Upper
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
-from backend.runs.amendments import Correction, Dismissal, FormerName, Merge
-from backend.runs.over_time import Observation, TrialTimeline
-from backend.runs.run_indexes import RUN_INDEXES
-from backend.runs.server_texts import SERVER_TEXTS
-from backend.runs.text_index import text_index
+from backend.runs.tables.amendments import Correction, Dismissal, FormerName, Merge
+from backend.runs.tables.over_time import Observation, TrialTimeline
+from backend.runs.tables.run_indexes import RUN_INDEXES
+from backend.runs.tables.server_texts import SERVER_TEXTS
+from backend.runs.tables.text_index import text_index
 
 __all__ = [
     "Cell",
@@ -42,7 +42,7 @@ class Identified(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    # SHA-256 of the canonical JSON of the identity fields (see runs/identity.py).
+    # SHA-256 of the canonical JSON of the identity fields (see runs/registry/identity.py).
     identity = models.BinaryField(max_length=32, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -314,7 +314,7 @@ class Trial(models.Model):
 
     # Names the bytes that were read: equal for two trials of one output. Null: nothing was read.
     output_sha256 = models.BinaryField(max_length=32, null=True, editable=False)
-    # What output and command say of how it was measured (runs/evidence.py: printed_facts).
+    # What output and command say of how it was measured (runs/measured/evidence.py: printed_facts).
     printed = models.JSONField(default=dict)
     # Everything read, in the formats' own shape: the evidence behind the columns above.
     parsed = models.JSONField(default=dict)

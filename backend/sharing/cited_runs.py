@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
-from backend.ingest.evidence import links_of_runs
+from backend.ingest.artefacts.evidence import links_of_runs
 from backend.ingest.models import Artefact, Upload, as_hex
 from backend.sharing.models import CitedRun, ResultSet
 

@@ -15,10 +15,10 @@ from django.db.models import Q, QuerySet
 from backend.accounts.models import Workspace
 from backend.errors import InvalidInput
 from backend.links import link_to
-from backend.runs.cursors import Page, page_by_time
-from backend.runs.listing import rows_of
+from backend.runs.catalogue.listing import rows_of
+from backend.runs.catalogue.text_search import Searched, runs_measuring
+from backend.runs.database.cursors import Page, page_by_time
 from backend.runs.models import Cell, Run, Series
-from backend.runs.text_search import Searched, runs_measuring
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 
 MAX_WORDS = 8

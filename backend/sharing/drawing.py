@@ -19,10 +19,10 @@ from django.conf import settings
 from backend.analysis.figures import Figures, plain_figures
 from backend.analysis.loading.response_cache import get_or_compute_bytes
 from backend.errors import WorkFailed
-from backend.ingest.fair_slots import Busy, OwnerBusy, Slots
-from backend.runs.identity import canonical_json
+from backend.runs.registry.identity import canonical_json
 from backend.sharing.models import Drawing, ResultSet
 from backend.sharing.reading import Reading
+from backend.untrusted.sandbox.fair_slots import Busy, OwnerBusy, Slots
 
 log = logging.getLogger(__name__)
 

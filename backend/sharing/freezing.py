@@ -20,10 +20,10 @@ from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import InvalidInput
-from backend.ingest.quota import check_quota
-from backend.ingest.stored_sums import add_later
-from backend.runs.identity import canonical_json
-from backend.runs.transactions import repeatable_read
+from backend.ingest.quota.quota import check_quota
+from backend.ingest.quota.stored_sums import add_later
+from backend.runs.database.transactions import repeatable_read
+from backend.runs.registry.identity import canonical_json
 from backend.sharing.cited_runs import cite_runs, hold_raw_output
 from backend.sharing.document import document_of
 from backend.sharing.drawing_queue import request_drawing

@@ -12,7 +12,7 @@ from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
 from backend.analysis.kept_figures import figures_of_json, read_figures
 from backend.analysis.query.compare_query import CompareQuery
-from backend.runs.identity import canonical_json
+from backend.runs.registry.identity import canonical_json
 from backend.sharing.best_figures import best_as_answer
 from backend.sharing.document import document_of
 from backend.sharing.models import ResultSet

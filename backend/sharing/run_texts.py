@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from backend.runs.corrections import FREE_TEXTS, standing_corrections_of_runs
-from backend.runs.dismissals import dismissals_of
+from backend.runs.amending.dismissals import dismissals_of
 from backend.runs.models import Run
+from backend.runs.recording.corrections import FREE_TEXTS, standing_corrections_of_runs
 
 
 def typed_texts(runs: Sequence[Run]) -> Iterator[tuple[UUID, str, str]]:

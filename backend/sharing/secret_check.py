@@ -4,10 +4,10 @@ Uploads come without secrets (`ingest.redaction`). What people typed since then,
 not: it is checked here, where others get to read it.
 """
 
-from backend.accounts.token_format import holds_token
+from backend.accounts.credentials.token_format import holds_token
 from backend.errors import InvalidInput
-from backend.ingest.redaction import MARK, Redactor
 from backend.sharing.models import ResultSet
+from backend.untrusted.secrets.redaction import MARK, Redactor
 
 # So much in front of a secret is shown, so that its place is found.
 EXCERPT = 20

@@ -11,9 +11,9 @@ from typing import Any
 
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
-from backend.ingest.rereadings import rereadings_of, without_names
-from backend.runs.corrections import FREE_TEXTS
-from backend.runs.run_states import count_not_read
+from backend.ingest.reprocessing.rereadings import rereadings_of, without_names
+from backend.runs.catalogue.run_states import count_not_read
+from backend.runs.recording.corrections import FREE_TEXTS
 from backend.sharing.models import SharedRun
 
 _NOT_OF_A_SHARED_RUN = ("workspace", "session", "server_tails")

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from backend.ingest.evidence import links_of_runs
+from backend.ingest.artefacts.evidence import links_of_runs
 from backend.ingest.models import Artefact, Upload
-from backend.runs.transactions import repeatable_read
+from backend.runs.database.transactions import repeatable_read
 
 COLUMNS = ("name", "sha256", "size_bytes", "position", "upload__parser_version")
 

@@ -7,13 +7,13 @@ from typing import Any
 from uuid import UUID
 
 from backend.accounts.models import Workspace
-from backend.accounts.turns import payer_of_workspace
+from backend.accounts.people.turns import payer_of_workspace
 from backend.errors import InvalidInput
-from backend.ingest.fair_slots import Busy, OwnerBusy, Slots
 from backend.links import run_link
 from backend.runs.models import Run
 from backend.sharing.run_texts import typed_texts
 from backend.sharing.secret_check import SecretShared, refuse_secrets
+from backend.untrusted.sandbox.fair_slots import Busy, OwnerBusy, Slots
 
 # Runs whose texts are read together.
 BATCH = 500

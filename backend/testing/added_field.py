@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def add_entries() -> None:
-    from backend.runs import server_texts
+    from backend.runs.tables import server_texts
 
     added = server_texts.ServerText(name="compiler", noun="compiler")
     server_texts.SERVER_TEXTS += (added,)
@@ -75,8 +75,8 @@ def added_column() -> Iterator[None]:
 
 def upload(envelope: dict[str, Any]) -> None:
     from backend.accounts.models import Workspace
-    from backend.ingest.receive import Sender
-    from backend.ingest.worker import receive_and_read
+    from backend.ingest.receiving.receive import Sender
+    from backend.ingest.work.worker import receive_and_read
     from backend.testing.uploads import make_file
 
     user_id = UUID(sys.argv[1])

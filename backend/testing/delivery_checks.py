@@ -26,9 +26,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from backend.ingest.redaction import SHAPE
 from backend.testing.faulty_proxy import FaultyProxy
 from backend.testing.reports import WRK
+from backend.untrusted.secrets.redaction import SHAPE
 
 AGENT = "import sys; from loadsheet_agent.cli import main; sys.exit(main())"
 # The same without the score of the machine, which takes a second of each start.

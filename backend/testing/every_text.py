@@ -13,17 +13,18 @@ from django.apps import apps
 from django.db import models
 from django.test import Client
 
-from backend.accounts import invitations, leaks, workspace_links
+from backend.accounts.limits.throttle import payer_of
 from backend.accounts.models import Role, Token, TokenKind, User, Workspace
-from backend.accounts.quotas import set_limits
-from backend.accounts.throttle import payer_of
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.people import invitations, workspace_links
+from backend.accounts.people.quotas import set_limits
+from backend.accounts.sign_in import leaks
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.deliveries.channels import send_test
 from backend.deliveries.models import Channel
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.fleet.sessions import JoinRequest, join_session
 from backend.ingest.models import Rereading
-from backend.runs.dismissals import dismiss, fired_in
+from backend.runs.amending.dismissals import dismiss, fired_in
 from backend.sharing.models import Drawing, ResultSet, Visibility
 from backend.sharing.run_sharing import share_run
 from backend.sharing.takedowns import report, restore, take_down, thing_of_result_set

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from backend.config.embedded import ends_with_parent, free_port
+from backend.config.recovery.embedded import ends_with_parent, free_port
 from backend.testing.supervised import ROOT
 from backend.testing.waiting import wait_until
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from backend.config.databases import TIMEOUTS
-from backend.config.embedded import EmbeddedFailed, Postgres, ends_with_parent
+from backend.config.environment.databases import TIMEOUTS
+from backend.config.recovery.embedded import EmbeddedFailed, Postgres, ends_with_parent
 
 IS_POOLED = os.environ.get("DATABASE_POOLER", "none") != "none"
 # pg_dump, CREATE DATABASE and settings that last need a session of their own.

@@ -10,9 +10,9 @@ import numpy as np
 from django.db.models import F
 
 from backend.accounts.models import Workspace
-from backend.runs.identity import identity_of
 from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
-from backend.runs.registry import SeriesIdentity, register_series
+from backend.runs.registry.identity import identity_of
+from backend.runs.registry.registry import SeriesIdentity, register_series
 from backend.stats import Histogram
 from backend.stats.centres import centre_of_run
 from backend.stats.curve import percentile_curve

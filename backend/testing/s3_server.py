@@ -8,7 +8,7 @@ from pathlib import Path
 
 import boto3
 
-from backend.config.embedded import EmbeddedFailed, ends_with_parent, free_port
+from backend.config.recovery.embedded import EmbeddedFailed, ends_with_parent, free_port
 from backend.testing.waiting import is_answering, wait_until
 
 INSTALL = "go install github.com/versity/versitygw/cmd/versitygw@v1.8.0"

@@ -17,14 +17,14 @@ from backend.feeds.models import FeedToken
 from backend.feeds.tokens import make_token
 from backend.formats.model import Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.ingest.models import Artefact, State, Upload
-from backend.ingest.storage import storage
-from backend.ingest.trash import trash_run
-from backend.runs.editing import correct
-from backend.runs.measured import TrialRecord
-from backend.runs.merging import merge
+from backend.ingest.removing.trash import trash_run
+from backend.runs.amending.editing import correct
+from backend.runs.amending.merging import merge
+from backend.runs.measured.measured import TrialRecord
 from backend.runs.models import FormerName, Run, Trial
-from backend.runs.record import RunInput, record_run
+from backend.runs.recording.record import RunInput, record_run
 from backend.sharing.models import ResultSet, SavedView, SharedRun, Visibility
+from backend.storage import storage
 from backend.testing.figures import make_figures
 from backend.testing.uploads import WRK, Tenant, make_tenant
 from backend.transfer.models import Export, ExportState

@@ -4,7 +4,7 @@ import secrets
 import shutil
 from pathlib import Path
 
-from backend.config.embedded import EmbeddedFailed, Postgres
+from backend.config.recovery.embedded import EmbeddedFailed, Postgres
 
 # PostgreSQL starts no replica that allows fewer than its primary; scripts/run_tests.py allows 500.
 MOST_CONNECTIONS = "500"

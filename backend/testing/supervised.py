@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from backend.config.embedded import ends_with_parent
+from backend.config.recovery.embedded import ends_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
 # How long a busy machine may take; whoever waits goes on as soon as possible. What needs ten
@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 600
 # How each program is told by a word of its command line. PostgreSQL has workers too.
 PROGRAMS = {
-    "web": re.compile(r"^--config=python:backend\.config\.web_server$"),
+    "web": re.compile(r"^--config=python:backend\.config\.serving\.web_server$"),
     "worker": re.compile(r"^worker$"),
-    "parser": re.compile(r"^backend\.ingest\.parse_child$"),
-    "cleaner": re.compile(r"^backend\.ingest\.clean_child$"),
+    "parser": re.compile(r"^backend\.untrusted\.sandbox\.parse_child$"),
+    "cleaner": re.compile(r"^backend\.untrusted\.secrets\.clean_child$"),
     "beat": re.compile(r"^beat$"),
     "postgres": re.compile(r"/postgres$|^postgres:"),
     "valkey": re.compile(r"valkey"),
@@ -65,7 +65,7 @@ class SupervisedSite:
 
     def start(self) -> None:
         """Returns at once; `wait` waits."""
-        command = [sys.executable, "-m", "backend.config.supervisor", "--no-demo"]
+        command = [sys.executable, "-m", "backend.config.site.supervisor", "--no-demo"]
         with self.output.open("wb") as out:
             self.process = subprocess.Popen(
                 [*command, "--port", str(self.port), "--data", str(self.data)],

@@ -12,8 +12,8 @@ from pathlib import Path
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from backend.config.database_programs import find_program
-from backend.config.embedded import Postgres
+from backend.config.recovery.database_programs import find_program
+from backend.config.recovery.embedded import Postgres
 from backend.testing.template_database import make_template, migrate, of_database, template_name
 
 

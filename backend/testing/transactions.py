@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
 
-from backend.ingest.storage import storage
+from backend.storage import storage
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from backend.config.site import ROOT
+from backend.config.site.site import ROOT
 
 pytestmark = pytest.mark.processes
 BENCHES = ROOT / "scripts" / "benches"

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from backend.ingest.models import Artefact, Part, State, Upload
-from backend.ingest.redaction import Redactor
 from backend.runs.models import Run, Trial
 from backend.testing.delivery_checks import (
     Aim,
@@ -24,6 +23,7 @@ from backend.testing.reports import WRK
 from backend.testing.running import make_machine
 from backend.testing.scale.machines import start_all
 from backend.testing.uploads import make_tenant
+from backend.untrusted.secrets.redaction import Redactor
 
 SEED = random.randrange(1 << 30)
 # Ends a test that hangs; the line and the pauses of the agent take a quarter of a minute.

@@ -27,12 +27,12 @@ from backend.accounts.models import (
     User,
     Workspace,
 )
-from backend.accounts.personal_data import RELATIONS, exported_keys
+from backend.accounts.own_data.personal_data import RELATIONS, exported_keys
 from backend.accounts.takedown_models import Report
 from backend.alerts.models import AlertChange
 from backend.deliveries.models import Channel, ChannelKind
-from backend.ingest.storage import storage
 from backend.sharing.workspace_deletion import delete_workspace
+from backend.storage import storage
 from backend.testing.every_text import make_every_row
 from backend.testing.scenes import make_scene
 
@@ -47,7 +47,7 @@ PASSWORD = "correct horse battery staple"
 @pytest.fixture
 def scene(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    settings.EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
+    settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
     storage.cache_clear()
     yield make_scene()
     storage.cache_clear()
@@ -165,7 +165,7 @@ def test_of_a_workspace_that_the_person_left_no_text_is_exported(end, scene, per
 
 
 def test_a_list_of_many_rows_is_whole(scene, person, client, monkeypatch):
-    monkeypatch.setattr("backend.accounts.personal_data.CHUNK", 2)
+    monkeypatch.setattr("backend.accounts.own_data.personal_data.CHUNK", 2)
     for number in range(5):
         AuditEvent.objects.create(act=Act.VIEW_DELETED, actor_id=person.pk, subject=str(number))
 
@@ -177,7 +177,7 @@ def test_a_list_of_many_rows_is_whole(scene, person, client, monkeypatch):
 
 
 def test_the_export_is_limited(person, client, monkeypatch):
-    monkeypatch.setattr("backend.accounts.limiters.OWN_DATA_PER_HOUR", 1)
+    monkeypatch.setattr("backend.accounts.limits.limiters.OWN_DATA_PER_HOUR", 1)
 
     first, second = (client.post("/account/data/export") for _ in range(2))
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection
 
-from backend.accounts.erasure import erase_account, erase_again
 from backend.accounts.models import Membership, Role, User
-from backend.accounts.personal_data import FORGETS, RELATIONS
+from backend.accounts.own_data.erasure import erase_account, erase_again
+from backend.accounts.own_data.personal_data import FORGETS, RELATIONS
 from backend.accounts.takedown_models import Report, Takedown, Thing
 from backend.ingest.models import Upload
 from backend.sharing.takedowns import take_down
@@ -128,7 +128,7 @@ def test_erasing_begins_again_where_a_row_came_meanwhile(person, monkeypatch):
                     [upload.pk],
                 )
 
-    monkeypatch.setattr("backend.accounts.erasure._delete_sessions", fail_once)
+    monkeypatch.setattr("backend.accounts.own_data.erasure._delete_sessions", fail_once)
     erase_account(person)
 
     assert len(attempts) == 2

@@ -8,7 +8,7 @@ from backend.analysis.loading import series_cache
 from backend.analysis.loading.selection import select
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Upload
-from backend.runs.merging import Kind, merge
+from backend.runs.amending.merging import Kind, merge
 from backend.runs.models import Run, Server
 from backend.sharing.sources import sources_of
 from backend.testing.meanwhile import work_of_others_after

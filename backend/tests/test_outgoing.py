@@ -14,17 +14,17 @@ CLIENTS = {
 # The supervisor asks its own site; artefacts and backups may be in a bucket, mails go to the mail
 # server.
 ALLOWED = {
-    ("config/site.py", "urllib.request"),
-    ("config/backup_bucket.py", "boto3"),
-    ("ingest/storage/s3_client.py", "boto3"),
-    ("ingest/storage/s3_sending.py", "boto3"),
-    ("accounts/held_mail.py", "django.core.mail"),
-    ("accounts/outgoing_mail.py", "django.core.mail"),
+    ("config/site/site.py", "urllib.request"),
+    ("config/recovery/backup_bucket.py", "boto3"),
+    ("storage/s3_client.py", "boto3"),
+    ("storage/s3_sending.py", "boto3"),
+    ("accounts/people/held_mail.py", "django.core.mail"),
+    ("accounts/people/outgoing_mail.py", "django.core.mail"),
     ("sharing/takedowns.py", "django.core.mail"),
     # Faults, where the operator asks for reports of them.
-    ("config/error_reports.py", "sentry_sdk"),
+    ("config/processes/error_reports.py", "sentry_sdk"),
     # Five digits of a hash, where the operator names a list of breached passwords.
-    ("config/breached_passwords.py", "httpcore"),
+    ("config/environment/breached_passwords.py", "httpcore"),
     # Messages that members asked for: to public addresses only, and by mail to members.
     ("deliveries/public_address.py", "httpcore"),
     ("deliveries/posting.py", "httpcore"),

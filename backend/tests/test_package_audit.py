@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from django.conf import settings
 
-from backend.config.embedded import free_port
+from backend.config.recovery.embedded import free_port
 
 pytestmark = pytest.mark.processes
 AUDIT = settings.BASE_DIR / "scripts" / "audit"

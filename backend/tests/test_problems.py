@@ -9,9 +9,9 @@ import pytest
 import backend
 from backend.broker import Guard
 from backend.errors import Away, LoadsheetError, NotFound, Refused, TooMany
-from backend.ingest.fair_slots import Busy
-from backend.ingest.storage import StorageAway, StorageFull
 from backend.problems import ANSWERS, answer_to, seconds_to_wait
+from backend.storage import StorageAway, StorageFull
+from backend.untrusted.sandbox.fair_slots import Busy
 
 NOT_IMPORTED = re.compile(r"\.(tests|testing|migrations|__main__|conftest|wsgi|celery|\w+_child)\b")
 

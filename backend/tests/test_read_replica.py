@@ -12,8 +12,8 @@ from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.loading.facets import facets
 from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery
-from backend.runs import replica
-from backend.runs.read_router import REPLICA
+from backend.runs.database import replica
+from backend.runs.database.read_router import REPLICA
 from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.standby import Standby
 from backend.testing.supervised import open_folder

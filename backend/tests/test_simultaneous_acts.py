@@ -20,7 +20,7 @@ ROUNDS = int(os.environ.get("SIMULTANEOUS_ROUNDS", "1"))
 
 @pytest.fixture
 def _small_parts(monkeypatch):
-    monkeypatch.setattr("backend.ingest.parts.LEAST_PART_BYTES", 1)
+    monkeypatch.setattr("backend.ingest.artefacts.parts.LEAST_PART_BYTES", 1)
 
 
 def test_what_acts_strike_is_there_before_any_writer_begins():

@@ -4,9 +4,9 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from backend.accounts import workspaces
+from backend.accounts.credentials.token_format import new_token
 from backend.accounts.models import User, Workspace
-from backend.accounts.token_format import new_token
+from backend.accounts.people import workspaces
 from backend.alerts.models import AlertRule, RuleKind
 from backend.alerts.rules import change_rule, delete_rule
 from backend.errors import NotFound

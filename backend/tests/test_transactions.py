@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from django.db import IntegrityError, OperationalError, transaction
 
-from backend.runs import merging
+from backend.runs.amending import merging
 from backend.runs.models import Server
 from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.transactions import MOST_ATTEMPTS, whole

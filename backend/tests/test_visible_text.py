@@ -18,11 +18,11 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 
-from backend.accounts.held_mail import EmailBackend
 from backend.accounts.models import HeldMessage
-from backend.accounts.outgoing_mail import SmtpBackend
-from backend.config.environment import mail_server
-from backend.config.logs import JsonFormatter
+from backend.accounts.people.held_mail import EmailBackend
+from backend.accounts.people.outgoing_mail import SmtpBackend
+from backend.config.environment.environment import mail_server
+from backend.config.environment.logs import JsonFormatter
 from backend.deliveries import payloads
 from backend.deliveries.models import Delivery
 from backend.runs.models import Run

@@ -19,8 +19,8 @@ from django.conf import settings as django_settings
 from django.db import connection
 from django.test import Client
 
-from backend.config import commands
-from backend.config.embedded import free_port
+from backend.config.recovery.embedded import free_port
+from backend.config.site import commands
 from backend.testing.uploads import make_tenant
 
 ROOT = Path(django_settings.BASE_DIR)

@@ -25,13 +25,13 @@ from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
-from backend.accounts.turns import Work, end_turn, next_workspaces
+from backend.accounts.people.turns import Work, end_turn, next_workspaces
 from backend.broker import BROKER
 from backend.database_faults import is_taken
 from backend.disks import is_short
 from backend.errors import Away, Conflict, WorkFailed
-from backend.ingest.collector import remove_unnamed_later
-from backend.ingest.storage import StorageAway, StorageFull, open_artefact, storage
+from backend.ingest.removing.collector import remove_unnamed_later
+from backend.storage import StorageAway, StorageFull, open_artefact, storage
 from backend.transfer.archive import NotWritten, OutputGone, Progress, archive_pieces
 from backend.transfer.models import UNFINISHED, Export, ExportState
 

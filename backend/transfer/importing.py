@@ -17,18 +17,18 @@ import orjson
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from backend.accounts import workspaces
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Membership, Role, User, Workspace
+from backend.accounts.people import workspaces
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.factors import HOST_FACTORS
-from backend.ingest.collector import LOCK_KEY, remove_unnamed_later
 from backend.ingest.models import SmallContent
-from backend.ingest.storage import StorageAway, storage
-from backend.ingest.stored_sums import recount
-from backend.runs.bulk import copy_rows
-from backend.runs.totals import totals_at_the_end
+from backend.ingest.quota.stored_sums import recount
+from backend.ingest.removing.collector import LOCK_KEY, remove_unnamed_later
+from backend.runs.database.bulk import copy_rows
+from backend.runs.recording.totals import totals_at_the_end
 from backend.sharing.models import ResultSet
+from backend.storage import StorageAway, storage
 from backend.transfer.archive import kept_artefacts
 from backend.transfer.encoding import RowRefused, Target, decode
 from backend.transfer.layout import raw_path, rows_path

@@ -19,9 +19,6 @@ import msgspec
 import orjson
 
 from backend.errors import InvalidInput
-from backend.ingest.archives import BROKEN_ZIP, METHODS
-from backend.ingest.child import Limits, serve
-from backend.ingest.plain_json import check_plain
 from backend.stats import Histogram
 from backend.transfer.layout import (
     IS_RAW,
@@ -33,6 +30,9 @@ from backend.transfer.layout import (
     MAX_UNPACKED_BYTES,
     RAW,
 )
+from backend.untrusted.json.plain_json import check_plain
+from backend.untrusted.packed.archives import BROKEN_ZIP, METHODS
+from backend.untrusted.sandbox.child import Limits, serve
 
 PIECE_BYTES = 1 << 20
 CUT = "It is damaged, or was cut: "

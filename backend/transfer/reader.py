@@ -14,10 +14,10 @@ from django.conf import settings
 from msgspec import Meta
 
 from backend.errors import InvalidInput
-from backend.ingest.parser_failures import ParserFailed
-from backend.ingest.sandbox import Sandbox, current_limits
 from backend.transfer.layout import FORMAT, MANIFEST, rows_path
 from backend.transfer.tables import CONTENTS, TABLES, VERSION
+from backend.untrusted.sandbox.parser_failures import ParserFailed
+from backend.untrusted.sandbox.sandbox import Sandbox, current_limits
 
 # Raw files that are unpacked before they are stored.
 FILES_AT_ONCE = 500

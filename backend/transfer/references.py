@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from backend.alerts.models import Alert
-from backend.ingest.envelope import read_envelope
+from backend.ingest.envelope.envelope import read_envelope
 from backend.ingest.models import Upload
 from backend.runs.models import Merge
 from backend.sharing.models import ResultSet, SavedView

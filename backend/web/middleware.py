@@ -19,18 +19,20 @@ from django.http import (
 )
 from django.urls import reverse
 
-from backend.accounts import audit, browsers, guesses, throttle
-from backend.accounts.adapter import SIGN_UP_TOKEN, may_sign_up
-from backend.accounts.addresses import sender_address
-from backend.accounts.limiters import ACCOUNT_CHANGES, RESETS, SIGN_UPS, Limiter
+from backend.accounts import audit
+from backend.accounts.limits import throttle
+from backend.accounts.limits.addresses import sender_address
+from backend.accounts.limits.limiters import ACCOUNT_CHANGES, RESETS, SIGN_UPS, Limiter
+from backend.accounts.limits.throttle import TooOften
 from backend.accounts.models import User
+from backend.accounts.sign_in import browsers, guesses
+from backend.accounts.sign_in.adapter import SIGN_UP_TOKEN, may_sign_up
 from backend.accounts.takedowns import TakenDown
-from backend.accounts.throttle import TooOften
 from backend.errors import LoadsheetError
 from backend.middleware import Middleware
-from backend.web.errors import answer_error, error_page, form_only
-from backend.web.tombstones import tombstone
-from backend.web.visible import Moved, viewer
+from backend.web.base.errors import answer_error, error_page, form_only
+from backend.web.base.tombstones import tombstone
+from backend.web.base.visible import Moved, viewer
 
 PRIVATE = "private, no-store"
 # These forms do other work for an address that has an account than for one that has none.
@@ -53,7 +55,7 @@ class PrivateByDefault(Middleware):
 
 
 class NameActor(Middleware):
-    """Tells the audit log who sends a request; a token says so itself (`backend.api.auth`)."""
+    """Tells the audit log who sends a request; a token says so itself (`api/protocol/auth.py`)."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         address = sender_address(request.META)

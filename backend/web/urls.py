@@ -7,49 +7,36 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from backend.runs.models import FormerName
-from backend.web import (
-    account_data,
-    agent_files,
-    agents,
-    alert_rules,
-    alerts,
+from backend.web.alerts import alert_rules, alerts, channels
+from backend.web.compare import compare, pair, saved_views
+from backend.web.documents import agent_files, guide, integration_files, site_files
+from backend.web.home import explore, home, library, visitors
+from backend.web.registry import registry, renaming
+from backend.web.results import embeds, feeds, result_set_changes, result_sets
+from backend.web.runs import (
     artefacts,
-    audit_page,
-    channels,
-    compare,
     dismissals,
-    embeds,
-    explore,
-    exports,
-    feeds,
-    guide,
-    home,
-    integration_files,
-    library,
-    members,
-    pair,
     raw_output,
-    registry,
-    renaming,
-    reports,
-    result_set_changes,
-    result_sets,
     run_edit,
     run_page,
     runs,
-    saved_views,
-    search,
     sessions,
-    settings_page,
     shared_run,
-    sign_in,
-    site_files,
     ticked_runs,
-    tokens,
     trash,
     trials,
-    uploads,
-    visitors,
+)
+from backend.web.search import search
+from backend.web.sign_in import account_data, sign_in
+from backend.web.staff import reports
+from backend.web.uploads import uploads
+from backend.web.workspace import (
+    agents,
+    audit_page,
+    exports,
+    members,
+    settings_page,
+    tokens,
     workspace_links,
     workspaces,
 )

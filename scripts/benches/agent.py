@@ -31,7 +31,7 @@ from loadsheet_agent.run.execution import execute
 from loadsheet_agent.tools.base import Command
 from own_service import demo_token, own_service, print_machine
 
-from backend.config.embedded import free_port
+from backend.config.recovery.embedded import free_port
 from backend.stats.replicates import Observation, Sample, estimate
 from backend.testing.delivery_checks import (
     PLAN,

@@ -36,7 +36,7 @@ from compare import Store, held, p95, server_ms, spread
 from own_service import demo_token, own_service, print_machine
 from probe import ask_memory, probed
 
-from backend.config.site import Site
+from backend.config.site.site import Site
 
 TRIALS, REQUESTS = 1_000_000, 100_000
 # Of each endpoint: p95 is the tenth slowest.

@@ -21,7 +21,7 @@ import psycopg
 from compare import ASKED, QUESTIONS, Store, facet, p95, server_ms, spread
 from own_service import demo_token, own_service, print_machine
 
-from backend.config.site import ROOT, Site
+from backend.config.site.site import ROOT, Site
 from backend.testing.waiting import beside
 
 RECIPE = ROOT / "docs" / "recipes" / "partition-trials.sql"

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from backend.config.embedded import free_port
+from backend.config.recovery.embedded import free_port
 from backend.testing.mixed_heads import upload_answer, wrong_bodies
 from backend.testing.nginx import Nginx, has_nginx
 from backend.testing.promises.ground import own_ground

@@ -50,8 +50,8 @@ def _is_within_limit(name: str, raw: bytes) -> bool:
 
 
 def _read(raw: bytes) -> tuple[Any, str]:
-    from backend.ingest.json_refusals import JsonRefused
-    from backend.ingest.plain_json import read_json
+    from backend.untrusted.json.json_refusals import JsonRefused
+    from backend.untrusted.json.plain_json import read_json
 
     try:
         return read_json(raw, limit_bytes=len(raw), subject="The envelope"), ""
@@ -60,11 +60,11 @@ def _read(raw: bytes) -> tuple[Any, str]:
 
 
 def _held_after(value: dict[str, Any]) -> dict[str, float]:
-    from backend.ingest.content_hash import content_hash
-    from backend.ingest.envelope import read_envelope
-    from backend.ingest.envelope_refusal import EnvelopeError
-    from backend.ingest.json_pieces import PieceDecoder, QuickEncoder
-    from backend.ingest.plain_json import check_plain
+    from backend.ingest.envelope.envelope import read_envelope
+    from backend.ingest.envelope.envelope_refusal import EnvelopeError
+    from backend.ingest.receiving.content_hash import content_hash
+    from backend.untrusted.json.json_pieces import PieceDecoder, QuickEncoder
+    from backend.untrusted.json.plain_json import check_plain
 
     def checked(value: dict[str, Any]) -> None:
         try:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from backend.config.embedded import free_port
-from backend.config.site import Site
+from backend.config.recovery.embedded import free_port
+from backend.config.site.site import Site
 
 
 def print_machine() -> None:

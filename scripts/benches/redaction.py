@@ -10,9 +10,9 @@ import os
 import sys
 import time
 
-from backend.ingest.redaction import BLOCK_BYTES, Redactor
 from backend.testing.held import least_held_s
 from backend.testing.worst_texts import WORST_TEXTS, worst_text
+from backend.untrusted.secrets.redaction import BLOCK_BYTES, Redactor
 
 MOST_S_PER_MIB = 1.0
 MOST_HELD_S = 0.05

@@ -321,7 +321,7 @@ def test_evidence_travels_with_the_run(service: FakeService, fake_wrk: str, tmp_
     assert resources["server_threads_peak"] >= 1
     assert resources["server_rss_peak_bytes"] >= resources["server_rss_bytes"]
     assert envelope["run"]["seed"] >= 0
-    service_side = pytest.importorskip("backend.ingest.envelope")
+    service_side = pytest.importorskip("backend.ingest.envelope.envelope")
     (read,) = service_side.read_envelope(envelope).trials
     assert read.resources == resources
 

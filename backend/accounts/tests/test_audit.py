@@ -8,12 +8,16 @@ from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
-from backend.accounts import audit, invitations, leaks, limiters, throttle, token_making, tokens
+from backend.accounts import audit
+from backend.accounts.limits import limiters, throttle
 from backend.accounts.models import Act, AuditEvent, Membership, Role, Token, User, Workspace
+from backend.accounts.people import invitations
+from backend.accounts.sign_in import leaks
+from backend.accounts.tokens import token_making, tokens
 from backend.deliveries.models import Channel
 from backend.feeds.models import FeedToken
-from backend.ingest.purging import purge_deleted_workspaces
-from backend.ingest.trash import remove_expired_runs
+from backend.ingest.removing.purging import purge_deleted_workspaces
+from backend.ingest.removing.trash import remove_expired_runs
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import (

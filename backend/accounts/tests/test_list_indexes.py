@@ -5,7 +5,7 @@ from django.db import connection
 
 from backend.accounts.audit import events_of
 from backend.accounts.models import Act
-from backend.runs.cursors import page_by_time
+from backend.runs.database.cursors import page_by_time
 from backend.testing.plans import index_scan
 from backend.testing.rows import STARTED, make_workspace
 

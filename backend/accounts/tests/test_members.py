@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from backend.accounts import access, invitations, members, tokens, workspaces
 from backend.accounts.models import (
     FormerSlug,
     Invitation,
@@ -15,6 +14,8 @@ from backend.accounts.models import (
     User,
     Workspace,
 )
+from backend.accounts.people import access, invitations, members, workspaces
+from backend.accounts.tokens import tokens
 from backend.errors import NotFound
 
 pytestmark = pytest.mark.django_db

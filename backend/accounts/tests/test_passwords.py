@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, make_password
 
-from backend.accounts.passwords import PasswordHasher
-from backend.ingest.limits import REQUEST_THREADS
+from backend.accounts.sign_in.passwords import PasswordHasher
 from backend.testing.uploads import make_tenant
+from backend.untrusted.limits import REQUEST_THREADS
 
 # Of the 2 GiB that Compose and Kubernetes give a web server.
 MOST_BYTES = 512 << 20

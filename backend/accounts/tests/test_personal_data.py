@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 
 from backend.accounts.models import User
-from backend.accounts.personal_data import FORGETS, GOES, RELATIONS, TEXTS, exported_keys
+from backend.accounts.own_data.personal_data import FORGETS, GOES, RELATIONS, TEXTS, exported_keys
 
 ON_DELETE = {GOES: models.CASCADE, FORGETS: models.SET_NULL}
 # How a column is named that says who somebody is, or where from.

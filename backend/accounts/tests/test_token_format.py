@@ -5,8 +5,13 @@ import random
 import pytest
 from django.db import connection
 
+from backend.accounts.credentials.token_format import (
+    ALPHABET,
+    RANDOM_LENGTH,
+    is_well_formed,
+    new_token,
+)
 from backend.accounts.models import Token
-from backend.accounts.token_format import ALPHABET, RANDOM_LENGTH, is_well_formed, new_token
 from backend.testing.uploads import make_tenant
 
 TOKENS = 10_000

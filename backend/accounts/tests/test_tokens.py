@@ -10,16 +10,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts import (
-    addresses,
-    invitations,
-    leaks,
-    token_format,
-    token_making,
-    tokens,
-    workspace_links,
-)
-from backend.accounts.adapter import SecondFactorAdapter
+from backend.accounts.credentials import token_format
+from backend.accounts.limits import addresses
 from backend.accounts.models import (
     BEARER_KINDS,
     Invitation,
@@ -29,8 +21,12 @@ from backend.accounts.models import (
     TokenKind,
     User,
 )
+from backend.accounts.people import invitations, workspace_links
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.sign_in import leaks
+from backend.accounts.sign_in.adapter import SecondFactorAdapter
+from backend.accounts.tokens import token_making, tokens
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.feeds import tokens as feed_tokens
 from backend.testing.uploads import make_tenant
 

@@ -17,7 +17,7 @@ from backend.analysis.loading.series_cache import load_settings
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.query.compare_query import CompareQuery
 from backend.broker import CACHE
-from backend.runs.replica import Versions, compute_near
+from backend.runs.database.replica import Versions, compute_near
 
 log = logging.getLogger(__name__)
 

@@ -31,13 +31,13 @@ from backend.analysis.query.records import (
     LoadedRun,
     LoadedTrial,
 )
-from backend.runs.among import among
-from backend.runs.attempts import attempts
-from backend.runs.dismissals import dismissals_of
-from backend.runs.evidence import response_bytes
-from backend.runs.measured import throughput_origin
+from backend.runs.amending.dismissals import dismissals_of
+from backend.runs.database.among import among
+from backend.runs.database.read_router import reading_connection
+from backend.runs.measured.attempts import attempts
+from backend.runs.measured.evidence import response_bytes
+from backend.runs.measured.measured import throughput_origin
 from backend.runs.models import Cell
-from backend.runs.read_router import reading_connection
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000

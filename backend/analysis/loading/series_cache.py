@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from django.db.models import Q
 
 from backend.accounts.models import Workspace
-from backend.accounts.workspaces import current_slug
+from backend.accounts.people.workspaces import current_slug
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH
 from backend.analysis.query.field import Field, spellings_of, texts_of
 from backend.analysis.query.records import (
@@ -23,8 +23,8 @@ from backend.analysis.query.records import (
     slug_of,
 )
 from backend.runs.models import FormerName, Host, Server, Workload
-from backend.runs.server_texts import SERVER_TEXTS
-from backend.runs.shown import shown_series
+from backend.runs.registry.shown import shown_series
+from backend.runs.tables.server_texts import SERVER_TEXTS
 
 MAX_LOADED_SERIES = 50_000
 MAX_KEPT = 32

@@ -3,7 +3,7 @@
 A comparison, a run of thousands of trials, a table of trials and the answer to an observation are
 large. A viewer that asks for many of them leaves threads and memory for the others, and all viewers
 without an account together leave places for members. Who is one viewer is decided by
-`backend.accounts.access`. Cached answers and small runs need no slot.
+`backend.accounts.people.access`. Cached answers and small runs need no slot.
 """
 
 import threading
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from backend.accounts.access import VISITOR
+from backend.accounts.people.access import VISITOR
 from backend.errors import Away, TooMany
 
 # The most large answers of one viewer at once: two places are left to other viewers.

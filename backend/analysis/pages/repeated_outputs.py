@@ -12,8 +12,8 @@ from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from backend.runs.checks import Finding
+from backend.runs.database.read_router import reading_connection
 from backend.runs.models import Trial
-from backend.runs.read_router import reading_connection
 
 _NAME = ("cell__series_id", "cell__connections", "cell__rate_rps")
 _SERVER = ("cell__series__server__name", "cell__series__server__version")

@@ -14,14 +14,14 @@ from backend.analysis.pages.run_trials import (
     read_trials_of_run,
 )
 from backend.analysis.query.timestamps import instant
+from backend.runs.catalogue.naming import run_name
+from backend.runs.catalogue.run_states import REASON_NOT_READ, state_of
 from backend.runs.checks import SEVERITIES, Finding
-from backend.runs.host_facts import facts_of
-from backend.runs.measured import throughput_origin
+from backend.runs.database.transactions import repeatable_read
+from backend.runs.measured.host_facts import facts_of
+from backend.runs.measured.measured import throughput_origin
 from backend.runs.models import Host, Run, Trial
-from backend.runs.naming import run_name
-from backend.runs.registry import identity_fields
-from backend.runs.run_states import REASON_NOT_READ, state_of
-from backend.runs.transactions import repeatable_read
+from backend.runs.registry.registry import identity_fields
 
 
 @repeatable_read()

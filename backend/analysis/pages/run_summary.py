@@ -9,9 +9,9 @@ from backend.analysis.grouping.points import Point, plain_load, point_of
 from backend.analysis.loading.rows import fetch_cells, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.natural_order import natural
-from backend.runs.distinct_labels import label_servers, label_workloads
+from backend.runs.catalogue.distinct_labels import label_servers, label_workloads
+from backend.runs.database.transactions import repeatable_read
 from backend.runs.models import Cell, Server, Workload
-from backend.runs.transactions import repeatable_read
 
 METRICS = ("throughput", "p50", "p99", "error_rate")
 

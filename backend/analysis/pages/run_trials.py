@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, json
 
 from backend.analysis.grouping.fired_checks import describe_check, find_check
-from backend.runs.read_router import reading_connection
+from backend.runs.database.read_router import reading_connection
 
 
 class ShownCell(Struct, frozen=True, gc=False):

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks.wording import time_text
-from backend.runs.measured import throughput_origin_of
+from backend.runs.measured.measured import throughput_origin_of
 from backend.runs.models import Trial
 
 COMPLETED, OK, ELAPSED = "requests_completed", "requests_ok", "elapsed_s"

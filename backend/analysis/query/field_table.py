@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from backend.analysis.query.field import Field, Value, run_labels_text, run_time_text
 from backend.analysis.query.records import LoadedCell, LoadedHost, LoadedSeries
-from backend.runs.server_texts import SERVER_TEXTS, ServerText
+from backend.runs.tables.server_texts import SERVER_TEXTS, ServerText
 
 
 def _settings(series: LoadedSeries) -> Sequence[Value]:

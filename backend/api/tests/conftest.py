@@ -1,7 +1,7 @@
 import pytest
 from django.core.wsgi import get_wsgi_application
 
-from backend.accounts import limiters
+from backend.accounts.limits import limiters
 from backend.testing.scenes import make_scene
 from backend.testing.transactions import connection_kept_open
 

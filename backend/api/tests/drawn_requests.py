@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 
 DOCUMENT = Path(__file__).parents[3] / "docs/openapi.yaml"
 # Of each operation; in full with OPENAPI_EXAMPLES=500.

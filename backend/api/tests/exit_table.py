@@ -47,7 +47,7 @@ API_EXITS: dict[tuple[str, str], tuple[str, ...]] = {
 NO_RESULTS = {
     *("me", "limit-list", "openapi", "api-docs", "explore-api", "shared-run"),
     *("upload", "part-list"),
-    # Its words on results take runs:read as well (api/audit.py).
+    # Its words on results take runs:read as well (api/workspace/audit.py).
     "audit-list",
     *("token-list", "member-list", "invitation-list", "feed-token-list", "workspace-list"),
     *("workspace-settings-api", "channel-list", "channel-secret"),

@@ -15,16 +15,16 @@ from django.db.models import F
 from django.test import Client
 
 from backend.accounts.models import TokenKind
-from backend.accounts.token_making import MOST_USABLE
-from backend.accounts.tokens import AGENT_LIFETIME, issue
+from backend.accounts.tokens.token_making import MOST_USABLE
+from backend.accounts.tokens.tokens import AGENT_LIFETIME, issue
 from backend.alerts.rules import MAX_RULES
-from backend.api.idempotency import HEADER
 from backend.api.models import CreationKey
-from backend.api.point_trials import MAX_TRIALS
+from backend.api.protocol.idempotency import HEADER
+from backend.api.results.point_trials import MAX_TRIALS
 from backend.deliveries.channels import MAX_CHANNELS
+from backend.runs.catalogue.trial_table import COLUMNS
 from backend.runs.models import Run, Trial
-from backend.runs.names import TOKEN_HOSTS
-from backend.runs.trial_table import COLUMNS
+from backend.runs.tables.names import TOKEN_HOSTS
 from backend.sharing.models import SavedView
 from backend.testing.openapi import list_operations
 from backend.testing.rows import STARTED, CellSpec, let_a_minute_pass, make_run

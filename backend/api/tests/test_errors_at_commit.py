@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.api.tests.test_examples import FOR_PEOPLE, asked_requests, send
 from backend.testing.refused_commits import FAULTS, RefusedCommits
 

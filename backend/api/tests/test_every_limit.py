@@ -17,20 +17,22 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from backend.accounts.limiters import LIMITERS, MAILS
+from backend.accounts.limits.limiters import LIMITERS, MAILS
 from backend.accounts.models import Token
-from backend.api.limit_table import limits as table_of_limits
-from backend.api.observations import MAX_SAMPLES
-from backend.config.bodies import REFUSAL_KEY, Unread
+from backend.api.limits.limit_table import limits as table_of_limits
+from backend.api.uploads.observations import MAX_SAMPLES
+from backend.config.serving.bodies import REFUSAL_KEY, Unread
 from backend.fleet.models import Agent
-from backend.ingest import archive_refusals, decompress, limits, plain_json, tar_members
-from backend.ingest.body_refusals import BodyTooLarge
 from backend.ingest.models import Upload
-from backend.ingest.parser_failures import CpuUsedUp, MemoryUsedUp
-from backend.ingest.sandbox import Sandbox
-from backend.ingest.storage import storage
-from backend.runs.names import TOKEN_HOSTS
+from backend.runs.tables.names import TOKEN_HOSTS
+from backend.storage import storage
 from backend.testing.uploads import WRK, gzip_of_zeros, make_envelope, make_tenant, make_trial
+from backend.untrusted import limits
+from backend.untrusted.body_refusals import BodyTooLarge
+from backend.untrusted.json import plain_json
+from backend.untrusted.packed import archive_refusals, decompress, tar_members
+from backend.untrusted.sandbox.parser_failures import CpuUsedUp, MemoryUsedUp
+from backend.untrusted.sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/uploads"

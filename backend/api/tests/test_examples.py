@@ -15,21 +15,21 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts.invitations import invite
 from backend.accounts.models import Role, Token, TokenKind
+from backend.accounts.people.invitations import invite
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.alerts.lifecycle import apply_sightings
 from backend.alerts.models import Alert, RuleKind
 from backend.alerts.rules import add_rule
 from backend.alerts.sighting import Sighting
-from backend.api.examples import PATH, recorded
+from backend.api.protocol.examples import PATH, recorded
 from backend.deliveries.channels import add_channel
 from backend.deliveries.models import ChannelKind, Delivery, DeliveryState
 from backend.feeds.tokens import make_token as make_feed_token
 from backend.fleet.heartbeats import record_heartbeat
-from backend.ingest.trash import trash_run
-from backend.runs.dismissals import fired_in
+from backend.ingest.removing.trash import trash_run
+from backend.runs.amending.dismissals import fired_in
 from backend.runs.models import FormerName, Run
 from backend.sharing.models import Visibility
 from backend.testing.openapi import OPEN_BODIES, list_operations, read_document

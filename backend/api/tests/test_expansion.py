@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from backend.api import runs
+from backend.api.runs import runs
 from backend.runs.models import Trial
 from backend.sharing.models import Visibility
 from backend.testing.openapi import list_operations

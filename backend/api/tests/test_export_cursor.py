@@ -8,12 +8,12 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client
 
-from backend.ingest.trash import restore_run, trash_run
-from backend.runs import record as recording
-from backend.runs.bulk import copy_rows
+from backend.ingest.removing.trash import restore_run, trash_run
+from backend.runs.database.bulk import copy_rows
 from backend.runs.models import Run, TrialTimeline
-from backend.runs.record import RunInput, record_early, record_run
-from backend.runs.record_new import NewRun, record_new_runs
+from backend.runs.recording import record as recording
+from backend.runs.recording.record import RunInput, record_early, record_run
+from backend.runs.recording.record_new import NewRun, record_new_runs
 from backend.testing import scenes
 from backend.testing.rows import let_a_minute_pass
 

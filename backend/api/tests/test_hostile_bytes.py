@@ -11,21 +11,17 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from backend.api import counter_table, limit_table
-from backend.ingest import (
-    cleaning,
-    decompress,
-    envelope_cleaning,
-    fair_slots,
-    limits,
-    plain_json,
-    slots,
-)
-from backend.ingest.json_refusals import JsonRefused
+from backend.api.limits import counter_table, limit_table
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.plain_json import read_json
-from backend.ingest.storage import storage
+from backend.storage import storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
+from backend.untrusted import limits
+from backend.untrusted.json import plain_json
+from backend.untrusted.json.json_refusals import JsonRefused
+from backend.untrusted.json.plain_json import read_json
+from backend.untrusted.packed import decompress
+from backend.untrusted.sandbox import fair_slots, slots
+from backend.untrusted.secrets import cleaning, envelope_cleaning
 
 pytestmark = pytest.mark.django_db
 UPLOADS, PREVIEW = "/api/v1/uploads", "/api/v1/uploads/preview"
@@ -123,9 +119,13 @@ def test_a_megabyte_of_open_lists_is_received(client):
 
 def give_slots(monkeypatch, places):
     """Previews and long work of uploads take these slots."""
-    monkeypatch.setattr("backend.ingest.cleaners.LONG_WORK", places)
-    for module in ("cleaners", "dry_run", "quick_sandbox"):
-        monkeypatch.setattr(f"backend.ingest.{module}.PREVIEWS", places)
+    monkeypatch.setattr("backend.untrusted.secrets.cleaners.LONG_WORK", places)
+    for module in (
+        "untrusted.secrets.cleaners",
+        "ingest.preview.dry_run",
+        "untrusted.sandbox.quick_sandbox",
+    ):
+        monkeypatch.setattr(f"backend.{module}.PREVIEWS", places)
 
 
 @pytest.mark.parametrize("url", [UPLOADS, PREVIEW])
@@ -167,8 +167,8 @@ def test_a_text_of_150_kilobytes_does_not_wait_behind_archives(client, monkeypat
     monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
-    for module in ("cleaners", "slots"):
-        monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
+    for module in ("secrets.cleaners", "sandbox.slots"):
+        monkeypatch.setattr(f"backend.untrusted.{module}.LONG_WORK", none_left)
     text = WRK + "# padding\n" * 15_000
     assert len(text) > limits.INLINE_FILE_BYTES
     client.raise_request_exception = False

@@ -5,8 +5,10 @@ import random
 import pytest
 from django.test import Client
 
-from backend.accounts import invitations, token_format, tokens, workspace_links
+from backend.accounts.credentials import token_format
 from backend.accounts.models import Invitation, Role, Token, TokenKind, WorkspaceLink
+from backend.accounts.people import invitations, workspace_links
+from backend.accounts.tokens import tokens
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import make_token
 from backend.testing.uploads import make_tenant

@@ -5,7 +5,7 @@ import time
 import pytest
 from django.test import Client
 
-from backend.accounts import throttle
+from backend.accounts.limits import throttle
 from backend.broker import Guard, limits_storage
 from backend.ingest.models import Upload
 from backend.testing.uploads import make_file, make_tenant

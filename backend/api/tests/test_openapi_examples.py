@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
-from backend.accounts import invitations
 from backend.accounts.models import Role, Token
+from backend.accounts.people import invitations
 from backend.api.tests.drawn_requests import (
     CHECKS,
     EXAMPLES,
@@ -27,11 +27,11 @@ from backend.api.tests.drawn_requests import (
     drawn,
     make_credentials,
 )
-from backend.ingest.storage import storage
-from backend.runs.editing import correct
-from backend.runs.merging import merge
+from backend.runs.amending.editing import correct
+from backend.runs.amending.merging import merge
 from backend.runs.models import FormerName
 from backend.sharing.models import Visibility
+from backend.storage import storage
 from backend.testing.openapi import read_document
 from backend.testing.scenes import (
     make_alerts,

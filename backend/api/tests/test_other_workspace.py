@@ -7,10 +7,10 @@ import uuid
 import pytest
 from django.test import Client
 
+from backend.accounts.people.workspaces import rename
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
-from backend.accounts.workspaces import rename
-from backend.api.scopes import NEEDED_SCOPES, NO_TOKEN
+from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.api.protocol.scopes import NEEDED_SCOPES, NO_TOKEN
 from backend.api.tests.test_tokens import path_of
 from backend.ingest.models import Upload
 from backend.runs.models import Run

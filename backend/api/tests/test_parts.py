@@ -14,12 +14,13 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Token
-from backend.ingest import fair_slots, incoming, slots
-from backend.ingest import receive as receiving
 from backend.ingest.models import Artefact, Part, Upload
-from backend.ingest.storage import open_artefact, storage
-from backend.ingest.worker import process
+from backend.ingest.receiving import incoming
+from backend.ingest.receiving import receive as receiving
+from backend.ingest.work.worker import process
+from backend.storage import open_artefact, storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
+from backend.untrusted.sandbox import fair_slots, slots
 
 URL = "/api/v1/uploads"
 # Long enough for several parts.
@@ -73,7 +74,7 @@ class Sender:
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch):
-    monkeypatch.setattr("backend.ingest.parts.LEAST_PART_BYTES", PIECE)
+    monkeypatch.setattr("backend.ingest.artefacts.parts.LEAST_PART_BYTES", PIECE)
 
 
 def problem(answer, status):
@@ -344,7 +345,7 @@ def test_a_lost_file_of_a_part_is_a_missing_part(sender, tmp_path):
 
 def test_limits(sender, settings, monkeypatch):
     with monkeypatch.context() as smaller:
-        smaller.setattr("backend.api.parts.MAX_PART_BYTES", PIECE - 1)
+        smaller.setattr("backend.api.uploads.parts.MAX_PART_BYTES", PIECE - 1)
         assert f"{PIECE:,}" in problem(sender.put(0), 413)["detail"]
     settings.PARTS_MAX_BYTES = 2 * PIECE - 1
     assert sender.put(0).status_code == 201

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from backend.accounts.credentials.token_format import checksum
 from backend.accounts.models import Token
-from backend.accounts.token_format import checksum
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_a_token_needs_no_csrf_token(scene):
 
 
 def test_a_failure_of_ours_is_a_problem_too(scene, monkeypatch):
-    from backend.api import runs
+    from backend.api.runs import runs
 
     monkeypatch.setattr(runs, "run_page", lambda *_, **__: 1 / 0)
     client = Client(raise_request_exception=False, headers=scene.own.headers)

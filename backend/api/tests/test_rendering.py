@@ -11,8 +11,8 @@ from django.utils.safestring import mark_safe
 from rest_framework.renderers import JSONRenderer
 from rest_framework.utils.serializer_helpers import ReturnDict
 
-from backend.api import rendering
-from backend.api.rendering import PART, JsonRenderer
+from backend.api.protocol import rendering
+from backend.api.protocol.rendering import PART, JsonRenderer
 from backend.sharing.models import Visibility
 
 AT = datetime(2026, 3, 2, 9, 30, 0, 123456, UTC)

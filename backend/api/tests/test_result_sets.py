@@ -6,7 +6,7 @@ import uuid
 import pytest
 from django.test import Client
 
-from backend.ingest.stored_sums import recount, stored_bytes
+from backend.ingest.quota.stored_sums import recount, stored_bytes
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import make_measured_run, make_result_set
 

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from rest_framework.serializers import Serializer
 
-from backend.api.runs import ListedRunSerializer, RunRowSerializer
+from backend.api.runs.runs import ListedRunSerializer, RunRowSerializer
 from backend.links import link_to
-from backend.runs.listing import RunRow
+from backend.runs.catalogue.listing import RunRow
 
 FULL = RunRow(
     id=UUID(int=7),

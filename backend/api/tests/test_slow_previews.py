@@ -9,11 +9,12 @@ from django.db import connections
 from django.test import Client
 
 from backend.accounts.models import Membership, Role, TokenKind, User
-from backend.accounts.tokens import AGENT_LIFETIME, issue
-from backend.ingest import dry_run, fair_slots, preview_slots, slots
-from backend.ingest.preview_slots import PREVIEWS, PREVIEWS_OF_VIEWER, STRANGERS
+from backend.accounts.tokens.tokens import AGENT_LIFETIME, issue
+from backend.ingest.preview import dry_run
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import WRK, make_file, make_tenant
+from backend.untrusted.sandbox import fair_slots, preview_slots, slots
+from backend.untrusted.sandbox.preview_slots import PREVIEWS, PREVIEWS_OF_VIEWER, STRANGERS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Of a busy machine.
@@ -197,9 +198,9 @@ def test_long_work_of_uploads_does_not_hold_up_a_preview(monkeypatch):
     monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
     none_left._running.append("other")
-    for module in ("cleaners", "slots"):
-        monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
-        monkeypatch.setattr("backend.ingest.slots.SHORT_WORK", none_left)
+    for module in ("secrets.cleaners", "sandbox.slots"):
+        monkeypatch.setattr(f"backend.untrusted.{module}.LONG_WORK", none_left)
+        monkeypatch.setattr("backend.untrusted.sandbox.slots.SHORT_WORK", none_left)
     tenant = make_tenant()
     large = WRK + "# padding\n" * 15_000
     files = {"file": make_file(large)}

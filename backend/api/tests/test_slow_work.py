@@ -13,10 +13,10 @@ from backend.analysis.compare import comparison
 from backend.analysis.loading import viewer_slots
 from backend.analysis.loading.viewer_slots import PLACES_OF_VISITOR, RUNNING, WAITING
 from backend.fleet.models import Progress
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
 from backend.links import run_link
-from backend.runs import record
 from backend.runs.models import Run, Trial
+from backend.runs.recording import record
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import (
     WRK,

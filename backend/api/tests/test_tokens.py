@@ -8,10 +8,10 @@ from django.test import Client
 
 from backend.accounts.models import Membership, Role, Token
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.api.docs import openapi_document
-from backend.api.schema import match_of
-from backend.api.scopes import NEEDED_SCOPES, needed_scopes
+from backend.api.protocol.schema import match_of
+from backend.api.protocol.scopes import NEEDED_SCOPES, needed_scopes
 from backend.api.urls import urlpatterns
 from backend.testing.uploads import make_file, make_tenant
 

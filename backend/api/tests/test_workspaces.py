@@ -17,8 +17,8 @@ from backend.accounts.models import (
     Workspace,
 )
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
-from backend.accounts.tokens import revoke
+from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.tokens.tokens import revoke
 from backend.deliveries.channels import add_channel
 from backend.deliveries.signing import secret_of
 from backend.feeds.tokens import tokens_of

@@ -13,8 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from backend import counters
 from backend.broker import CACHE, cache_client
-from backend.config import heartbeat, metrics
+from backend.config.health import metrics
 from backend.config.models import BackupReport, IntegrityReport
+from backend.config.processes import heartbeat
 
 DEPLOY = settings.BASE_DIR / "deploy"
 RULES_FILE = DEPLOY / "prometheus" / "loadsheet.rules.yml"

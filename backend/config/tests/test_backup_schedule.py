@@ -14,12 +14,14 @@ from django.db import DatabaseError, connection
 from django.test import Client
 from django.utils import timezone
 
-from backend.config import backup_reports, backup_run, backup_schedule, doctor, heartbeat
-from backend.config.backup_run import Wanted
-from backend.config.backup_schedule import Schedule
-from backend.config.backups import DESCRIPTION, backups_in
-from backend.config.database_programs import RecoveryFailed
+from backend.config.health import doctor
 from backend.config.models import BackupReport
+from backend.config.processes import heartbeat
+from backend.config.recovery import backup_reports, backup_run, backup_schedule
+from backend.config.recovery.backup_run import Wanted
+from backend.config.recovery.backup_schedule import Schedule
+from backend.config.recovery.backups import DESCRIPTION, backups_in
+from backend.config.recovery.database_programs import RecoveryFailed
 from backend.testing.outages import database_away
 from backend.testing.pooler import needs_session
 from backend.testing.scenes import make_scene

@@ -11,11 +11,17 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from moto.server import ThreadedMotoServer
 
-from backend.config import backup_bucket, backups
-from backend.config.backups import DUMP, backups_in, copy_artefacts, make_backup, restore_artefacts
-from backend.config.database_programs import RecoveryFailed
+from backend.config.recovery import backup_bucket, backups
+from backend.config.recovery.backups import (
+    DUMP,
+    backups_in,
+    copy_artefacts,
+    make_backup,
+    restore_artefacts,
+)
+from backend.config.recovery.database_programs import RecoveryFailed
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.storage import FileStorage, storage
+from backend.storage import FileStorage, storage
 from backend.testing.pooler import needs_session
 from backend.testing.uploads import make_file, make_tenant
 

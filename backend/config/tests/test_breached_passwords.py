@@ -11,8 +11,8 @@ from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.test import Client
 
 from backend.accounts.models import User
-from backend.config import breached_passwords, environment
-from backend.config.breached_passwords import BreachedPasswordValidator
+from backend.config.environment import breached_passwords, environment
+from backend.config.environment.breached_passwords import BreachedPasswordValidator
 
 BREACHED = "correct horse battery staple"
 OTHER = "a password that nobody published"
@@ -129,7 +129,7 @@ class TestForms:
     @pytest.fixture(autouse=True)
     def _with_the_list(self, listed, settings):
         options = {"address": listed.address}
-        name = "backend.config.breached_passwords.BreachedPasswordValidator"
+        name = "backend.config.environment.breached_passwords.BreachedPasswordValidator"
         settings.AUTH_PASSWORD_VALIDATORS = [{"NAME": name, "OPTIONS": options}]
         settings.OPEN_SIGN_UP = True
 

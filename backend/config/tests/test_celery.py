@@ -23,13 +23,13 @@ print(*app.tasks, *sys.modules)
 # It needs no database: a heartbeat that cannot be stored is a line of the log.
 BEAT = """
 import sys
-from backend.config.clock import Clock, app
+from backend.config.processes.clock import Clock, app
 app.loader.init_worker()
 app.log.setup(loglevel="WARNING")
 Clock(app=app)._pulse.tick()
 print(*sys.modules)
 """
-SUPERVISOR = "import sys, backend.config.supervisor; print(*sys.modules)"
+SUPERVISOR = "import sys, backend.config.site.supervisor; print(*sys.modules)"
 
 
 def names_in(program, **environment):
@@ -71,14 +71,14 @@ def test_a_worker_loads_no_pages(loaded):
 def test_beat_loads_no_apps():
     loaded = names_in(BEAT, DATABASE_URL="postgresql://nobody@/nothing?host=/nowhere")
 
-    assert {"backend.config.heartbeat", "psycopg"} <= loaded
+    assert {"backend.config.processes.heartbeat", "psycopg"} <= loaded
     assert loaded & {"backend.config.models", "backend.ingest.tasks", "numpy"} == set()
 
 
 def test_what_starts_everything_loads_neither_django_nor_celery():
     loaded = names_in(SUPERVISOR)
 
-    assert "backend.config.site" in loaded
+    assert "backend.config.site.site" in loaded
     assert loaded & {"django", "celery", "gunicorn", "numpy"} == set()
 
 

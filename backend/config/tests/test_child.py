@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from psycopg.pq import Ping
 
-from backend.config import child as children
-from backend.config.child import Child
-from backend.config.reserve import STARTING, Reserve, keep
+from backend.config.site import child as children
+from backend.config.site.child import Child
+from backend.config.site.reserve import STARTING, Reserve, keep
 
 
 class Clock:
@@ -172,7 +172,7 @@ class TestReserve:
         monkeypatch.setattr("time.sleep", sleep)
         answer = Ping.OK if is_up else Ping.REJECT
         server = SimpleNamespace(ping=lambda address: answer)
-        monkeypatch.setattr("backend.config.reserve.PGconn", server)
+        monkeypatch.setattr("backend.config.site.reserve.PGconn", server)
         with pytest.raises(StopIteration):
             keep(tmp_path, "host=postgres port=5432")
         assert running.is_kept

@@ -17,14 +17,16 @@ from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
-from backend.config import commands, heartbeat, web_server
-from backend.config.environment import VARIABLES
-from backend.ingest.cleaner import NICE_PATIENCE
-from backend.ingest.limits import ENVELOPE_ROOM_BYTES
-from backend.ingest.sandbox import GRACE_S
+from backend.config.environment.environment import VARIABLES
+from backend.config.processes import heartbeat
+from backend.config.serving import web_server
+from backend.config.site import commands
 from backend.problems import problem_response
 from backend.sharing import drawing
-from backend.web import integration_files
+from backend.untrusted.limits import ENVELOPE_ROOM_BYTES
+from backend.untrusted.sandbox.sandbox import GRACE_S
+from backend.untrusted.secrets.cleaner import NICE_PATIENCE
+from backend.web.documents import integration_files
 
 ROOT = settings.BASE_DIR
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())

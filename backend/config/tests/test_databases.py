@@ -3,8 +3,8 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from backend.config import environment as env
-from backend.config.databases import databases
+from backend.config.environment import environment as env
+from backend.config.environment.databases import databases
 
 
 @pytest.fixture(autouse=True)

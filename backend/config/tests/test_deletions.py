@@ -9,10 +9,10 @@ from django.core.management import CommandError, call_command
 from django.db import Error, connection
 
 from backend.accounts.models import Act, AuditEvent, User, Workspace
-from backend.config import deletions
-from backend.config.backups import DESCRIPTION, DUMP, Backup
-from backend.config.database_programs import RecoveryFailed
-from backend.config.deletions import (
+from backend.config.recovery import deletions
+from backend.config.recovery.backups import DESCRIPTION, DUMP, Backup
+from backend.config.recovery.database_programs import RecoveryFailed
+from backend.config.recovery.deletions import (
     KEEP,
     Repeated,
     keep_deleted,
@@ -23,11 +23,11 @@ from backend.config.deletions import (
     store_new_deletions,
 )
 from backend.ingest.models import Upload
-from backend.ingest.purging import purge_deleted_workspaces
-from backend.ingest.storage import storage
-from backend.ingest.trash import delete_run
+from backend.ingest.removing.purging import purge_deleted_workspaces
+from backend.ingest.removing.trash import delete_run
 from backend.runs.models import Run, Trial
 from backend.sharing.workspace_deletion import delete_workspace
+from backend.storage import storage
 from backend.testing.scenes import make_measured_run
 from backend.testing.uploads import make_envelope, make_tenant, make_upload
 

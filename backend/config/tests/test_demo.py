@@ -12,7 +12,7 @@ import tomllib
 import pytest
 from django.conf import settings
 
-from backend.config.embedded import free_port
+from backend.config.recovery.embedded import free_port
 
 PLAN = settings.BASE_DIR / "scripts" / "demo" / "plan.toml"
 SERVERS = tomllib.loads(PLAN.read_text())["servers"]

@@ -8,9 +8,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from backend.config import doctor, heartbeat
-from backend.config.doctor import State, examine
+from backend.config.health import doctor
+from backend.config.health.doctor import State, examine
 from backend.config.models import BackupReport, IntegrityReport
+from backend.config.processes import heartbeat
 from backend.testing.outages import database_away
 from backend.testing.pooler import needs_session
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import BaseCommand
 
 import manage
-from backend.config import environment as env
+from backend.config.environment import environment as env
 
 
 @pytest.fixture(autouse=True)

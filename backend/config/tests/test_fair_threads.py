@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from backend.config.fair_threads import FairThreads
+from backend.config.serving.fair_threads import FairThreads
 
 
 class Bench:

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from backend.config import embedded
-from backend.config.embedded import free_port
+from backend.config.recovery import embedded
+from backend.config.recovery.embedded import free_port
 
 
 def test_no_connection_of_a_client_takes_a_chosen_port():

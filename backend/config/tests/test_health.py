@@ -12,11 +12,11 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
-from backend.config import clock, heartbeat
 from backend.config.celery import app
 from backend.config.models import Heartbeat
+from backend.config.processes import clock, heartbeat
 from backend.config.tests.health import everything_runs, heard, readyz
-from backend.ingest.hints import DRAIN_TASK
+from backend.ingest.receiving.hints import DRAIN_TASK
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 
@@ -145,7 +145,7 @@ def test_a_container_asks_for_its_own_heartbeat():
     heard(heartbeat.name_of(heartbeat.WORKER), 100)
 
     done = subprocess.run(
-        [sys.executable, "-m", "backend.config.heartbeat_check", "worker"],
+        [sys.executable, "-m", "backend.config.processes.heartbeat_check", "worker"],
         cwd=configured.BASE_DIR,
         env={**os.environ, "DATABASE_URL": url},
         capture_output=True,

@@ -6,13 +6,13 @@ from django.db import OperationalError
 from django.test import Client
 
 from backend.accounts.models import User
-from backend.config import verification_task
+from backend.config.health import verification_task
+from backend.config.health.verification_task import REPORTS_KEPT, check_integrity, check_rows
 from backend.config.models import IntegrityReport, newest_reports
-from backend.config.verification_task import REPORTS_KEPT, check_integrity, check_rows
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
 from backend.runs.models import Run
+from backend.storage import storage
 from backend.testing.uploads import make_tenant, make_upload
 
 HOUR_S = 3600

@@ -17,9 +17,10 @@ import yaml
 from django.conf import settings
 from django.urls import resolve
 
-from backend.config import commands, heartbeat
-from backend.config.environment import VARIABLES
-from backend.ingest.limits import largest_request
+from backend.config.environment.environment import VARIABLES
+from backend.config.processes import heartbeat
+from backend.config.site import commands
+from backend.untrusted.limits import largest_request
 
 ROOT = settings.BASE_DIR
 FOLDER = ROOT / "deploy" / "kubernetes"
@@ -139,7 +140,7 @@ def test_the_secret_has_a_file_for_each_and_no_other_user_reads_it(part):
 
     assert set(secret["data"]) == SECRETS
     assert volume["secretName"] == secret["metadata"]["name"]
-    # As backend/config/secret_files.py asks for.
+    # As backend/config/environment/secret_files.py asks for.
     assert volume["defaultMode"] == 0o440
     assert pod(part)["securityContext"]["fsGroup"] == MAKE_SECRETS["OWNER"]
 

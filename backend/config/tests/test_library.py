@@ -1,5 +1,5 @@
-from backend.config import library
-from backend.config.site_folder import StartFailed
+from backend.config.site import library
+from backend.config.site.site_folder import StartFailed
 
 
 class FakeSite:

@@ -9,9 +9,9 @@ from django.core.exceptions import SuspiciousOperation, TooManyFieldsSent
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from backend.config import error_reports
-from backend.config.logs import JsonFormatter
-from backend.ingest.limits import FILES, FORM_BYTES, FORM_FIELDS
+from backend.config.environment.logs import JsonFormatter
+from backend.config.processes import error_reports
+from backend.untrusted.limits import FILES, FORM_BYTES, FORM_FIELDS
 
 SIGN_IN = "/accounts/login/"
 FAULTS = {

@@ -10,14 +10,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from backend import counters, log_context
 from backend.broker import CACHE, cache_client
-from backend.config import error_reports
-from backend.config.logs import JsonFormatter
+from backend.config.environment.logs import JsonFormatter
+from backend.config.health.verification_task import REPORTS_KEPT, check_integrity
 from backend.config.models import IntegrityReport
-from backend.config.verification_task import REPORTS_KEPT, check_integrity
+from backend.config.processes import error_reports
 from backend.deliveries.models import Channel, Delivery
 from backend.deliveries.queue import Message, enqueue_for
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
+from backend.storage import storage
 from backend.testing.scenes import make_alerts, make_scene
 from backend.testing.uploads import make_tenant, make_upload
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.conf import settings
 
-from backend.config.environment import VARIABLES
+from backend.config.environment.environment import VARIABLES
 
 TEXT = (settings.BASE_DIR / "docs" / "operations.md").read_text()
 ROW = re.compile(r"^\| `([A-Z][A-Z0-9_]+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)

@@ -8,9 +8,9 @@ import pytest
 from django.db import close_old_connections
 from django.test import Client
 
-from backend.accounts import access
+from backend.accounts.people import access
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.storage import storage
+from backend.storage import storage
 from backend.testing.outages import cut_off_database, database_away
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import make_file, make_tenant
@@ -153,7 +153,7 @@ def test_no_room_for_the_body_of_a_large_request(post, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("backend.ingest.sent_files.TemporaryUploadedFile", refuse)
+    monkeypatch.setattr("backend.ingest.receiving.sent_files.TemporaryUploadedFile", refuse)
     is_an_outage(post(make_file(b"x" * (3 << 20))), "/api/v1/uploads", 507)
 
 

@@ -17,9 +17,9 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from backend.config.backups import BASE, DUMP, backups_in
-from backend.config.embedded import Postgres
-from backend.config.restore_drill import sum_tables
+from backend.config.recovery.backups import BASE, DUMP, backups_in
+from backend.config.recovery.embedded import Postgres
+from backend.config.recovery.restore_drill import sum_tables
 from backend.testing.forked_commands import Commands
 from backend.testing.template_cluster import copy_cluster
 
@@ -213,7 +213,7 @@ def test_wal_that_no_backup_needs_is_removed(site, history):
 
 DELETE_WORKSPACE = """
 from backend.accounts.models import Workspace
-from backend.ingest.purging import purge_deleted_workspaces
+from backend.ingest.removing.purging import purge_deleted_workspaces
 from backend.sharing.workspace_deletion import delete_workspace
 delete_workspace(Workspace.objects.get(slug="qzvxwj"))
 purge_deleted_workspaces()

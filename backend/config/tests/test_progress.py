@@ -8,7 +8,7 @@ import sys
 import pytest
 from django.conf import settings
 
-from backend.config.progress import say
+from backend.config.site.progress import say
 
 
 class Refusing(io.StringIO):
@@ -44,7 +44,7 @@ def test_a_letter_that_the_terminal_lacks_raises_nothing(monkeypatch):
 
 def test_a_process_whose_reader_is_gone_goes_on():
     code = (
-        "import sys; from backend.config.progress import say\n"
+        "import sys; from backend.config.site.progress import say\n"
         "say('first'); sys.stdin.readline()\n"
         "for _ in range(3): say('a restart')\n"
         "print('goes on', file=sys.stderr)\n"
@@ -69,7 +69,7 @@ def test_a_process_whose_reader_is_gone_goes_on():
 
 def test_a_process_whose_log_is_on_a_full_disk_goes_on():
     code = (
-        "import sys; from backend.config.progress import say\n"
+        "import sys; from backend.config.site.progress import say\n"
         "for _ in range(3): say('a restart')\n"
         "print('goes on', file=sys.stderr)\n"
     )

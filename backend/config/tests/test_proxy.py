@@ -22,12 +22,12 @@ from backend.config.tests.front_door import (
     upload,
 )
 from backend.config.tests.test_web_server import ODD, REFUSED
-from backend.ingest.limits import ANONYMOUS_BYTES, HEADER_FIELDS, LARGE_BODIES
 from backend.ingest.models import Upload
 from backend.testing.mixed_heads import upload_answer, wrong_bodies
 from backend.testing.nginx import Nginx, has_nginx
 from backend.testing.raw_http import PATIENCE_S, ask, connected, read_answer
 from backend.testing.waiting import beside, wait_until
+from backend.untrusted.limits import ANONYMOUS_BYTES, HEADER_FIELDS, LARGE_BODIES
 
 pytestmark = [
     pytest.mark.processes,

@@ -7,10 +7,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from backend.config import restore_drill
-from backend.config.database_programs import connect, restore_dump, run_program
+from backend.config.recovery import restore_drill
+from backend.config.recovery.database_programs import connect, restore_dump, run_program
 from backend.ingest.models import Artefact
-from backend.ingest.storage import storage
+from backend.storage import storage
 from backend.testing.pooler import needs_session
 from backend.testing.scenes import make_scene
 

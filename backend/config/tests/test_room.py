@@ -7,16 +7,16 @@ from contextlib import ExitStack
 import pytest
 from django.test import Client
 
-from backend.config import asgi, room
-from backend.config.bodies import REFUSAL_KEY
-from backend.config.room import ANSWERS, BODIES, MEMORY_BYTES, share_of
-from backend.ingest.body_refusals import (
+from backend.config.serving import asgi, room
+from backend.config.serving.bodies import REFUSAL_KEY
+from backend.config.serving.room import ANSWERS, BODIES, MEMORY_BYTES, share_of
+from backend.untrusted.body_refusals import (
     BadAddress,
     BodyTooLarge,
     BodyTooSlow,
     NoRoom,
 )
-from backend.ingest.limits import (
+from backend.untrusted.limits import (
     ANONYMOUS_BYTES,
     LARGE_BODIES,
     LARGE_BODIES_TOGETHER,

@@ -11,12 +11,12 @@ import pytest
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from backend.config import environment as env
-from backend.config import secret_files
-from backend.config.environment import VARIABLES
-from backend.config.heartbeat import BACKUP
-from backend.config.secret_files import SecretRefused, is_given
-from backend.config.site_folder import SiteFolder
+from backend.config.environment import environment as env
+from backend.config.environment import secret_files
+from backend.config.environment.environment import VARIABLES
+from backend.config.environment.secret_files import SecretRefused, is_given
+from backend.config.processes.heartbeat import BACKUP
+from backend.config.site.site_folder import SiteFolder
 
 SCRIPT = settings.BASE_DIR / "scripts" / "make-secrets"
 MAKE_SECRETS = runpy.run_path(str(SCRIPT))
@@ -58,7 +58,7 @@ def refusal(name="SMTP_URL"):
 def test_what_starts_the_site_loads_nothing_of_django():
     program = (
         "import sys\n"
-        "import backend.config.secret_files, backend.config.site_folder\n"
+        "import backend.config.environment.secret_files, backend.config.site.site_folder\n"
         "sys.exit(any(name.partition('.')[0] == 'django' for name in sys.modules))"
     )
 
@@ -211,7 +211,7 @@ def test_health_checks_read_the_address_of_the_database_from_its_file(give):
     give("postgresql://nobody@127.0.0.1:1/none", name="DATABASE_URL")
     environment = {name: text for name, text in os.environ.items() if name != "DATABASE_URL"}
     done = subprocess.run(
-        [sys.executable, "-m", "backend.config.heartbeat_check", BACKUP],
+        [sys.executable, "-m", "backend.config.processes.heartbeat_check", BACKUP],
         cwd=settings.BASE_DIR,
         env=environment,
         capture_output=True,

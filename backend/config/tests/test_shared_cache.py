@@ -12,7 +12,7 @@ from django.test import Client
 
 from backend.accounts.models import User
 from backend.broker import CACHE
-from backend.config.shared_cache import SharedCache
+from backend.config.environment.shared_cache import SharedCache
 from backend.web.tests.test_second_factors import CODE, Person, is_signed_in
 
 ANOTHER_PROCESS = """

@@ -15,7 +15,7 @@ from django.test import Client
 from backend import disks
 from backend.config.tests.health import everything_runs, readyz
 from backend.ingest.models import Upload
-from backend.ingest.storage import storage
+from backend.storage import storage
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import make_file, make_tenant
 

@@ -10,8 +10,8 @@ from collections import namedtuple
 import pytest
 from django.conf import settings
 
-from backend.config import demo, demo_tool, site, supervisor
-from backend.config.site_folder import SiteFolder, StartFailed
+from backend.config.site import demo, demo_tool, site, supervisor
+from backend.config.site.site_folder import SiteFolder, StartFailed
 
 sys.path.append(str(settings.BASE_DIR / "scripts"))
 import prepare

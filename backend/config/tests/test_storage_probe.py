@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from backend.config import storage_probe
-from backend.config.storage_probe import Finding, probe_storage
+from backend.config.health import storage_probe
+from backend.config.health.storage_probe import Finding, probe_storage
 from backend.config.tests.health import everything_runs, readyz
-from backend.ingest.storage.files import FileStorage
-from backend.ingest.storage.s3 import S3Storage
+from backend.storage.files import FileStorage
+from backend.storage.s3 import S3Storage
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 

@@ -11,10 +11,11 @@ import psutil
 import psycopg
 import pytest
 
-from backend.config import embedded, supervisor
-from backend.config.embedded import Postgres, free_port
-from backend.config.site import Site
-from backend.config.site_folder import SiteFolder, StartFailed
+from backend.config.recovery import embedded
+from backend.config.recovery.embedded import Postgres, free_port
+from backend.config.site import supervisor
+from backend.config.site.site import Site
+from backend.config.site.site_folder import SiteFolder, StartFailed
 from backend.testing.supervised import (
     PATIENCE_S,
     SupervisedSite,

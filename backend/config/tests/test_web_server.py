@@ -17,18 +17,18 @@ from backend.config.tests.front_door import (
     statuses_beside_slow_senders,
     upload,
 )
-from backend.ingest.limits import (
+from backend.ingest.models import Artefact
+from backend.testing.raw_http import PATIENCE_S, ask, connected, read_answer, request
+from backend.testing.reports import WRK
+from backend.testing.scenes import make_scene
+from backend.testing.waiting import wait_until
+from backend.untrusted.limits import (
     ANONYMOUS_BYTES,
     HEADER_FIELDS,
     HEADER_LINE_BYTES,
     PAGE_FORM_BYTES,
     URLENCODED,
 )
-from backend.ingest.models import Artefact
-from backend.testing.raw_http import PATIENCE_S, ask, connected, read_answer, request
-from backend.testing.reports import WRK
-from backend.testing.scenes import make_scene
-from backend.testing.waiting import wait_until
 from backend.web.tests.test_access import ids_of
 from backend.web.tests.test_every_route import ROUTES
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 START = """
-from backend.config.wsgi import preparing
+from backend.config.serving.wsgi import preparing
 preparing.join()
 from django.urls import get_resolver
 from backend.broker import limits_storage

@@ -4,8 +4,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from backend.accounts import tokens
 from backend.accounts.models import Token, TokenKind
+from backend.accounts.tokens import tokens
 from backend.fleet import heartbeats
 from backend.fleet.heartbeats import (
     GRACE,
@@ -17,7 +17,7 @@ from backend.fleet.heartbeats import (
 )
 from backend.fleet.models import Agent, Progress
 from backend.fleet.roster import roster
-from backend.runs.names import TOKEN_HOSTS
+from backend.runs.tables.names import TOKEN_HOSTS
 from backend.testing.uploads import make_tenant
 
 pytestmark = pytest.mark.django_db

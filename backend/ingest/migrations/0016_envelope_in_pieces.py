@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from backend.ingest.json_pieces import PieceDecoder, QuickEncoder
+from backend.untrusted.json.json_pieces import PieceDecoder, QuickEncoder
 
 
 class Migration(migrations.Migration):

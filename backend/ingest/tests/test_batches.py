@@ -6,18 +6,18 @@ import sys
 import pytest
 from django.forms.models import model_to_dict
 
-from backend.ingest import batches, queue, watching, worker
-from backend.ingest.claims import claim_due
-from backend.ingest.envelope import read_envelope
+from backend.ingest.envelope.envelope import read_envelope
 from backend.ingest.models import State, Upload
-from backend.ingest.sandbox import Sandbox
-from backend.ingest.small import SMALL_BYTES, is_small
-from backend.runs import record_new
+from backend.ingest.receiving.small import SMALL_BYTES, is_small
+from backend.ingest.work import batches, queue, watching, worker
+from backend.ingest.work.claims import claim_due
 from backend.runs.models import Cell, Run, Trial
+from backend.runs.recording import record_new
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
+from backend.untrusted.sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.django_db
-PLANTED = [sys.executable, "-m", "backend.ingest.tests.planted_child"]
+PLANTED = [sys.executable, "-m", "backend.untrusted.tests.planted_child"]
 OWN = {"id", "run", "cell", "recorded_at", "completed_at"}
 
 
@@ -106,7 +106,7 @@ def test_a_parser_that_hangs_sends_the_upload_it_read_to_the_slow_lane(
     tenant, planted, settings, monkeypatch
 ):
     settings.QUICK_READ_S = 1
-    monkeypatch.setattr(sys.modules["backend.ingest.sandbox"], "MEANWHILE_S", 0.1)
+    monkeypatch.setattr(sys.modules["backend.untrusted.sandbox.sandbox"], "MEANWHILE_S", 0.1)
     uploads = [make_upload(tenant, f"{order} it") for order in ("FINE", "SPIN", "FINE")]
     (claims,) = claim_due()
     worker._work_on_all(claims)

@@ -7,13 +7,13 @@ import pytest
 from django.db import connection
 
 from backend.accounts.models import Token, Workspace
-from backend.accounts.tokens import TokenRefused
+from backend.accounts.tokens.tokens import TokenRefused
 from backend.errors import NotFound
+from backend.ingest.artefacts.parts import Place, receive_part
 from backend.ingest.models import Part, Upload
-from backend.ingest.parts import Place, receive_part
-from backend.ingest.receive import Sender, receive
-from backend.ingest.storage import storage
+from backend.ingest.receiving.receive import Sender, receive
 from backend.sharing.workspace_deletion import delete_workspace
+from backend.storage import storage
 from backend.testing.uploads import make_file, make_tenant
 
 pytestmark = pytest.mark.usefixtures("own_storage")

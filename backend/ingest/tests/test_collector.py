@@ -11,13 +11,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from backend.ingest import collector, insert
-from backend.ingest.collector import collect, remove_unnamed
 from backend.ingest.models import Artefact, Part, Upload
-from backend.ingest.removal import remove_run
-from backend.ingest.storage import StorageAway, storage
-from backend.ingest.worker import process
+from backend.ingest.receiving import insert
+from backend.ingest.removing import collector
+from backend.ingest.removing.collector import collect, remove_unnamed
+from backend.ingest.removing.removal import remove_run
+from backend.ingest.work.worker import process
 from backend.runs.models import Host, Run, Server, Workload
+from backend.storage import StorageAway, storage
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 A_WEEK_S = 7 * 24 * 3600.0
@@ -127,11 +128,11 @@ def test_bytes_collected_before_the_row_refuse_the_upload(tenant, monkeypatch):
         remove_unnamed([artefact.sha256 for artefact in artefacts])
         return write(upload, artefacts, contents)
 
-    monkeypatch.setattr("backend.ingest.receive.insert_once", collected_first)
+    monkeypatch.setattr("backend.ingest.receiving.receive.insert_once", collected_first)
     with pytest.raises(StorageAway, match="collected"):
         make_upload(tenant)
     assert not Upload.objects.exists()
-    monkeypatch.setattr("backend.ingest.receive.insert_once", write)
+    monkeypatch.setattr("backend.ingest.receiving.receive.insert_once", write)
     upload = make_upload(tenant)
     assert storage().has(upload.artefacts.get().sha256)
 

@@ -3,12 +3,12 @@
 import gzip
 import itertools
 
-from backend.ingest.dry_run import OF_MEMBERS, TOO_LONG, dry_run
-from backend.ingest.envelope import Envelope
-from backend.ingest.fair_slots import Slots
-from backend.ingest.quick_sandbox import quick_sandbox
-from backend.ingest.sandbox import Sandbox
+from backend.ingest.envelope.envelope import Envelope
+from backend.ingest.preview.dry_run import OF_MEMBERS, TOO_LONG, dry_run
 from backend.testing.uploads import WRK, make_file
+from backend.untrusted.sandbox.fair_slots import Slots
+from backend.untrusted.sandbox.quick_sandbox import quick_sandbox
+from backend.untrusted.sandbox.sandbox import Sandbox
 
 
 def test_no_file_may_use_more_than_is_left_of_the_time_of_all(monkeypatch):
@@ -19,7 +19,9 @@ def test_no_file_may_use_more_than_is_left_of_the_time_of_all(monkeypatch):
         return {"changed": False}
 
     monkeypatch.setattr(Sandbox, "request", answer)
-    monkeypatch.setattr("backend.ingest.dry_run.time.monotonic", itertools.count(step=3).__next__)
+    monkeypatch.setattr(
+        "backend.ingest.preview.dry_run.time.monotonic", itertools.count(step=3).__next__
+    )
     files = [make_file(gzip.compress(WRK.encode()), f"{number}.gz") for number in range(3)]
     answers = dry_run(files, Envelope())
     monkeypatch.undo()
@@ -50,7 +52,7 @@ def test_what_a_preview_waits_for_others_is_not_its_own_time(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(Sandbox, "request", lambda *_: {"changed": False})
     monkeypatch.setattr(Slots, "let_others_go_first", clock.wait)
-    monkeypatch.setattr("backend.ingest.dry_run.time.monotonic", clock.monotonic)
+    monkeypatch.setattr("backend.ingest.preview.dry_run.time.monotonic", clock.monotonic)
     files = [make_file(gzip.compress(WRK.encode()), f"{number}.gz") for number in range(3)]
     answers = dry_run(files, Envelope())
     monkeypatch.undo()

@@ -8,10 +8,10 @@ from django.test import Client
 from backend.accounts.models import Token
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
-from backend.ingest.reprocess import reprocess
-from backend.ingest.worker import process
-from backend.runs import record, refusals
+from backend.ingest.reprocessing.reprocess import reprocess
+from backend.ingest.work.worker import process
 from backend.runs.models import Cell, Run, Trial
+from backend.runs.recording import record, refusals
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]

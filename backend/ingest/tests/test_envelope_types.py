@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from backend.ingest.envelope import read_envelope
-from backend.ingest.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope import read_envelope
+from backend.ingest.envelope.envelope_refusal import EnvelopeError
 from backend.testing.reports import make_envelope
 
 # What a type looks up at its first use is gone: only a prepared one can still be read.
 ENVELOPE = """
-from backend.ingest import envelope
+from backend.ingest.envelope import envelope
 from backend.testing.reports import make_envelope
 for name in ("Name", "Text", "Count", "Words"):
     delattr(envelope, name)
@@ -21,7 +21,7 @@ assert envelope.read_host({"name": "a", "cores": 2}, "client")
 """
 TRIAL = """
 from backend.formats import model
-from backend.ingest import child_answers
+from backend.untrusted.sandbox import child_answers
 del model.Latency
 parsed = {"tool": "wrk", "loop": None, "elapsed_s": 1.0}
 child_answers.trial_of({"trial": {"parsed": parsed}})

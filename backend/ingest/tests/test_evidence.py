@@ -5,9 +5,9 @@ import hashlib
 import pytest
 from django.test import Client
 
-from backend.ingest.envelope import read_envelope
-from backend.ingest.envelope_refusal import EnvelopeError
-from backend.ingest.worker import process
+from backend.ingest.envelope.envelope import read_envelope
+from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.work.worker import process
 from backend.runs.models import Run, Trial, Workload
 from backend.testing.uploads import make_envelope, make_tenant, make_trial, make_upload
 

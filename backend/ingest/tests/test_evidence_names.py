@@ -1,6 +1,6 @@
 """What people outside a workspace read of a rereading."""
 
-from backend.ingest.rereadings import without_names
+from backend.ingest.reprocessing.rereadings import without_names
 
 
 def test_a_refusal_is_told_without_the_names_of_files():

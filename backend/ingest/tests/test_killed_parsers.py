@@ -12,17 +12,18 @@ import pytest
 from django.conf import settings as live
 from django.utils import timezone
 
-from backend.ingest import answers, batches, questions, queue, watching, worker
-from backend.ingest import sandbox as sandbox_module
-from backend.ingest.claims import claim_due
 from backend.ingest.models import State, Upload
-from backend.ingest.outcomes import MORE_MEMORY
-from backend.ingest.parser_failures import ParserInterrupted
-from backend.ingest.sandbox import Sandbox, sandbox
+from backend.ingest.reading import answers, questions
+from backend.ingest.work import batches, queue, watching, worker
+from backend.ingest.work.claims import claim_due
+from backend.ingest.work.outcomes import MORE_MEMORY
 from backend.testing.uploads import claim_next, make_tenant, make_upload
+from backend.untrusted.sandbox import sandbox as sandbox_module
+from backend.untrusted.sandbox.parser_failures import ParserInterrupted
+from backend.untrusted.sandbox.sandbox import Sandbox, sandbox
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
-PLANTED = [sys.executable, "-m", "backend.ingest.tests.planted_child"]
+PLANTED = [sys.executable, "-m", "backend.untrusted.tests.planted_child"]
 
 
 @pytest.fixture

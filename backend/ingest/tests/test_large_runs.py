@@ -4,10 +4,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from backend.ingest import reading, worker
 from backend.ingest.models import Artefact, State
-from backend.runs import bulk
-from backend.runs.bulk import MAX_PARAMETERS, insert_rows, rows_per_statement
+from backend.ingest.reading import reading
+from backend.ingest.work import worker
+from backend.runs.database import bulk
+from backend.runs.database.bulk import MAX_PARAMETERS, insert_rows, rows_per_statement
 from backend.runs.models import Cell, Series, Server, Trial, Workload
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 

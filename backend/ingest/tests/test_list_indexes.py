@@ -5,11 +5,11 @@ import uuid
 import pytest
 from django.db import connection
 
-from backend.ingest.evidence import uploads_by_name
-from backend.ingest.listed_uploads import Which
-from backend.ingest.listing import upload_page
+from backend.ingest.artefacts.evidence import uploads_by_name
+from backend.ingest.listing.listed_uploads import Which
+from backend.ingest.listing.listing import upload_page
 from backend.ingest.models import Upload
-from backend.ingest.rereadings import rereadings_of
+from backend.ingest.reprocessing.rereadings import rereadings_of
 from backend.testing.plans import first_plan, index_scan
 from backend.testing.rows import STARTED, make_workspace
 

@@ -5,16 +5,17 @@ import uuid
 import pytest
 from django.db import transaction
 
-from backend.ingest import answers, claims, questions, worker
-from backend.ingest import receive as receiving
-from backend.ingest.hints import hint_soon
 from backend.ingest.models import SmallContent, State, Upload
-from backend.ingest.receive import Sender, receive
-from backend.ingest.sandbox import Sandbox
-from backend.ingest.small import SMALL_BYTES
-from backend.ingest.storage import open_artefact, storage
+from backend.ingest.reading import answers, questions
+from backend.ingest.receiving import receive as receiving
+from backend.ingest.receiving.hints import hint_soon
+from backend.ingest.receiving.receive import Sender, receive
+from backend.ingest.receiving.small import SMALL_BYTES
+from backend.ingest.work import claims, worker
 from backend.runs.models import Trial
+from backend.storage import open_artefact, storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant
+from backend.untrusted.sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.django_db
 MANY_FILES = 16

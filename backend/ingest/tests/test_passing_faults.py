@@ -13,15 +13,16 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from backend.database_faults import is_database_away, is_database_busy
-from backend.ingest import answers, queue, watching, worker
 from backend.ingest.models import State, Upload
-from backend.ingest.sandbox import Sandbox
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
+from backend.ingest.reading import answers
+from backend.ingest.work import queue, watching, worker
+from backend.ingest.work.worker import process
 from backend.problems import answer_to
-from backend.runs import record
+from backend.runs.recording import record
+from backend.storage import storage
 from backend.testing.outages import database_away
 from backend.testing.uploads import make_tenant, make_upload
+from backend.untrusted.sandbox.sandbox import Sandbox
 
 AGO = timedelta(seconds=1)
 

@@ -6,12 +6,13 @@ import pytest
 from django.db import OperationalError
 
 from backend.broker import Guard
-from backend.ingest import hints, poller, polling
 from backend.ingest.models import State, Upload
-from backend.ingest.poller import Poller
-from backend.ingest.polling import read_due
-from backend.ingest.storage import storage
-from backend.ingest.worker import drain
+from backend.ingest.receiving import hints
+from backend.ingest.work import poller, polling
+from backend.ingest.work.poller import Poller
+from backend.ingest.work.polling import read_due
+from backend.ingest.work.worker import drain
+from backend.storage import storage
 from backend.testing.running import make_machine
 from backend.testing.uploads import make_tenant, make_upload
 

@@ -4,17 +4,18 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from backend.ingest import answers, queue
-from backend.ingest.envelope import read_envelope
-from backend.ingest.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope import read_envelope
+from backend.ingest.envelope.envelope_refusal import EnvelopeError
 from backend.ingest.models import State, Upload
-from backend.ingest.parser_failures import ParserFailed
-from backend.ingest.reading import MAX_REASONS, Reading, Refusal
-from backend.ingest.rewriting import CannotClean
-from backend.ingest.worker import process
+from backend.ingest.reading import answers
+from backend.ingest.reading.reading import MAX_REASONS, Reading, Refusal
+from backend.ingest.work import queue
+from backend.ingest.work.worker import process
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import WRK, gzip_of, make_envelope, make_tenant, make_trial
 from backend.testing.uploads import make_upload as upload_of
+from backend.untrusted.sandbox.parser_failures import ParserFailed
+from backend.untrusted.secrets.rewriting import CannotClean
 
 pytestmark = pytest.mark.django_db
 

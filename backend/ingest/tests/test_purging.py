@@ -4,14 +4,14 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from backend.accounts import invitations
 from backend.accounts.models import Role, Workspace
+from backend.accounts.people import invitations
 from backend.ingest.models import Part, Upload
-from backend.ingest.purging import purge_deleted_workspaces
-from backend.ingest.storage import storage
+from backend.ingest.removing.purging import purge_deleted_workspaces
 from backend.runs.models import Run
 from backend.sharing.models import Visibility
 from backend.sharing.workspace_deletion import delete_workspace
+from backend.storage import storage
 from backend.testing.scenes import make_result_set, make_scene
 from backend.testing.uploads import make_file
 

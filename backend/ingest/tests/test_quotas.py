@@ -10,17 +10,17 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts import invitations
 from backend.accounts.models import Act, AuditEvent, Invitation, Membership, Role, User
-from backend.accounts.quotas import MembersFull, limits_of, set_limits
-from backend.ingest import quota
+from backend.accounts.people import invitations
+from backend.accounts.people.quotas import MembersFull, limits_of, set_limits
 from backend.ingest.models import StoredBytes, Upload
-from backend.ingest.quota import RoomChanged
-from backend.ingest.receive import receive
-from backend.ingest.removal import remove_run
-from backend.ingest.stored_sums import sums_of
-from backend.ingest.usage import near_limits, usage_of
-from backend.ingest.worker import process
+from backend.ingest.quota import quota
+from backend.ingest.quota.quota import RoomChanged
+from backend.ingest.quota.stored_sums import sums_of
+from backend.ingest.quota.usage import near_limits, usage_of
+from backend.ingest.receiving.receive import receive
+from backend.ingest.removing.removal import remove_run
+from backend.ingest.work.worker import process
 from backend.runs.models import Run
 from backend.testing.uploads import WRK, claim_next, make_file, make_tenant, make_upload
 
@@ -95,7 +95,7 @@ def test_an_upload_that_found_no_room_until_now_is_to_be_sent_again(tenant, sett
         settings.UPLOADS_PER_DAY = 1
         explain(*given)
 
-    monkeypatch.setattr("backend.ingest.receive.explain_refusal", explain_after_midnight)
+    monkeypatch.setattr("backend.ingest.receiving.receive.explain_refusal", explain_after_midnight)
     with pytest.raises(RoomChanged):
         make_upload(tenant)
     settings.UPLOADS_PER_DAY = 0

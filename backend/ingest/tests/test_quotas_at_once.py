@@ -12,10 +12,11 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from backend.accounts import invitations, token_making, workspaces
 from backend.accounts.models import Invitation, Membership, Role, Token, User
-from backend.accounts.quotas import MembersFull, set_limits
-from backend.accounts.token_making import usable_tokens
+from backend.accounts.people import invitations, workspaces
+from backend.accounts.people.quotas import MembersFull, set_limits
+from backend.accounts.tokens import token_making
+from backend.accounts.tokens.token_making import usable_tokens
 from backend.alerts import rules
 from backend.alerts.models import AlertRule
 from backend.deliveries import channels
@@ -24,12 +25,12 @@ from backend.feeds import tokens as feed_tokens
 from backend.feeds.models import FeedToken
 from backend.fleet import heartbeats
 from backend.fleet.models import Agent
-from backend.ingest.limits import LEAST_PART_BYTES
 from backend.ingest.models import Part, Upload
-from backend.ingest.stored_sums import recount, sums_of
+from backend.ingest.quota.stored_sums import recount, sums_of
 from backend.sharing import saved_views
 from backend.sharing.models import SavedView
 from backend.testing.uploads import WRK, Tenant, make_file, make_tenant
+from backend.untrusted.limits import LEAST_PART_BYTES
 
 THREADS, PLACES = 50, 7
 UPLOADS = "/api/v1/uploads"

@@ -8,17 +8,17 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from backend.ingest import answers
-from backend.ingest import reprocess as reprocessing
-from backend.ingest.deaths import Death
 from backend.ingest.models import State
-from backend.ingest.parser_failures import ChildEnded, failure_of
-from backend.ingest.reprocess import NotEnded, outdated, reprocess
-from backend.ingest.sandbox import current_limits
-from backend.ingest.worker import process
+from backend.ingest.reading import answers
+from backend.ingest.reprocessing import reprocess as reprocessing
+from backend.ingest.reprocessing.reprocess import NotEnded, outdated, reprocess
+from backend.ingest.work.worker import process
+from backend.runs.database.transactions import repeatable_read
 from backend.runs.models import Cell, Trial
-from backend.runs.transactions import repeatable_read
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
+from backend.untrusted.sandbox.deaths import Death
+from backend.untrusted.sandbox.parser_failures import ChildEnded, failure_of
+from backend.untrusted.sandbox.sandbox import current_limits
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_files_as_files")]
 

@@ -7,8 +7,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploadedFile
 from django.test import RequestFactory
 
-from backend.ingest import sent_files
-from backend.ingest.sent_files import OWN_FILE_BYTES
+from backend.ingest.receiving import sent_files
+from backend.ingest.receiving.sent_files import OWN_FILE_BYTES
 
 
 def files_of(*contents):

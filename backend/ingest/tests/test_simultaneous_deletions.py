@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connection, transaction
 
-from backend.ingest.trash import trash_run
+from backend.ingest.removing.trash import trash_run
 from backend.noise.models import HostNoise
 from backend.noise.record import refresh_hosts
 from backend.runs.models import Host, Run

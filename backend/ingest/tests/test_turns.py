@@ -4,12 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.ingest import answers, budget, outcomes, queue, watching, worker
 from backend.ingest.models import State, Upload
-from backend.ingest.sandbox import LocalArtefact, Sandbox, cpu_used_s, sandbox
-from backend.runs import record
+from backend.ingest.reading import answers
+from backend.ingest.work import budget, outcomes, queue, watching, worker
 from backend.runs.models import Trial
+from backend.runs.recording import record
 from backend.testing.uploads import WRK, claim_next, make_envelope, make_tenant, make_upload
+from backend.untrusted.sandbox.sandbox import LocalArtefact, Sandbox, cpu_used_s, sandbox
 
 pytestmark = pytest.mark.django_db
 

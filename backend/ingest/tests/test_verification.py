@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 
 from backend.ingest.models import State, Upload
-from backend.ingest.storage import storage
 from backend.ingest.tests.test_collector import files, make_old
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
+from backend.storage import storage
 from backend.testing.uploads import make_tenant, make_upload
 
 __all__ = ["files"]

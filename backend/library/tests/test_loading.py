@@ -1,10 +1,10 @@
 import pytest
 
 from backend.accounts.models import User, Workspace
-from backend.ingest.hints import hint
 from backend.ingest.models import Upload
-from backend.ingest.receive import Sender, receive
-from backend.ingest.worker import process
+from backend.ingest.receiving.hints import hint
+from backend.ingest.receiving.receive import Sender, receive
+from backend.ingest.work.worker import process
 from backend.library import loading
 from backend.library.envelopes import today_parcel
 from backend.library.loading import load_library, result_set_id, today_name

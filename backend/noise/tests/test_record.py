@@ -7,20 +7,20 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.formats.model import ParsedTrial, ReadTrial
-from backend.ingest import merging
-from backend.ingest.editing import edit_run, undo_edit
-from backend.ingest.merging import merge_names, undo_merged_names
-from backend.ingest.removal import remove_run
-from backend.ingest.worker import process
+from backend.ingest.removing.removal import remove_run
+from backend.ingest.reprocessing import merging
+from backend.ingest.reprocessing.editing import edit_run, undo_edit
+from backend.ingest.reprocessing.merging import merge_names, undo_merged_names
+from backend.ingest.work.worker import process
 from backend.noise.models import HostNoise, SelfComparison
 from backend.noise.reading import latest_comparisons, noise_of_hosts
 from backend.noise.record import refresh_noise, refresh_noise_of_runs
 from backend.noise.sentences import floor_sentence, run_sentence
-from backend.runs.measured import TrialRecord
+from backend.runs.amending.renaming import rename
+from backend.runs.measured.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run
-from backend.runs.observations import observe
-from backend.runs.record import RunInput, record_early, record_run
-from backend.runs.renaming import rename
+from backend.runs.recording.observations import observe
+from backend.runs.recording.record import RunInput, record_early, record_run
 from backend.testing.rows import make_workspace
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 

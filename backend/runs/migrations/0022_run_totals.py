@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from backend.migration_steps import AddFieldOnce, AddIndexOnce, batches_of_keys
 
 # A row is changed only where its value differs: a run that was written with its values is not
-# written again. Whoever loads whole workspaces counts once at the end (runs/totals.py).
+# written again. Whoever loads whole workspaces counts once at the end (runs/recording/totals.py).
 KEEP = """
 CREATE OR REPLACE FUNCTION runs_keep_trials() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.runs.catalogue import host_page, server_page
-from backend.runs.cursors import BadCursor, pack_cursor
+from backend.runs.catalogue.catalogue import host_page, server_page
+from backend.runs.database.cursors import BadCursor, pack_cursor
 from backend.runs.models import Host, Run
 from backend.testing.rows import CellSpec, make_run, make_workspace
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.runs.cursors import BadCursor, read_instant
+from backend.runs.database.cursors import BadCursor, read_instant
 
 
 def test_an_instant_is_read_in_utc():

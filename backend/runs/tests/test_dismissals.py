@@ -2,11 +2,11 @@
 
 import pytest
 
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
-from backend.runs import dismissals
-from backend.runs.dismissals import DismissalRefused, dismiss, fired_in, undo
+from backend.ingest.work.worker import process
+from backend.runs.amending import dismissals
+from backend.runs.amending.dismissals import DismissalRefused, dismiss, fired_in, undo
 from backend.runs.models import Dismissal, Run
+from backend.storage import storage
 from backend.testing.uploads import make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db

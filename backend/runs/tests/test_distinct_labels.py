@@ -1,6 +1,6 @@
 """Servers and workloads that are shown together are told apart by what differs, and no more."""
 
-from backend.runs.distinct_labels import label_servers, label_workloads
+from backend.runs.catalogue.distinct_labels import label_servers, label_workloads
 from backend.runs.models import Server, Workload
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.runs.host_facts import link_bits_s, local_ports
+from backend.runs.measured.host_facts import link_bits_s, local_ports
 
 
 @pytest.mark.parametrize(

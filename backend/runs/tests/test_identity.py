@@ -1,6 +1,6 @@
 import pytest
 
-from backend.runs.identity import canonical_json
+from backend.runs.registry.identity import canonical_json
 
 
 def test_equal_values_give_equal_bytes():

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from backend.runs.listing import run_page
+from backend.runs.catalogue.listing import run_page
+from backend.runs.catalogue.run_order import DIRECTIONS, RunOrder
+from backend.runs.catalogue.search import RunSearch
 from backend.runs.models import Run
-from backend.runs.run_order import DIRECTIONS, RunOrder
-from backend.runs.search import RunSearch
 from backend.testing.plans import first_plan, index_scan, scans_of
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
 

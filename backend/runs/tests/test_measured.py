@@ -4,7 +4,12 @@ import pytest
 
 from backend.formats.model import Latency, ParsedTrial, ReadTrial
 from backend.runs.checks.outcome import OUTCOME_RULES
-from backend.runs.measured import TrialRecord, check_input_of, load_point, throughput_origin
+from backend.runs.measured.measured import (
+    TrialRecord,
+    check_input_of,
+    load_point,
+    throughput_origin,
+)
 from backend.runs.models import Run
 
 

@@ -7,14 +7,14 @@ from django.utils import timezone
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
-from backend.ingest.reprocess import reprocess
-from backend.ingest.worker import process
-from backend.runs import merging, regrouping
-from backend.runs.catalogue import host_page, server_page, workload_page
-from backend.runs.editing import correct
-from backend.runs.merging import MergeRefused, merge, merges_into, successor_of, undo_merge
+from backend.ingest.reprocessing.reprocess import reprocess
+from backend.ingest.work.worker import process
+from backend.runs.amending import merging, regrouping
+from backend.runs.amending.editing import correct
+from backend.runs.amending.merging import MergeRefused, merge, merges_into, successor_of, undo_merge
+from backend.runs.amending.renaming import RenameRefused, rename
+from backend.runs.catalogue.catalogue import host_page, server_page, workload_page
 from backend.runs.models import Cell, FormerName, Host, Merge, Run, Server, Trial, Workload
-from backend.runs.renaming import RenameRefused, rename
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db

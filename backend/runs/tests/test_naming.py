@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.runs.naming import run_name, trial_count_text
+from backend.runs.catalogue.naming import run_name, trial_count_text
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
-from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.models import Upload
-from backend.ingest.reprocess import reprocess
-from backend.ingest.worker import process
-from backend.runs import observations
+from backend.ingest.reprocessing.editing import edit_run, undo_edit
+from backend.ingest.reprocessing.reprocess import reprocess
+from backend.ingest.work.worker import process
 from backend.runs.models import Observation, Run, Series, Trial
-from backend.runs.observations import Sample, observe, resource_use
+from backend.runs.recording import observations
+from backend.runs.recording.observations import Sample, observe, resource_use
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
 BEGAN = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 
 from backend.accounts.models import User, Workspace
 from backend.formats.model import ParsedTrial, ReadTrial
-from backend.runs import registry
-from backend.runs.identity import identity_of
-from backend.runs.listing import run_page
-from backend.runs.measured import TrialRecord
+from backend.runs.amending.renaming import MAX_NAME, RenameRefused, former_names, rename
+from backend.runs.catalogue.listing import run_page
+from backend.runs.catalogue.search import RunSearch
+from backend.runs.measured.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
-from backend.runs.record import RunInput, record_run, rerecord_run
-from backend.runs.registry import (
+from backend.runs.recording.record import RunInput, record_run, rerecord_run
+from backend.runs.registry import registry
+from backend.runs.registry.identity import identity_of
+from backend.runs.registry.registry import (
     MOST_WAITING_OF_WORKSPACE,
     NamesBusy,
     SeriesIdentity,
@@ -26,8 +28,6 @@ from backend.runs.registry import (
     register_servers,
     register_workloads,
 )
-from backend.runs.renaming import MAX_NAME, RenameRefused, former_names, rename
-from backend.runs.search import RunSearch
 from backend.testing.rows import make_workspace
 
 pytestmark = pytest.mark.django_db

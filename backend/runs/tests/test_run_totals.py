@@ -12,13 +12,13 @@ from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import Count, Max, Q
 
-from backend.ingest.editing import edit_run
-from backend.ingest.merging import merge_names
 from backend.ingest.models import Upload
-from backend.ingest.worker import process
+from backend.ingest.reprocessing.editing import edit_run
+from backend.ingest.reprocessing.merging import merge_names
+from backend.ingest.work.worker import process
 from backend.runs.models import Cell, FormerName, Run, Trial
-from backend.runs.record import RunInput, record_run
-from backend.runs.record_new import NewRun, record_new_runs
+from backend.runs.recording.record import RunInput, record_run
+from backend.runs.recording.record_new import NewRun, record_new_runs
 from backend.testing import scenes
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload

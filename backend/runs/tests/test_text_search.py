@@ -8,10 +8,10 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from django.test.utils import CaptureQueriesContext
 
-from backend.runs.listing import rows_of
+from backend.runs.catalogue.listing import rows_of
+from backend.runs.catalogue.search import RunSearch
+from backend.runs.catalogue.text_search import few_with, in_workspaces
 from backend.runs.models import FormerName, Host, Run, Series, Server, Workload
-from backend.runs.search import RunSearch
-from backend.runs.text_search import few_with, in_workspaces
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db

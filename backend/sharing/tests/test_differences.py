@@ -8,8 +8,8 @@ from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import plain_figures
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.compare_query import CompareQuery
+from backend.runs.amending.renaming import rename
 from backend.runs.models import FormerName, Server, Trial
-from backend.runs.renaming import rename
 from backend.sharing.differences import differences_between, differences_since
 from backend.sharing.freezing import Description, freeze
 from backend.testing.figures import make_figures

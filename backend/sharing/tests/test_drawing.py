@@ -13,9 +13,8 @@ from django.core.cache import caches
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.view_ids import VIEWS
-from backend.ingest.fair_slots import Slots
-from backend.runs.identity import canonical_json
 from backend.runs.models import Server
+from backend.runs.registry.identity import canonical_json
 from backend.sharing import drawing
 from backend.sharing.edits import revoke, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
@@ -24,6 +23,7 @@ from backend.sharing.reading import Reading
 from backend.sharing.tasks import draw as draw_task
 from backend.testing.hostile_names import HOSTILE
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
+from backend.untrusted.sandbox.fair_slots import Slots
 
 pytestmark = pytest.mark.processes
 

@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from backend.accounts.models import Workspace
 from backend.analysis.query.compare_query import CompareQuery
-from backend.ingest import retention
 from backend.ingest.models import Upload
-from backend.ingest.retention import remove_due_output
-from backend.ingest.storage import storage
+from backend.ingest.removing import retention
+from backend.ingest.removing.retention import remove_due_output
 from backend.sharing import freezing
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import ResultSet
+from backend.storage import storage
 from backend.testing.scenes import make_scene
 
 pytestmark = pytest.mark.django_db(transaction=True)

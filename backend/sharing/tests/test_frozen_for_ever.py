@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Artefact, State, Upload
-from backend.runs.identity import canonical_json
+from backend.runs.amending.renaming import rename
 from backend.runs.models import FormerName, Trial
-from backend.runs.renaming import rename
+from backend.runs.registry.identity import canonical_json
 from backend.sharing.badge import badge_of
 from backend.sharing.differences import differences_since
 from backend.sharing.edits import edit, revoke, supersede

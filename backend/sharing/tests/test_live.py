@@ -10,11 +10,11 @@ from django.utils import timezone
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.formats.model import ParsedTrial, ReadTrial
-from backend.ingest.removal import remove_run
-from backend.runs.measured import TrialRecord
+from backend.ingest.removing.removal import remove_run
+from backend.runs.amending.renaming import rename
+from backend.runs.measured.measured import TrialRecord
 from backend.runs.models import FormerName, Run
-from backend.runs.record import RunInput, record_run
-from backend.runs.renaming import rename
+from backend.runs.recording.record import RunInput, record_run
 from backend.sharing.differences import differences_since
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import ResultSet

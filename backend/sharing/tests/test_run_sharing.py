@@ -3,13 +3,14 @@
 import pytest
 from django.utils import timezone
 
-from backend.accounts import token_format, workspace_links
+from backend.accounts.credentials import token_format
 from backend.accounts.models import Workspace
+from backend.accounts.people import workspace_links
 from backend.errors import NotFound
-from backend.ingest.removal import remove_run
-from backend.ingest.trash import restore_run, trash_run
-from backend.runs.dismissals import dismiss, fired_in
-from backend.runs.editing import correct, undo_correction
+from backend.ingest.removing.removal import remove_run
+from backend.ingest.removing.trash import restore_run, trash_run
+from backend.runs.amending.dismissals import dismiss, fired_in
+from backend.runs.amending.editing import correct, undo_correction
 from backend.runs.models import Correction, Dismissal, Run, Trial
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import (

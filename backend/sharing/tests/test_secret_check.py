@@ -2,10 +2,10 @@
 
 import pytest
 
-from backend.accounts import token_format
+from backend.accounts.credentials import token_format
 from backend.analysis.query.compare_query import CompareQuery
-from backend.runs.dismissals import DismissalRefused, dismiss, fired_in
-from backend.runs.editing import CorrectionRefused, correct
+from backend.runs.amending.dismissals import DismissalRefused, dismiss, fired_in
+from backend.runs.amending.editing import CorrectionRefused, correct
 from backend.sharing.edits import edit
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import ResultSet, Visibility

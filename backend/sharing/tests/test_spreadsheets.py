@@ -14,8 +14,8 @@ from backend.analysis.export.table import Table
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.view_ids import VIEWS
-from backend.api import trial_files
-from backend.runs.trial_table import COLUMNS, Part
+from backend.api.runs import trial_files
+from backend.runs.catalogue.trial_table import COLUMNS, Part
 from backend.sharing import export
 from backend.sharing.export import csv_of, harmless
 from backend.sharing.freezing import Description, freeze

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.analysis.query.compare_query import CompareQuery
-from backend.runs.identity import canonical_json
+from backend.runs.registry.identity import canonical_json
 from backend.sharing.freezing import Description, freeze
 from backend.testing.rows import CellSpec, make_run, make_workspace
 

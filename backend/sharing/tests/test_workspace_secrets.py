@@ -6,14 +6,14 @@ from contextlib import ExitStack
 import pytest
 from django.test import Client
 
-from backend.accounts import token_format
+from backend.accounts.credentials import token_format
 from backend.accounts.models import Workspace
-from backend.accounts.turns import payer_of_workspace
-from backend.accounts.workspace_links import is_unlisted, make_link
-from backend.accounts.workspaces import change_settings
-from backend.ingest.trash import trash_run
-from backend.runs.dismissals import dismiss, fired_in
-from backend.runs.editing import correct
+from backend.accounts.people.turns import payer_of_workspace
+from backend.accounts.people.workspace_links import is_unlisted, make_link
+from backend.accounts.people.workspaces import change_settings
+from backend.ingest.removing.trash import trash_run
+from backend.runs.amending.dismissals import dismiss, fired_in
+from backend.runs.amending.editing import correct
 from backend.runs.models import Dismissal, Run
 from backend.sharing import workspace_secrets
 from backend.sharing.secret_check import SecretShared

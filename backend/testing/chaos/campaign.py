@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from backend.config.embedded import Postgres, free_port
+from backend.config.recovery.embedded import Postgres, free_port
 from backend.testing.chaos.clocks import make_clocks
 from backend.testing.chaos.faults import Strike, Striker, draw_strikes
 from backend.testing.chaos.memory import MemoryLimit

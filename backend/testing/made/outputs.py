@@ -21,7 +21,7 @@ from backend.analysis.query.records import (
     LoadedTrial,
     LoadedWorkload,
 )
-from backend.ingest.evidence import hash_of_output
+from backend.ingest.artefacts.evidence import hash_of_output
 from backend.ingest.models import Artefact
 from backend.testing.made.requests import draw_law
 from backend.testing.made.texts import MadeTool

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from backend.formats import RawArtefact, parse
 from backend.formats.model import ParsedTrial, ReadTrial
 from backend.runs.checks import CheckInput
-from backend.runs.measured import TrialRecord, check_input_of, load_point
+from backend.runs.measured.measured import TrialRecord, check_input_of, load_point
 from backend.runs.models import Host, Run
 from backend.testing.made.figures import PrintedFigures
 from backend.testing.made.requests import Law, MadeTrial, draw_law, make_closed, make_open

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from backend.config.embedded import Postgres, free_port
+from backend.config.recovery.embedded import Postgres, free_port
 from backend.testing.chaos.outcome import WAITING, Outcome, Tables, count_outcome
 from backend.testing.chaos.senders import Answered, Ledger, Senders
 from backend.testing.strangers.hour import quantile

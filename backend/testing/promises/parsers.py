@@ -59,10 +59,10 @@ def parser_faults(say: Say) -> Finding:
 def _planted_parser() -> Iterator[Ask]:
     """Asks a parser that does what it reads; answers with the reason of its failure, else empty."""
     set_up_offline()
-    from backend.ingest.parser_failures import ParserFailed
-    from backend.ingest.sandbox import LocalArtefact, Sandbox, current_limits
+    from backend.untrusted.sandbox.parser_failures import ParserFailed
+    from backend.untrusted.sandbox.sandbox import LocalArtefact, Sandbox, current_limits
 
-    box = Sandbox([sys.executable, "-m", "backend.ingest.tests.planted_child"])
+    box = Sandbox([sys.executable, "-m", "backend.untrusted.tests.planted_child"])
     limits = replace(current_limits(), cpu_s=CPU_S)
     with tempfile.TemporaryDirectory() as folder:
         artefact = Path(folder) / "artefact"

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import psutil
 
-from backend.config import commands
-from backend.config.embedded import Postgres, Valkey, ends_with_parent, free_port
+from backend.config.recovery.embedded import Postgres, Valkey, ends_with_parent, free_port
+from backend.config.site import commands
 from backend.testing.s3_server import S3Server
 from backend.testing.supervised import ROOT, tree_of
 from backend.testing.waiting import is_answering, wait_until

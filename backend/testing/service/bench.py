@@ -6,7 +6,7 @@ import sys
 import httpx
 import psycopg
 
-from backend.config.site import Site
+from backend.config.site.site import Site
 from backend.testing.service.processes import processes, program_of
 from backend.testing.supervised import frozen
 from backend.testing.waiting import wait_until

@@ -7,7 +7,7 @@ import psutil
 
 from backend.testing.supervised import PROGRAMS
 
-CLEANER = "backend.ingest.clean_child"
+CLEANER = "backend.untrusted.secrets.clean_child"
 
 
 def processes() -> list[psutil.Process]:

@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent, Token, User, Workspace
 from backend.accounts.takedown_models import Report, Takedown, Thing
-from backend.config.deletions import repeat_deletions
-from backend.ingest.collector import collect
+from backend.config.recovery.deletions import repeat_deletions
 from backend.ingest.models import Upload
-from backend.ingest.purging import purge_deleted_workspaces
-from backend.ingest.retention import remove_due_output
-from backend.ingest.trash import KEPT_IN_TRASH, remove_expired_runs
+from backend.ingest.removing.collector import collect
+from backend.ingest.removing.purging import purge_deleted_workspaces
+from backend.ingest.removing.retention import remove_due_output
+from backend.ingest.removing.trash import KEPT_IN_TRASH, remove_expired_runs
 from backend.runs.models import Run
 from backend.sharing.takedowns import restore, take_down
 from backend.testing.simultaneous.writers import API, JSON, NUMBERS, World, client_of, session_of

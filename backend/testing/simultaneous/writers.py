@@ -13,10 +13,10 @@ from django.conf import settings
 from django.test import Client
 
 from backend.accounts.models import Membership, Role, TokenKind, User
-from backend.accounts.tokens import AGENT_LIFETIME, issue
+from backend.accounts.tokens.tokens import AGENT_LIFETIME, issue
 from backend.alerts.pending import judge_next
 from backend.deliveries.queue import send_next
-from backend.ingest.worker import drain
+from backend.ingest.work.worker import drain
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.reports import WRK, make_envelope, make_trial

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.ingest.storage import storage
+from backend.storage import storage
 
 
 @pytest.fixture(autouse=True)

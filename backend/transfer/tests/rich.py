@@ -12,19 +12,19 @@ from django.utils import timezone
 from backend.accounts.models import Workspace
 from backend.alerts.models import Alert, AlertRule, RuleKind
 from backend.analysis.query.compare_query import CompareQuery
-from backend.ingest.editing import edit_run
 from backend.ingest.models import Rereading, SmallContent, Upload
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
+from backend.ingest.reprocessing.editing import edit_run
+from backend.ingest.work.worker import process
 from backend.noise.models import HostNoise, SelfComparison
-from backend.runs.dismissals import dismiss, fired_in
+from backend.runs.amending.dismissals import dismiss, fired_in
 from backend.runs.models import Host, Run, Series, Trial
-from backend.runs.observations import Sample, observe
+from backend.runs.recording.observations import Sample, observe
 from backend.sharing.edits import supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.run_sharing import share_run
 from backend.sharing.saved_views import save_view
+from backend.storage import storage
 from backend.testing.scenes import Scene, make_alerts, make_changes, make_scene
 from backend.testing.uploads import WRK, make_envelope, make_upload
 from backend.transfer.exporting import request_export, write_due

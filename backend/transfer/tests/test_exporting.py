@@ -14,13 +14,13 @@ from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent, Membership, Workspace
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
-from backend.ingest.collector import collect
-from backend.ingest.purging import purge_deleted_workspaces
-from backend.ingest.storage import StorageAway, StorageFull, storage
+from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.ingest.removing.collector import collect
+from backend.ingest.removing.purging import purge_deleted_workspaces
 from backend.ingest.tests.test_collector import make_old
 from backend.runs.models import Trial
 from backend.sharing.workspace_deletion import delete_workspace
+from backend.storage import StorageAway, StorageFull, storage
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import make_tenant
 from backend.transfer import archive, exporting

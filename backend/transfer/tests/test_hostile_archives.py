@@ -16,7 +16,7 @@ from django.apps import apps
 from django.conf import settings
 
 from backend.ingest.models import SmallContent
-from backend.ingest.storage import storage
+from backend.storage import storage
 from backend.testing.scenes import make_measured_run
 from backend.testing.uploads import make_tenant
 from backend.transfer.importing import import_archive

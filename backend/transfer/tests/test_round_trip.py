@@ -14,14 +14,14 @@ from django.test import Client
 
 from backend.accounts.models import Act, AuditEvent, Membership, Token, User, Workspace
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.storage import storage
-from backend.ingest.stored_sums import recount, stored_bytes
-from backend.ingest.verification import verify
+from backend.ingest.quota.stored_sums import recount, stored_bytes
+from backend.ingest.reprocessing.verification import verify
 from backend.runs.models import Cell, Run, Trial
 from backend.sharing.models import ResultSet
 from backend.sharing.moved_ids import moved_text
+from backend.storage import storage
 from backend.testing.rows import let_a_minute_pass
 from backend.testing.uploads import make_tenant
 from backend.transfer import importing

@@ -2,14 +2,14 @@
 
 Django joins the texts of a page at each level of its templates, so a page of 40 MB needs ten times
 as much memory. A part is kept as bytes beside the page, which has a mark in its place
-(`backend.web.large_page`).
+(`backend.web.base.large_page`).
 """
 
 from django.template import Library
 from django.template.base import Node, NodeList, Parser, Token
 from django.template.context import Context
 
-from backend.web.large_page import MARK, PARTS
+from backend.web.base.large_page import MARK, PARTS
 
 register = Library()
 

@@ -11,8 +11,8 @@ from backend.accounts.takedowns import find_takedown, how_to_object, takedown_of
 from backend.links import link_to
 from backend.sharing.models import ResultSet
 from backend.sharing.takedowns import open_reports
-from backend.web import visible
-from backend.web.site_files import TEXTS
+from backend.web.base import visible
+from backend.web.documents.site_files import TEXTS
 
 register = Library()
 # The pages after signing in, and that of the operator.

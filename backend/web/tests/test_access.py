@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from backend.accounts import invitations
 from backend.accounts.models import Role, Token
+from backend.accounts.people import invitations
 from backend.ingest.models import Upload
-from backend.ingest.storage import storage
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
+from backend.storage import storage
 from backend.testing.scenes import (
     make_alerts,
     make_changes,

@@ -14,7 +14,7 @@ from django.conf import settings as configured
 from django.db import connection
 
 from backend.runs.models import Server
-from backend.runs.registry import register_servers
+from backend.runs.registry.registry import register_servers
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.uploads import make_envelope, make_tenant
 

@@ -5,10 +5,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts import tokens
 from backend.accounts.models import Membership, Role, Token, TokenKind, User
+from backend.accounts.tokens import tokens
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
-from backend.web import agent_files
+from backend.web.documents import agent_files
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,7 @@ from django.test import Client
 
 from backend.accounts.models import Membership, Role
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.alerts.models import Alert, AlertRule
 from backend.deliveries.models import Channel, Delivery
 from backend.deliveries.signing import secret_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from backend.api.scopes import NEEDED_SCOPES
+from backend.api.protocol.scopes import NEEDED_SCOPES
 from backend.web.tests.access_rows import ROWS
 from backend.web.tests.test_access import ids_of
 from backend.web.urls import urlpatterns

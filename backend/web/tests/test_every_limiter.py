@@ -10,14 +10,15 @@ from datetime import timedelta
 import pytest
 from django.test import Client, RequestFactory
 
-from backend.accounts import limiters, tokens
-from backend.accounts.limiters import LIMITERS
+from backend.accounts.limits import limiters
+from backend.accounts.limits.limiters import LIMITERS
+from backend.accounts.limits.throttle import NETWORKS_OF_A_SITE, TooOften
 from backend.accounts.models import TokenKind, User, Workspace
-from backend.accounts.throttle import NETWORKS_OF_A_SITE, TooOften
-from backend.accounts.workspace_links import make_link
+from backend.accounts.people.workspace_links import make_link
+from backend.accounts.tokens import tokens
 from backend.broker import CACHE
 from backend.testing.uploads import WRK, make_file, make_tenant
-from backend.web.errors import answer_error
+from backend.web.base.errors import answer_error
 
 pytestmark = pytest.mark.django_db
 MOST = 2

@@ -11,8 +11,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from backend.accounts.models import Role
 from backend.accounts.scopes import Scope, scopes_of_role
-from backend.accounts.token_making import TokenRequest, make_token
-from backend.api.scopes import NEEDED_SCOPES, needed_scopes
+from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.api.protocol.scopes import NEEDED_SCOPES, needed_scopes
 from backend.api.tests.exit_table import (
     API_EXITS,
     NO_RESULTS,
@@ -21,8 +21,8 @@ from backend.api.tests.exit_table import (
     PAGES_WITHOUT_RESULTS,
     SINGLE_READS,
 )
-from backend.ingest.storage import storage
 from backend.sharing.models import Visibility
+from backend.storage import storage
 from backend.testing.scenes import make_result_set, make_scene
 from backend.testing.transactions import kept_for_a_module
 from backend.transfer.exporting import request_export, write_due

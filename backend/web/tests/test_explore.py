@@ -3,7 +3,7 @@
 import pytest
 
 from backend.accounts.models import Workspace
-from backend.ingest.trash import trash_run
+from backend.ingest.removing.trash import trash_run
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_result_set, make_shared_run
 from backend.web.tests.pages import html_of

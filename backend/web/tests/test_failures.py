@@ -3,10 +3,10 @@
 import pytest
 
 from backend.ingest.models import Upload
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
 from backend.runs.models import Trial
 from backend.testing.uploads import make_upload
-from backend.web.failures import MOST_GROUPS, failures_of
+from backend.web.runs.failures import MOST_GROUPS, failures_of
 from backend.web.tests.pages import html_of
 
 

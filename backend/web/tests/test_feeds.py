@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from backend.accounts import token_format
+from backend.accounts.credentials import token_format
 from backend.accounts.models import Act, AuditEvent, Membership
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import make_token

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from backend.analysis.query.compare_query import CompareQuery
-from backend.runs.editing import correct, undo_correction
+from backend.runs.amending.editing import correct, undo_correction
 from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility

@@ -9,10 +9,10 @@ from allauth.account.models import EmailAddress
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from backend.accounts import leaks
 from backend.accounts.models import Invitation, User
+from backend.accounts.sign_in import leaks
 from backend.accounts.takedown_models import Report
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.deliveries.channels import BadChannel, add_channel, send_test
 from backend.deliveries.models import Channel, Delivery
 from backend.sharing import takedowns

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import resolve
 
-from backend.accounts import throttle
+from backend.accounts.limits import throttle
 from backend.accounts.models import User
 from backend.broker import CACHE
 from backend.web import middleware

@@ -2,7 +2,7 @@
 
 from loadsheet_agent.host.facts import SYSCTLS
 
-from backend.web.host_facts import shown_facts
+from backend.web.registry.host_facts import shown_facts
 
 
 def test_yes_and_no_are_words():

@@ -4,8 +4,8 @@ import pytest
 from django.core.cache import caches
 
 from backend.testing.uploads import make_tenant
-from backend.web import kept_questions
-from backend.web.kept_questions import questions_of
+from backend.web.home import kept_questions
+from backend.web.home.kept_questions import questions_of
 
 pytestmark = pytest.mark.django_db
 

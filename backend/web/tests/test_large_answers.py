@@ -15,12 +15,14 @@ from backend.analysis.loading.viewer_slots import (
     giving_slots_back,
     hold_slot,
 )
-from backend.api import conditional, rendering, run_answer
+from backend.api import conditional
+from backend.api.protocol import rendering
+from backend.api.runs import run_answer
 from backend.runs.models import Correction, Observation, Run, Trial
 from backend.sharing.models import SharedRun, Visibility
 from backend.testing.scenes import make_changes
 from backend.testing.transactions import connection_kept_open, taken_back
-from backend.web import run_page
+from backend.web.runs import run_page
 from backend.web.tests.access_rows import ROWS, Row
 from backend.web.tests.test_access import ask, body_of, ids_of
 

@@ -7,8 +7,9 @@ from django.template.loader import render_to_string
 from django.test import Client
 
 from backend.sharing.models import SharedRun, Visibility
-from backend.web import large_page, run_page, shared_run
-from backend.web.large_page import render_large
+from backend.web.base import large_page
+from backend.web.base.large_page import render_large
+from backend.web.runs import run_page, shared_run
 
 CSRF = re.compile(rb'name="csrfmiddlewaretoken" value="[^"]*"')
 

@@ -14,7 +14,7 @@ from backend.library.today import rows_of
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.newer_runs import count_newer_runs
 from backend.testing.rows import CellSpec, make_run
-from backend.web import library
+from backend.web.home import library
 
 pytestmark = pytest.mark.django_db
 

@@ -30,7 +30,7 @@ PATH = re.compile(rf"/(?:{_NAMES})[/?]|/(?:{_NAMES})(?<=...)$")
 AGENT = ROOT / "agents/src/loadsheet_agent"
 # Its paths are those of the servers that are measured.
 # Patterns of robots.txt, which are no routes.
-OF_ROBOTS = ROOT / "backend/web/site_files.py"
+OF_ROBOTS = ROOT / "backend/web/documents/site_files.py"
 OF_MEASURED_SERVERS = AGENT / "run/checkout.py"
 PATH_IN_SCRIPT = re.compile(rf"^(?! *//).*[\"'`]/(?:{_NAMES})/", re.MULTILINE)
 
@@ -83,7 +83,7 @@ def test_the_architecture_names_every_file_with_a_path():
     lines = (ROOT / "docs/architecture.md").read_text().splitlines()
     (row,) = (line for line in lines if line.startswith("| a different URL scheme |"))
     files = sorted(map(str, files_with_paths()))
-    assert {"backend/config/library.py", "frontend/src/api/progress.ts"} <= set(files)
+    assert {"backend/config/site/library.py", "frontend/src/api/progress.ts"} <= set(files)
     assert [name for name in files if f"`{name}`" not in row] == []
 
 

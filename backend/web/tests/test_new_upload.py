@@ -10,16 +10,16 @@ import pytest
 from django.test import Client
 
 from backend.formats.tests.test_techempower import RAW
-from backend.ingest.cleaner_refusals import CleanerInterrupted
-from backend.ingest.dry_run import OF_MEMBERS
-from backend.ingest.fair_slots import Busy
-from backend.ingest.limits import PAGE_FORM_BYTES
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.parser_failures import ParserFailed
-from backend.ingest.storage import StorageAway
-from backend.ingest.worker import process
+from backend.ingest.preview.dry_run import OF_MEMBERS
+from backend.ingest.work.worker import process
 from backend.runs.models import Run, Server, Trial
+from backend.storage import StorageAway
 from backend.testing.uploads import WRK, make_file, make_upload
+from backend.untrusted.limits import PAGE_FORM_BYTES
+from backend.untrusted.sandbox.fair_slots import Busy
+from backend.untrusted.sandbox.parser_failures import ParserFailed
+from backend.untrusted.secrets.cleaner_refusals import CleanerInterrupted
 from backend.web.tests.pages import html_of
 
 URL = "/w/own-lab/upload"
@@ -248,8 +248,8 @@ def test_a_form_that_cannot_be_served_now_says_why_and_when(
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("backend.web.uploads.dry_run", fail)
-    monkeypatch.setattr("backend.web.uploads.receive", fail)
+    monkeypatch.setattr("backend.web.uploads.uploads.dry_run", fail)
+    monkeypatch.setattr("backend.web.uploads.uploads.receive", fail)
     response = owner.post(URL, {"paste": "Running", "action": action})
     html = html_of(response)
     assert response.status_code == 503
@@ -267,7 +267,9 @@ def test_a_form_of_another_site_is_refused(scene):
 
 
 def test_reading_many_files_ends_in_time_and_says_so(owner, monkeypatch, before):
-    monkeypatch.setattr("backend.ingest.dry_run.time.monotonic", itertools.count(step=60).__next__)
+    monkeypatch.setattr(
+        "backend.ingest.preview.dry_run.time.monotonic", itertools.count(step=60).__next__
+    )
     html = owner.post(URL, {"paste": WRK}).content.decode()
     assert "This file is read after you save it" in html
     assert now() == before

@@ -246,7 +246,7 @@ def test_a_form_without_its_token_is_refused_with_a_sentence(scene):
 
 @pytest.mark.django_db
 def test_a_failing_page_is_a_page(monkeypatch):
-    from backend.web import home
+    from backend.web.home import home
 
     monkeypatch.setattr(home.access, "workspaces_of", lambda _: 1 / 0)
     response = Client(raise_request_exception=False).get("/")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from backend.ingest.worker import process
-from backend.runs.run_states import count_not_read
+from backend.ingest.work.worker import process
+from backend.runs.catalogue.run_states import count_not_read
 from backend.sharing.models import SharedRun, Visibility
 from backend.testing.uploads import WRK, make_upload
 from backend.web.tests.pages import html_of

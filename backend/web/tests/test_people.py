@@ -145,12 +145,12 @@ class TestInvitation:
         def fail(*_):
             raise OSError("no mail server")
 
-        monkeypatch.setattr("backend.accounts.invitation_mail.WorkspaceMail.send", fail)
+        monkeypatch.setattr("backend.accounts.people.invitation_mail.WorkspaceMail.send", fail)
         self.link(owner, email="eve@example.org")
         assert "We sent" not in text_of(owner.get(MEMBERS))
 
     def test_mails_are_limited(self, owner, monkeypatch):
-        monkeypatch.setattr("backend.accounts.limiters.INVITATIONS_PER_HOUR", 1)
+        monkeypatch.setattr("backend.accounts.limits.limiters.INVITATIONS_PER_HOUR", 1)
         self.link(owner, email="eve@example.org")
         again = owner.post(MEMBERS, {"role": "member", "email": "eve@example.org"})
         assert again.status_code == 429
@@ -234,7 +234,7 @@ class TestRenaming:
 class TestUnsentMails:
     @pytest.fixture
     def kept(self, settings, scene):
-        settings.EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
+        settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
         scene.viewer.email = "eve@example.org"
         scene.viewer.save()
         Client().post("/accounts/password/reset/", {"email": "eve@example.org"})
@@ -265,7 +265,7 @@ def test_an_authenticator_app_can_be_added(owner):
 
 
 def test_a_secret_of_a_second_factor_is_stored_encrypted():
-    from backend.accounts.adapter import SecondFactorAdapter
+    from backend.accounts.sign_in.adapter import SecondFactorAdapter
 
     stored = SecondFactorAdapter().encrypt("JBSWY3DPEHPK3PXP")
     assert "JBSWY3DPEHPK3PXP" not in stored

@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.ingest.models import Upload
-from backend.ingest.retention import remove_due_output
-from backend.ingest.storage import storage
+from backend.ingest.removing.retention import remove_due_output
 from backend.sharing.edits import withdraw
+from backend.storage import storage
 from backend.web.tests.pages import html_of, keep
 
 URL = "/w/own-lab/settings/raw-output"

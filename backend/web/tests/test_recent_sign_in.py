@@ -20,7 +20,7 @@ from backend.accounts.models import (
     Workspace,
     WorkspaceLink,
 )
-from backend.accounts.recent_sign_in import SIGNED_IN_AT
+from backend.accounts.sign_in.recent_sign_in import SIGNED_IN_AT
 from backend.feeds.models import FeedToken
 from backend.web.tests.pages import html_of
 

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from backend.noise.models import HostNoise, SelfComparison
+from backend.runs.catalogue.search import RunSearch, SearchError
 from backend.runs.models import Host, Series, Server, Trial, Workload
-from backend.runs.search import RunSearch, SearchError
 from backend.testing.rows import CellSpec, make_run
 from backend.web.tests.pages import html_of
 
@@ -238,7 +238,7 @@ def test_a_query_that_is_not_understood_is_named(owner, query, said):
 
 
 def test_the_next_page_keeps_the_filters(owner, scene, monkeypatch):
-    from backend.web import runs
+    from backend.web.runs import runs
 
     monkeypatch.setattr(runs, "RUNS_PER_PAGE", 1)
     make_run(scene.own.workspace, CellSpec(server="beta"))

@@ -9,10 +9,11 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from backend.accounts import tokens, workspace_links
 from backend.accounts.models import Token
+from backend.accounts.people import workspace_links
 from backend.accounts.scopes import Scope
-from backend.accounts.token_making import TokenRequest, make_token
+from backend.accounts.tokens import tokens
+from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.sharing import drawing
 from backend.sharing.edits import end_link
 from backend.sharing.models import SharedRun, Visibility

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from backend.runs.models import Correction, Run, Trial
-from backend.web.run_edit import read_ordinals, write_ordinals
+from backend.web.runs.run_edit import read_ordinals, write_ordinals
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db

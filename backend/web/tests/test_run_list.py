@@ -11,16 +11,16 @@ from django.utils import timezone
 
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_summary import summarise_run
-from backend.ingest.editing import edit_run
-from backend.ingest.listing import upload_page
-from backend.ingest.merging import merge_names
+from backend.ingest.listing.listing import upload_page
 from backend.ingest.models import State, Upload
-from backend.ingest.worker import process
-from backend.runs import listing
-from backend.runs.listing import rows_of, run_page
+from backend.ingest.reprocessing.editing import edit_run
+from backend.ingest.reprocessing.merging import merge_names
+from backend.ingest.work.worker import process
+from backend.runs.catalogue import listing
+from backend.runs.catalogue.listing import rows_of, run_page
+from backend.runs.catalogue.run_order import DIRECTIONS, SORTS, RunOrder
+from backend.runs.catalogue.search import RunSearch
 from backend.runs.models import FormerName, Run, Server, Trial, Workload
-from backend.runs.run_order import DIRECTIONS, SORTS, RunOrder
-from backend.runs.search import RunSearch
 from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
 from backend.testing.uploads import WRK, make_envelope, make_trial, make_upload
 from backend.web.tests.pages import html_of
@@ -332,7 +332,7 @@ def test_uploads_are_listed_by_the_names_of_their_files(client, scene):
 
 
 def test_the_uploads_are_listed_page_by_page(client, scene, monkeypatch):
-    monkeypatch.setattr("backend.web.uploads.UPLOADS_PER_PAGE", 1)
+    monkeypatch.setattr("backend.web.uploads.uploads.UPLOADS_PER_PAGE", 1)
     older = Upload.objects.create(
         workspace=scene.own.workspace,
         content_sha256="0" * 64,

@@ -10,7 +10,7 @@ from backend.analysis.pages.run_summary import summarise_run
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Cell, Trial
 from backend.testing.rows import HELLO, CellSpec, make_run
-from backend.web.small_charts import small_charts
+from backend.web.runs.small_charts import small_charts
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db

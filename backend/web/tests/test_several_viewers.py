@@ -10,7 +10,7 @@ from backend.accounts.models import Membership, Role
 from backend.analysis.loading import response_cache
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.view_ids import VIEWS
-from backend.ingest.trash import trash_run
+from backend.ingest.removing.trash import trash_run
 from backend.sharing import drawing
 from backend.sharing.freezing import freeze, save_live
 from backend.testing.rows import CellSpec, make_run

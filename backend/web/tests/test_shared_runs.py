@@ -7,9 +7,9 @@ from django.test import Client
 
 from backend.accounts.models import Workspace
 from backend.analysis.pages.repeated_outputs import find_repeated_outputs
-from backend.ingest.trash import trash_run
-from backend.runs.dismissals import dismiss, fired_in
-from backend.runs.editing import correct
+from backend.ingest.removing.trash import trash_run
+from backend.runs.amending.dismissals import dismiss, fired_in
+from backend.runs.amending.editing import correct
 from backend.runs.models import Run, Trial
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import revoke_link, share_run

@@ -86,7 +86,7 @@ class TestElsewhere:
 
         path = f"{keep(scene, save_live).path}{ending}"
         monkeypatch.setattr("backend.sharing.reading.compare_as_json", refuse)
-        monkeypatch.setattr("backend.web.feeds.entries_of_result_set", refuse)
+        monkeypatch.setattr("backend.web.results.feeds.entries_of_result_set", refuse)
         answer = stranger.get(path)
         assert (answer.status_code, answer["Retry-After"]) == (429, "2")
         assert answer["Content-Type"] == "application/problem+json"

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Token, TokenKind, User
-from backend.accounts.tokens import find
+from backend.accounts.tokens.tokens import find
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db

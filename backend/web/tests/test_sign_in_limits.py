@@ -12,9 +12,11 @@ from django.core import mail
 from django.http import HttpResponse
 from django.test import Client
 
-from backend.accounts import browsers, guesses, invitations, tokens
+from backend.accounts.credentials.token_format import new_token
 from backend.accounts.models import Role, TokenKind, User
-from backend.accounts.token_format import new_token
+from backend.accounts.people import invitations
+from backend.accounts.sign_in import browsers, guesses
+from backend.accounts.tokens import tokens
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_result_set
 from backend.web import middleware

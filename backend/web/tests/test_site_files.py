@@ -6,8 +6,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from backend.config import public_settings
-from backend.web.site_files import TEXTS
+from backend.config.environment import public_settings
+from backend.web.documents.site_files import TEXTS
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from django.urls import URLResolver, get_resolver
 from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent, StaffAccess, User
-from backend.web.staff_site import staff_site
+from backend.web.staff.staff_site import staff_site
 
 pytestmark = pytest.mark.django_db
 REASON = "Support request 4711"

@@ -8,16 +8,16 @@ from django.core import mail
 from django.test import Client
 
 from backend.accounts.models import Act, AuditEvent, HeldMessage, User
+from backend.accounts.people.workspace_links import make_link
+from backend.accounts.people.workspaces import change_settings
 from backend.accounts.takedown_models import Report, Takedown, Thing
-from backend.accounts.workspace_links import make_link
-from backend.accounts.workspaces import change_settings
-from backend.ingest.storage import storage
-from backend.ingest.trash import trash_run
+from backend.ingest.removing.trash import trash_run
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 from backend.sharing.workspace_secrets import NotOpened
+from backend.storage import storage
 from backend.testing.scenes import make_result_set
-from backend.web.errors import DATA_ENDINGS
+from backend.web.base.errors import DATA_ENDINGS
 from backend.web.tests.access_rows import ROWS, SHARED, SHARED_RUN
 from backend.web.tests.test_access import ask, body_of, ids_of
 
@@ -404,7 +404,7 @@ def test_a_successor_that_was_taken_down_is_not_named(scene, things, staff):
 
 def test_only_one_place_says_what_is_public():
     """Else an exit may forget that a workspace was taken down."""
-    here = {"backend/accounts/models.py", "backend/accounts/workspaces.py"}
+    here = {"backend/accounts/models.py", "backend/accounts/people/workspaces.py"}
     for file in (configured.BASE_DIR / "backend").rglob("*.py"):
         name = str(file.relative_to(configured.BASE_DIR))
         is_ours = {"tests", "testing", "migrations"}.isdisjoint(file.parts)
@@ -413,7 +413,7 @@ def test_only_one_place_says_what_is_public():
 
 
 def test_without_a_mail_server_the_staff_read_it_as_unsent(scene, things, staff, settings):
-    settings.EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
+    settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
     reported(f"/s/{things['shared']}")
 
     assert HeldMessage.objects.filter(to="op@example.org").exists()

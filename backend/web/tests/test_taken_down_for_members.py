@@ -7,10 +7,10 @@ from django.test import Client
 
 from backend.accounts.models import Membership, Role, Workspace
 from backend.accounts.takedown_models import Takedown, Thing
-from backend.ingest.storage import storage
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import refuse_secrets_of_shared
 from backend.sharing.secret_check import SecretShared
+from backend.storage import storage
 from backend.testing.scenes import make_result_set
 
 pytestmark = pytest.mark.django_db

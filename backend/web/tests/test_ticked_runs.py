@@ -5,7 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from backend.runs.labelling import label_runs
+from backend.runs.amending.labelling import label_runs
 from backend.runs.models import Run
 from backend.testing.rows import MACHINE, CellSpec, make_run
 from backend.web.tests.pages import html_of

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from backend.accounts.takedown_models import Takedown, Thing
-from backend.ingest.storage import storage
 from backend.sharing.models import Visibility
+from backend.storage import storage
 from backend.testing.scenes import make_result_set
 
 pytestmark = pytest.mark.django_db

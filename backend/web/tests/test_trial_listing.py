@@ -9,7 +9,7 @@ from backend.links import run_link, shared_run_link
 from backend.runs.models import Trial
 from backend.sharing.models import SharedRun, Visibility
 from backend.testing.rows import CellSpec, make_run
-from backend.web import run_page, trial_listing, trials
+from backend.web.runs import run_page, trial_listing, trials
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db

@@ -8,13 +8,13 @@ from django.core.cache import caches
 from django.test import Client
 
 from backend.ingest.models import State
-from backend.ingest.parser_failures import ParserFailed
-from backend.ingest.quick_sandbox import QuickSandbox
-from backend.ingest.worker import process
-from backend.runs.dismissals import dismissals_of
+from backend.ingest.work.worker import process
+from backend.runs.amending.dismissals import dismissals_of
 from backend.runs.models import Dismissal, Trial
 from backend.testing.scenes import PARSED
 from backend.testing.uploads import WRK, make_upload
+from backend.untrusted.sandbox.parser_failures import ParserFailed
+from backend.untrusted.sandbox.quick_sandbox import QuickSandbox
 
 FORMATS = Path(__file__).parents[2] / "formats"
 

@@ -6,9 +6,9 @@ from django.db import connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from backend.accounts import workspaces
 from backend.accounts.models import FormerSlug, Membership, Role, StaffAccess, User
-from backend.web import visible
+from backend.accounts.people import workspaces
+from backend.web.base import visible
 
 
 def statements(client, path, status):

@@ -20,10 +20,8 @@ from django.utils import timezone
 
 from backend.accounts.models import Token, User
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
-from backend.ingest import fair_slots, sandbox
-from backend.ingest.dry_run import OF_STRANGERS
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.preview_slots import STRANGERS
+from backend.ingest.preview.dry_run import OF_STRANGERS
 from backend.library.loading import SHOWCASE, result_set_id
 from backend.runs.models import Run, Trial
 from backend.sharing.edits import withdraw
@@ -33,6 +31,8 @@ from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import WRK, make_file
 from backend.testing.worst_texts import WORST_TEXTS, worst_text
+from backend.untrusted.sandbox import fair_slots, sandbox
+from backend.untrusted.sandbox.preview_slots import STRANGERS
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ import re
 import pytest
 from django.test import Client
 
+from backend.accounts.credentials.token_format import new_token
 from backend.accounts.models import Act, AuditEvent, Role, WorkspaceLink
-from backend.accounts.token_format import new_token
 from backend.sharing.models import Visibility
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.scenes import make_result_set

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from backend.accounts import first_owner
+from backend.accounts.sign_in import first_owner
 from backend.links import absolute, link_to
 
 

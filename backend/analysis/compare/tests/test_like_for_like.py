@@ -7,7 +7,7 @@ import pytest
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import plain_figures
 from backend.analysis.query.compare_query import CompareQuery
-from backend.runs.dismissals import dismiss
+from backend.runs.amending.dismissals import dismiss
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db

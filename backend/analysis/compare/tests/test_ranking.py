@@ -13,7 +13,7 @@ from backend.analysis.compare.tests.ranked_series import (
     only_measure,
     server,
 )
-from backend.runs.dismissals import dismiss
+from backend.runs.amending.dismissals import dismiss
 from backend.runs.models import Trial
 from backend.testing.rows import CellSpec, make_run, make_workspace
 

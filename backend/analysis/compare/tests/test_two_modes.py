@@ -14,8 +14,8 @@ from backend.analysis.pages.gate.requirements import read_requirements
 from backend.analysis.pages.gate.sides import read_side
 from backend.analysis.pages.pair.describe import compare_pair
 from backend.analysis.query.compare_query import CompareQuery
+from backend.runs.amending.dismissals import dismiss
 from backend.runs.checks import TWO_MODES
-from backend.runs.dismissals import dismiss
 from backend.runs.models import Run
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 

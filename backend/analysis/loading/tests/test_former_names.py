@@ -7,8 +7,8 @@ from backend.analysis.figures import plain_figures
 from backend.analysis.loading.facets import facets
 from backend.analysis.loading.selection import resolve_query
 from backend.analysis.query.compare_query import CompareQuery
+from backend.runs.amending.renaming import rename
 from backend.runs.models import FormerName
-from backend.runs.renaming import rename
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db

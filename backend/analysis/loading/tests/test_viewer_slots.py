@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from backend.accounts.access import VISITOR
+from backend.accounts.people.access import VISITOR
 from backend.analysis.loading import viewer_slots
 from backend.analysis.loading.viewer_slots import (
     PLACES,
@@ -16,9 +16,9 @@ from backend.analysis.loading.viewer_slots import (
     TooManyComparisons,
     comparison_slot,
 )
-from backend.ingest.limits import REQUEST_THREADS
-from backend.ingest.preview_slots import PREVIEWS, STRANGERS
-from backend.ingest.slots import LONG_WORK, SHORT_WORK
+from backend.untrusted.limits import REQUEST_THREADS
+from backend.untrusted.sandbox.preview_slots import PREVIEWS, STRANGERS
+from backend.untrusted.sandbox.slots import LONG_WORK, SHORT_WORK
 
 MINE, OTHER = "mine", "other"
 PATIENCE_S = 120.0

@@ -38,9 +38,9 @@ from backend.analysis.query.timestamps import instant
 from backend.analysis.record import record_of
 from backend.errors import Conflict
 from backend.links import compare_link, pair_link, run_link
-from backend.runs.happening import happened_at
+from backend.runs.database.transactions import repeatable_read
 from backend.runs.models import Run
-from backend.runs.transactions import repeatable_read
+from backend.runs.tables.happening import happened_at
 
 # Each has a history of its own to load.
 MOST_SERIES = 20

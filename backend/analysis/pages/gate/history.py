@@ -17,7 +17,7 @@ from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.records import LoadedCell
 from backend.noise.estimate import RunMean, run_variation
-from backend.runs.happening import happened_at
+from backend.runs.tables.happening import happened_at
 from backend.stats.changes import find_changes
 from backend.stats.comparison import Floor, Rule
 from backend.stats.replicates import Observation, Sample

@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from backend.analysis.loading.run_labels import with_label
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import QueryError
-from backend.runs.happening import happened_at, happened_at_of
 from backend.runs.models import Cell, Run
+from backend.runs.tables.happening import happened_at, happened_at_of
 
 Kind = Literal["run", "version", "label"]
 # A history is read as far back as that of a host's noise.

@@ -15,7 +15,7 @@ from backend.analysis.query.fields import RUN_PARTS
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell
 from backend.analysis.query.units import load_number
-from backend.runs.host_facts import facts_of
+from backend.runs.measured.host_facts import facts_of
 from backend.runs.models import Run, Trial
 
 MEANINGS: dict[Rule, str] = {

@@ -11,8 +11,8 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.errors import InvalidInput
 from backend.links import link_to, run_link
+from backend.runs.catalogue.naming import run_name
 from backend.runs.models import Run, Server
-from backend.runs.naming import run_name
 
 KINDS: dict[SideKind, type[Run] | type[Server]] = {"run": Run, "server": Server}
 

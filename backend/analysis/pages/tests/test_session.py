@@ -9,9 +9,9 @@ from django.test import Client
 
 from backend.analysis.pages.session import describe_session
 from backend.formats.model import ParsedTrial, ReadTrial, TimeSlice
-from backend.runs.measured import TrialRecord
+from backend.runs.measured.measured import TrialRecord
 from backend.runs.models import Trial
-from backend.runs.record import RunInput, record_run
+from backend.runs.recording.record import RunInput, record_run
 from backend.stats import Histogram
 from backend.testing.uploads import make_tenant
 

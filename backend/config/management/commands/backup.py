@@ -11,10 +11,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from backend.config.backup_run import Made, Wanted, back_up
-from backend.config.backup_schedule import Schedule
-from backend.config.backups import BASE, DUMP
-from backend.config.database_programs import RecoveryFailed
+from backend.config.recovery.backup_run import Made, Wanted, back_up
+from backend.config.recovery.backup_schedule import Schedule
+from backend.config.recovery.backups import BASE, DUMP
+from backend.config.recovery.database_programs import RecoveryFailed
 
 # As long as what was deleted may stay in backups.
 KEPT_DAYS = 30

@@ -7,8 +7,8 @@ from allauth.mfa.models import Authenticator
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from backend.accounts.adapter import encrypt_again
-from backend.config.former_peppers import count_unmoved
+from backend.accounts.sign_in.adapter import encrypt_again
+from backend.config.recovery.former_peppers import count_unmoved
 
 # What allauth stores encrypted, by the member of its data.
 ENCRYPTED = ("secret", "seed")

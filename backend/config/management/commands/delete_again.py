@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error
 
-from backend.config.database_programs import RecoveryFailed
-from backend.config.deletions import (
+from backend.config.recovery.database_programs import RecoveryFailed
+from backend.config.recovery.deletions import (
     FOLDER,
     KEEP,
     NOT_ALL,

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from backend.config.doctor import State, examine
+from backend.config.health.doctor import State, examine
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from backend.config.backup_bucket import pull
-from backend.config.database_programs import RecoveryFailed
+from backend.config.recovery.backup_bucket import pull
+from backend.config.recovery.database_programs import RecoveryFailed
 
 
 class Command(BaseCommand):

@@ -13,10 +13,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, OperationalError, ProgrammingError, connection
 
 from backend.accounts.models import AuditEvent
-from backend.config import heartbeat
-from backend.config.backups import DUMP, Backup, read_backup, restore_artefacts
-from backend.config.database_programs import RecoveryFailed, restore_dump
-from backend.config.deletions import (
+from backend.config.processes import heartbeat
+from backend.config.recovery.backups import DUMP, Backup, read_backup, restore_artefacts
+from backend.config.recovery.database_programs import RecoveryFailed, restore_dump
+from backend.config.recovery.deletions import (
     FOLDER,
     KEEP,
     NOT_ALL,
@@ -26,7 +26,7 @@ from backend.config.deletions import (
     repeat_deletions,
     store_deletions,
 )
-from backend.config.point_in_time import recover
+from backend.config.recovery.point_in_time import recover
 
 SECRETS = "secrets.json"
 # Deletions that a backup has not may have begun so long before it ended.

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from backend.config.database_programs import RecoveryFailed
-from backend.config.restore_drill import drill
+from backend.config.recovery.database_programs import RecoveryFailed
+from backend.config.recovery.restore_drill import drill
 
 
 class Command(BaseCommand):

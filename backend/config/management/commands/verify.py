@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from backend.config.verification_task import store_report
-from backend.ingest.integrity_check import Check
-from backend.ingest.verification import verify
+from backend.config.health.verification_task import store_report
+from backend.ingest.reprocessing.integrity_check import Check
+from backend.ingest.reprocessing.verification import verify
 
 
 class Command(BaseCommand):

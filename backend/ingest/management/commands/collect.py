@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from backend.ingest.collector import TooManyUnnamed, collect
-from backend.ingest.retention import due_output, remove_due_output
-from backend.ingest.storage import StorageAway
-from backend.ingest.trash import remove_expired_runs
+from backend.ingest.removing.collector import TooManyUnnamed, collect
+from backend.ingest.removing.retention import due_output, remove_due_output
+from backend.ingest.removing.trash import remove_expired_runs
+from backend.storage import StorageAway
 
 
 class Command(BaseCommand):

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
-from backend.ingest.archives import files_of
-from backend.ingest.corpus_json import as_corpus_json
-from backend.ingest.decompress import DecompressionRefused
+from backend.ingest.preview.corpus_json import as_corpus_json
+from backend.untrusted.packed.archives import files_of
+from backend.untrusted.packed.decompress import DecompressionRefused
 
 
 class Command(BaseCommand):

@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from backend.accounts.models import Workspace
-from backend.accounts.quotas import set_limits
-from backend.accounts.workspaces import current_slug
-from backend.ingest.usage import usage_of
+from backend.accounts.people.quotas import set_limits
+from backend.accounts.people.workspaces import current_slug
+from backend.ingest.quota.usage import usage_of
 
 DEFAULT = "default"
 # Up to 10^18 - 1, which the database can store.

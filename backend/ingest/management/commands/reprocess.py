@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import Upload
-from backend.ingest.reprocess import NotEnded, outdated, reprocess
-from backend.ingest.rereading_lines import lines_about
-from backend.ingest.retention import RawOutputRemoved
+from backend.ingest.removing.retention import RawOutputRemoved
+from backend.ingest.reprocessing.reprocess import NotEnded, outdated, reprocess
+from backend.ingest.reprocessing.rereading_lines import lines_about
 
 NO_RAW_OUTPUT = "without raw output"
 OUTCOMES = ("changed", "unchanged", "refused", "stopped", "left to the workers", NO_RAW_OUTPUT)

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from backend.accounts.models import User
-from backend.accounts.workspaces import WorkspaceRefused
-from backend.ingest.storage import StorageAway
+from backend.accounts.people.workspaces import WorkspaceRefused
+from backend.storage import StorageAway
 from backend.transfer.importing import Imported, import_archive
 from backend.transfer.reader import ImportRefused
 

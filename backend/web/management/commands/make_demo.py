@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from backend.accounts import tokens
 from backend.accounts.models import Membership, Role, TokenKind, User, Workspace
+from backend.accounts.tokens import tokens
 
 NAME = "demo"
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from backend.accounts import tokens
 from backend.accounts.models import TokenKind, Workspace
 from backend.accounts.scopes import AGENT_SCOPES, Scope
+from backend.accounts.tokens import tokens
 
 
 class Command(BaseCommand):

@@ -10,14 +10,14 @@ from django.core.cache import caches
 from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 
-from backend.accounts import invitations
 from backend.accounts.models import Role
+from backend.accounts.people import invitations
 from backend.accounts.takedown_models import Report, Thing
 from backend.alerts.models import Alert, AlertRule
 from backend.deliveries.models import Channel
-from backend.ingest.storage import storage
 from backend.runs.models import Run
 from backend.sharing.models import SharedRun, Visibility
+from backend.storage import storage
 from backend.testing.scenes import make_alerts, make_export, make_saved_view
 from backend.web.tests.browser.page_audit import faults_of
 from backend.web.tests.browser.page_lab import make_page_lab

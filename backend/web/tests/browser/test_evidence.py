@@ -6,7 +6,7 @@ import re
 import pytest
 
 from backend.ingest.tests.test_responses import hey
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
 from backend.testing.lab import Lab
 from backend.testing.made.printing import print_trials
 from backend.testing.uploads import make_envelope, make_tenant, make_trial, make_upload

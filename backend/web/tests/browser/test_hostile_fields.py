@@ -20,9 +20,9 @@ from backend.alerts.models import Alert, AlertChange, AlertRule
 from backend.deliveries.models import Channel, Delivery
 from backend.feeds.models import FeedToken
 from backend.fleet.models import Agent
-from backend.ingest.storage import storage
 from backend.runs.models import Correction, Merge
 from backend.sharing.models import SavedView
+from backend.storage import storage
 from backend.testing.every_text import (
     TEXTS,
     make_every_row,
@@ -66,7 +66,7 @@ RUNS = {"text/html", "application/xhtml+xml", "text/javascript", "application/ja
 def lab(settings, tmp_path):
     settings.DATA_DIR = settings.AGENT_FILES = tmp_path
     settings.OPEN_SIGN_UP = True
-    settings.EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
+    settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
     storage.cache_clear()
     caches["process"].clear()
     lab = make_page_lab(tmp_path)

@@ -17,16 +17,16 @@ from django.test import Client
 from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
-from backend.accounts.tokens import AGENT_LIFETIME as LASTS
-from backend.accounts.tokens import find, issue
+from backend.accounts.tokens.tokens import AGENT_LIFETIME as LASTS
+from backend.accounts.tokens.tokens import find, issue
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import Upload
-from backend.ingest.receive import receive
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
-from backend.runs.dismissals import dismiss
+from backend.ingest.receiving.receive import receive
+from backend.ingest.work.worker import process
+from backend.runs.amending.dismissals import dismiss
 from backend.runs.models import Run, Trial
 from backend.sharing.models import ResultSet
+from backend.storage import storage
 from backend.testing.hostile_names import ATTACKS, FORMULAS
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial
 from backend.visible_text import MARK

@@ -7,9 +7,9 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from backend.ingest.models import Upload
-from backend.ingest.sandbox import Sandbox
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
 from backend.testing.uploads import WRK
+from backend.untrusted.sandbox.sandbox import Sandbox
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "a long right password"
@@ -114,7 +114,7 @@ def _own_sandbox(monkeypatch):
     """For the worker, which this process plays beside a web server that shows previews."""
     own = Sandbox()
     for module in ("answers", "questions"):
-        monkeypatch.setattr(f"backend.ingest.{module}.sandbox", lambda: own)
+        monkeypatch.setattr(f"backend.ingest.reading.{module}.sandbox", lambda: own)
     yield
     own.close()
 

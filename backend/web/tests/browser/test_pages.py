@@ -8,9 +8,9 @@ from django.core.cache import caches
 from playwright.sync_api import expect
 
 from backend.fleet.heartbeats import record_heartbeat
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
 from backend.runs.models import Run, Server, Trial
+from backend.storage import storage
 from backend.testing.uploads import WRK, make_upload
 from backend.testing.waiting import wait_until
 from backend.web.tests.browser.page_audit import faults_of, picture, violations

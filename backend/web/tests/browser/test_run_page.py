@@ -6,11 +6,11 @@ import pytest
 from django.core.cache import caches
 from playwright.sync_api import expect
 
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
 from backend.runs.models import Run, Trial
+from backend.storage import storage
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
-from backend.web import trial_listing
+from backend.web.runs import trial_listing
 from backend.web.tests.browser.comparison.actions import press_until
 from backend.web.tests.browser.page_audit import faults_of, picture, violations
 

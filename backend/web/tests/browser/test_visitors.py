@@ -10,11 +10,11 @@ from playwright.sync_api import expect
 
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import State, Upload
-from backend.ingest.storage import storage
-from backend.ingest.worker import process
+from backend.ingest.work.worker import process
 from backend.runs.models import Run
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility
+from backend.storage import storage
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.uploads import WRK, make_tenant
 from backend.web.tests.browser.page_audit import faults_of

@@ -1,0 +1,193 @@
+"""Creating, renaming and finding workspaces."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet, Subquery
+from django.utils import timezone
+from django.utils.text import slugify
+
+from backend.accounts.audit import change, changes, record
+from backend.accounts.models import Act, FormerSlug, Membership, Role, User, Workspace
+from backend.accounts.people.opening_checks import LOCKED_OPENING_CHECKS, check_opening
+from backend.accounts.people.workspace_lock import lock_workspace
+from backend.database_faults import is_taken
+from backend.errors import InvalidInput
+from backend.transactions import whole
+
+# One person cannot fill the service with empty workspaces.
+MOST_OWNED = 20
+# Bounds of two settings: the smallest relevant difference, and the trials per load point.
+LARGEST_SHARE = 0.5
+MIN_TRIALS = range(2, 51)
+# Parts of addresses that would read as pages of Loadsheet.
+RESERVED_SLUGS = frozenset({"new", "loadsheet"})
+
+
+class WorkspaceRefused(InvalidInput):
+    """The name or address of a workspace cannot be used. Nothing was changed."""
+
+
+@transaction.atomic
+def create(owner: User, *, name: str, slug: str) -> Workspace:
+    """A new workspace with its owner; an empty slug is made from the name.
+
+    Raises WorkspaceRefused.
+    """
+    # One at a time: workspaces made at once would not count each other.
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+    owned = Membership.objects.filter(user=owner, role=Role.OWNER).count()
+    if owned >= MOST_OWNED:
+        raise WorkspaceRefused(
+            f"You own {owned} workspaces; the limit is {MOST_OWNED}.",
+            hint="Delete a workspace, or make someone else its owner.",
+        )
+    checked = _checked_name(name)
+    workspace = Workspace(name=checked, slug=_free_slug(slug or slugify(checked)[:60]))
+    _check(workspace)
+    _save(workspace)
+    Membership.objects.create(user=owner, workspace=workspace, role=Role.OWNER)
+    record(Act.WORKSPACE_CREATED, workspace, subject=workspace.name, by=owner)
+    return workspace
+
+
+def create_without_owner(*, name: str, slug: str, **settings: Any) -> Workspace:
+    """A new workspace that nobody is a member of yet. `settings`: by the names of their columns.
+
+    Raises WorkspaceRefused. Call it in a transaction that records who made it.
+    """
+    workspace = Workspace(name=_checked_name(name), slug=_free_slug(slug), **settings)
+    _check(workspace)
+    _save(workspace)
+    return workspace
+
+
+@whole
+def rename(workspace: Workspace, *, name: str, slug: str) -> None:
+    """Give the workspace another name and address; links with the former slug lead on.
+
+    Raises WorkspaceRefused.
+    """
+    # What was read before the lock may be out of date: none of it is stored.
+    locked = lock_workspace(workspace.pk)
+    before = {"name": locked.name, "address": locked.slug}
+    locked.name = _checked_name(name)
+    if slug != locked.slug:
+        former, locked.slug = locked.slug, _free_slug(slug, of=workspace)
+        FormerSlug.objects.filter(slug=slug, workspace=workspace).delete()
+        FormerSlug.objects.create(slug=former, workspace=workspace)
+    _check(locked)
+    _save(locked)
+    workspace.name, workspace.slug = locked.name, locked.slug
+    workspace.changed()
+    changed = changes(before, {"name": locked.name, "address": locked.slug})
+    if changed:
+        record(Act.WORKSPACE_RENAMED, workspace, subject=workspace.name, **changed)
+
+
+@transaction.atomic
+def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
+    """Store values of the workspace's settings, by the names of their columns.
+
+    Raises what the opening checks raise, where the workspace becomes public.
+    """
+    public = Workspace.objects.filter(pk=workspace.pk, is_public=True)
+    if fields.get("is_public") and not public.exists():
+        check_opening(workspace)
+    locked = lock_workspace(workspace.pk)
+    if fields.get("is_public") and not locked.is_public:
+        check_opening(locked, LOCKED_OPENING_CHECKS)
+    before = {name: getattr(locked, name) for name in fields}
+    Workspace.objects.filter(pk=workspace.pk).update(**fields)
+    workspace.changed()
+    changed = changes(before, fields)
+    if "is_public" in changed:
+        del changed["is_public"]
+        was, now = (_visibility(values["is_public"]) for values in (before, fields))
+        record(Act.WORKSPACE_VISIBILITY, workspace, visibility=change(was, now))
+    if changed:
+        record(Act.WORKSPACE_SETTINGS, workspace, **changed)
+
+
+def _visibility(is_public: bool) -> str:
+    return "public" if is_public else "private"
+
+
+def current_slug(slug: str) -> str:
+    """The slug that the workspace has today; `slug` itself where no workspace had it before."""
+    rows = FormerSlug.objects.filter(slug=slug)
+    return rows.values_list("workspace__slug", flat=True).first() or slug
+
+
+def with_slug(slug: str) -> QuerySet[Workspace]:
+    """The workspace with this slug, and the workspace that had it before."""
+    now = Workspace.objects.filter(slug=slug).values("pk")
+    before = FormerSlug.objects.filter(slug=slug).values("workspace")
+    # Two ids that are looked up first: an OR over both tables would read every workspace.
+    return Workspace.objects.filter(pk__in=[Subquery(now), Subquery(before)])
+
+
+def _save(workspace: Workspace) -> None:
+    try:
+        with transaction.atomic():
+            workspace.save()
+    except IntegrityError as refusal:
+        if not is_taken(refusal):
+            raise
+        # Somebody took the address since it was looked up.
+        raise WorkspaceRefused(f"The address “{workspace.slug}” is taken.") from None
+
+
+def _checked_name(name: str) -> str:
+    cleaned = " ".join(name.replace("\0", " ").split())
+    if not cleaned:
+        raise WorkspaceRefused("The name is empty; expected 1 to 120 characters.")
+    return cleaned
+
+
+def _free_slug(slug: str, *, of: Workspace | None = None) -> str:
+    # PostgreSQL has no NUL; the check of the whole row refuses the space.
+    slug = slug.replace("\0", " ")
+    former = FormerSlug.objects.filter(slug=slug)
+    if of is not None:
+        former = former.exclude(workspace=of)
+    if not slug:
+        raise WorkspaceRefused(
+            "The address is empty; expected letters a to z, digits, hyphens and underscores."
+        )
+    if slug in RESERVED_SLUGS or former.exists() or Workspace.objects.filter(slug=slug).exists():
+        raise WorkspaceRefused(f"The address “{slug[:60]}” is taken.", hint="Choose another one.")
+    return slug
+
+
+def _check(workspace: Workspace) -> None:
+    try:
+        # Whether the address is free was asked before, and the database has the last word.
+        workspace.full_clean(validate_constraints=False)
+    except ValidationError as error:
+        field, reasons = next(iter(error.message_dict.items()))
+        shown = {"slug": "address"}.get(field, field)
+        got = str(getattr(workspace, field, ""))[:60]
+        raise WorkspaceRefused(f"The {shown} is “{got}”. {reasons[0]}") from None
+
+
+def close(workspace: Workspace) -> None:
+    """End all access to the workspace, for good: members, tokens, invitations and its address.
+
+    Call it under `lock_workspace`, with what else makes the workspace readable.
+    """
+    workspace.memberships.all().delete()
+    # Kept until the data are removed: uploads under way refer to them.
+    workspace.tokens.filter(revoked_at=None).update(revoked_at=timezone.now())
+    workspace.invitations.all().delete()
+    workspace.links.all().delete()
+    workspace.former_slugs.all().delete()
+    # The address is free again.
+    workspace.slug = f"deleted-{workspace.pk.hex}"
+    workspace.is_public = False
+    workspace.deleted_at = timezone.now()
+    workspace.save(update_fields=["slug", "is_public", "deleted_at"])
+    workspace.changed()
+    # Of a deleted workspace only this stays, so it says no name.
+    record(Act.WORKSPACE_DELETED, workspace)

@@ -1,0 +1,45 @@
+"""A run, and a trial, as the API answers it."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+
+from backend.accounts.people import access
+from backend.analysis.loading.large_runs import hold_slot_if_large
+from backend.analysis.pages.run import describe_run, describe_single_trial
+from backend.analysis.pages.run_history import describe_corrections
+from backend.api.protocol.auth import required_actor, viewer_name
+from backend.ingest.listing.listed_artefacts import (
+    RAW_FOR_PROGRAMS,
+    artefacts_by_trial,
+    artefacts_of_trial,
+)
+from backend.ingest.reprocessing.rereadings import rereadings_of
+from backend.runs.models import Trial
+
+
+def run_answer(request: Request, run_id: UUID) -> dict[str, Any]:
+    """The run with its trials, as RunSerializer describes it. Raises NotVisible.
+
+    A large one holds a slot of the sender until the answer is written.
+    """
+    workspaces = access.workspace_ids_of(required_actor(request))
+    own = Trial.objects.filter(run=run_id, run__workspace__in=workspaces)
+    hold_slot_if_large(own, viewer=viewer_name(request))
+    view = describe_run(run_id, workspace_ids=workspaces)
+    view["rereadings"] = rereadings_of(run_id)
+    view["corrections"] = describe_corrections(run_id)
+    files = artefacts_by_trial(run_id, raw_route=RAW_FOR_PROGRAMS)
+    for trial in view["trials"]:
+        trial["run"] = view["id"]
+        trial["artefacts"] = files.get(trial["id"], [])
+    return view
+
+
+def trial_answer(request: Request, trial_id: UUID) -> dict[str, Any]:
+    """One trial as its run has it. Raises NotVisible."""
+    workspaces = access.workspace_ids_of(required_actor(request))
+    trial = describe_single_trial(trial_id, workspace_ids=workspaces)
+    trial["artefacts"] = artefacts_of_trial(trial_id, raw_route=RAW_FOR_PROGRAMS)
+    return trial

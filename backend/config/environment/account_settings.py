@@ -1,0 +1,29 @@
+"""Settings of passwords and proofs of who somebody is."""
+
+from typing import Any
+
+from backend.config.environment import environment as env
+
+PASSWORD_HASHERS = [
+    "backend.accounts.sign_in.passwords.PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+BREACHED_PASSWORDS_URL = env.web_address(
+    "BREACHED_PASSWORDS_URL", "the list of breached passwords to check new passwords against"
+)
+_validation = "django.contrib.auth.password_validation"
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": f"{_validation}.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": f"{_validation}.CommonPasswordValidator"},
+]
+if BREACHED_PASSWORDS_URL:
+    AUTH_PASSWORD_VALIDATORS.append(
+        {
+            "NAME": "backend.config.environment.breached_passwords.BreachedPasswordValidator",
+            "OPTIONS": {"address": BREACHED_PASSWORDS_URL},
+        }
+    )
+# After it, a session gives its password, code or key again before acts that would do lasting harm.
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
+# Who adds an address can have the password reset.
+ACCOUNT_REAUTHENTICATION_REQUIRED = True

@@ -1,1 +1,0 @@
-../../agents/src/loadsheet_agent/upload/redaction.py

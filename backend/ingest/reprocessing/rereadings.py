@@ -1,0 +1,42 @@
+"""When the files of a run were read again, and what that changed."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from backend.ingest.models import NAMED_RUN_SQL
+from backend.runs.database.read_router import reading_connection
+
+_REREADING = ("read_at", "from_version", "to_version", "changes", "refused", "stopped")
+# As `uploads_by_name` has the uploads.
+_REREADINGS = f"""
+SELECT {", ".join(_REREADING)} FROM ingest_rereading WHERE upload_id IN (
+    SELECT id FROM ingest_upload
+    WHERE workspace_id = (SELECT workspace_id FROM runs_run WHERE id = %(run)s)
+        AND (run_id = %(run)s OR {NAMED_RUN_SQL % {"expressions": "envelope"}} = %(digits)s)
+)
+ORDER BY read_at DESC
+"""  # noqa: S608  names of our own
+
+
+def rereadings_of(run_id: UUID) -> list[dict[str, Any]]:
+    """When the run's files were read again, and what that changed; the latest first."""
+    with reading_connection().cursor() as cursor:
+        cursor.execute(_REREADINGS, {"run": run_id, "digits": run_id.hex})
+        rows = cursor.fetchall()
+    return [
+        {
+            **dict(zip(_REREADING, row, strict=True)),
+            "read_at": row[0].isoformat(),
+            "changes": orjson.loads(row[3]),
+        }
+        for row in rows
+    ]
+
+
+def without_names(rereading: Mapping[str, Any]) -> dict[str, Any]:
+    """A rereading as people outside the workspace read it: a refusal quotes names of files."""
+    refused = "Its output could not be read." if rereading["refused"] else ""
+    return {**rereading, "refused": refused}

@@ -1,0 +1,53 @@
+"""Which upload is read next: workspaces take turns, and slow uploads have a lane of their own.
+
+The workspace with the fewest uploads being read goes first, then the one that was served longest
+ago. Within a workspace, an interactive upload (priority.py) goes before those that came up to an
+hour before it, the others by age. Uploads that are read together (batches.py) count as one. An
+upload that takes longer than `QUICK_READ_S` moves to the slow lane, of which only `SLOW_READS` are
+read at a time, so that a reader is left for the rest (decision 0012).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+
+from backend.ingest.work.turn_statement import HEADS
+
+# Other heads of queues, where the first is locked by a removal.
+CANDIDATES = 8
+# Of the advisory lock under which uploads are chosen. With it the bounds hold strictly.
+LOCK_KEY = 0x10AD_5EE7_0001
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first upload of a queue."""
+
+    upload_id: UUID
+    workspace_id: UUID
+
+
+def lock_turns() -> None:
+    """Choose alone until the transaction ends: a matter of a few milliseconds."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
+
+
+def heads_of_queues(
+    *, first_pause_s: int, longest_pause_s: int, faults_of_an_attempt: int
+) -> Sequence[Head]:
+    """The first upload due of each workspace and lane, in the order of turns. Call lock_turns
+    first.
+
+    Pauses double from `first_pause_s` to `longest_pause_s`. A time of retry further ahead than the
+    pause after so many faults and attempts was set before the database's clock was set back: the
+    upload is due.
+    """
+    with connection.cursor() as cursor:
+        pauses = [first_pause_s, longest_pause_s, faults_of_an_attempt]
+        limits = [settings.READS_PER_WORKSPACE, settings.SLOW_READS, CANDIDATES]
+        cursor.execute(HEADS, pauses + limits)
+        return [Head(*row) for row in cursor.fetchall()]

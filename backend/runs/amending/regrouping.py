@@ -1,0 +1,308 @@
+"""Giving a recorded run the hosts, servers and workloads that its corrections and names lead to.
+
+It starts from what was read (runs/recording/as_read.py), so it gives what recording the run again
+would give.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Count
+
+from backend.runs.checks import CHECKS, CheckInput, check_trial
+from backend.runs.database.bulk import as_json, copy_rows
+from backend.runs.measured.measured import server_texts
+from backend.runs.measured.trial_parts import give_cells
+from backend.runs.models import Cell, Correction, Host, Run, Series, Trial
+from backend.runs.recording.as_read import read_run, read_trial, run_as_read, trial_as_read
+from backend.runs.recording.cells import MEMBER_COLUMNS, load_of, merge_cell
+from backend.runs.recording.corrections import (
+    TRIAL_FIELDS,
+    as_time,
+    correct_run,
+    correct_trial,
+    standing_corrections_of_runs,
+)
+from backend.runs.registry.identity import canonical_json
+from backend.runs.registry.registry import (
+    HOST_ROLES,
+    PARTS,
+    SeriesIdentity,
+    identity_fields,
+    register_host,
+    register_series,
+    register_servers,
+    register_workloads,
+)
+
+# Checks of a trial that depend on the names of what was measured and on nothing that was read.
+NAME_CHECKS = frozenset({"unknown-server-version", "unknown-host", "development-mode"})
+# The place of each check among all.
+_PLACES = {id_: place for place, id_ in enumerate(CHECKS)}
+# Of one transaction that undoes a merge: so many runs and trials are in memory at a time; one run
+# is never divided.
+RUNS_AT_ONCE, TRIALS_AT_ONCE = 50, 10_000
+_RUN_COLUMNS = (*HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
+# The active corrections of each run, the earliest first.
+_OfRuns = Mapping[UUID, Sequence[Correction]]
+_TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read", "checks", "server_tail")
+
+
+def regroup(run: Run, corrections: Sequence[Correction]) -> None:
+    """Write the columns of the run, and its cells again where their series changed.
+
+    Call it in a transaction, with the names locked exclusively.
+    """
+    write_columns(run, corrections)
+    _regroup_trials([run], {run.pk: corrections})
+
+
+def write_columns(run: Run, corrections: Sequence[Correction]) -> None:
+    """Write the columns of the run alone: enough where no host and no trial changes.
+
+    Call it in a transaction, with the names locked exclusively.
+    """
+    read = read_run(run)
+    corrected = correct_run(read, corrections)
+    for role in HOST_ROLES:
+        setattr(run, role, register_host(run.workspace, corrected[role]))
+    for name in ("started_at", "finished_at"):
+        setattr(run, name, as_time(corrected[name]))
+    run.labels, run.notes = corrected["labels"], corrected["notes"]
+    run.as_read = run_as_read(read, run)
+    run.save(update_fields=_RUN_COLUMNS)
+    run.workspace.changed()
+
+
+def regroup_all(runs: Sequence[Run]) -> None:
+    """As `regroup`, for runs of one workspace after a name changed. Only hosts and series can.
+
+    It takes as many statements for `RUNS_AT_ONCE` runs as for one. Call it in a transaction, with
+    the names locked exclusively.
+    """
+    corrections = standing_corrections_of_runs([run.pk for run in runs])
+    for some in _portions(runs):
+        _write_hosts(some, corrections)
+        _regroup_trials(some, corrections)
+
+
+def _portions(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
+    rows = Trial.objects.filter(run__in=runs).order_by().values("run")
+    sizes = dict(rows.annotate(trials=Count("pk")).values_list("run", "trials"))
+    some: list[Run] = []
+    trials = 0
+    for run in runs:
+        size = sizes.get(run.pk, 0)
+        if some and (len(some) == RUNS_AT_ONCE or trials + size > TRIALS_AT_ONCE):
+            yield some
+            some, trials = [], 0
+        some.append(run)
+        trials += size
+    if some:
+        yield some
+
+
+def _write_hosts(runs: Sequence[Run], corrections: _OfRuns) -> None:
+    hosts: dict[bytes, Host | None] = {}
+    for run in runs:
+        read = read_run(run)
+        corrected = correct_run(read, corrections[run.pk])
+        for role in HOST_ROLES:
+            key = canonical_json(corrected[role])
+            if key not in hosts:
+                hosts[key] = register_host(run.workspace, corrected[role])
+            setattr(run, role, hosts[key])
+        run.as_read = run_as_read(read, run)
+    Run.with_trash.bulk_update(runs, [*HOST_ROLES, "as_read"])
+
+
+def _regroup_trials(runs: Sequence[Run], corrections: _OfRuns) -> None:
+    by_id = {run.pk: run for run in runs}
+    rows = Trial.objects.filter(run__in=runs).only(*_TRIAL_COLUMNS)
+    trials = list(rows.order_by("run", "ordinal"))
+    give_cells(trials, *PARTS)
+    for trial in trials:
+        trial.run = by_id[trial.run_id]
+    before = [_stored_columns(trial) for trial in trials]
+    outcomes = _outcomes_of(trials, corrections)
+    _give_checks(trials, outcomes)
+    for trial, outcome in zip(trials, outcomes, strict=True):
+        trial.as_read = outcome.as_read
+    _regroup_cells(trials, [outcome.series for outcome in outcomes])
+    pairs = zip(trials, before, strict=True)
+    _save_changed([trial for trial, columns in pairs if _stored_columns(trial) != columns])
+    with connection.cursor() as cursor:
+        cursor.execute(_REMOVE_EMPTY, [list(by_id)])
+
+
+def _stored_columns(trial: Trial) -> tuple[object, ...]:
+    return trial.cell_id, trial.as_read, trial.checks
+
+
+# Trials share what was read of them, which may be large: each text is sent once.
+_SAVE = """
+UPDATE runs_trial SET cell_id = changed.cell, as_read = kinds.as_read, checks = changed.checks
+FROM jsonb_to_recordset(%s::jsonb) AS changed (id uuid, cell uuid, kind int, checks jsonb)
+JOIN jsonb_to_recordset(%s::jsonb) AS kinds (kind int, as_read jsonb) USING (kind)
+WHERE runs_trial.id = changed.id
+"""
+# Nothing but trials refers to a cell.
+_REMOVE_EMPTY = """
+DELETE FROM runs_cell WHERE run_id = ANY(%s)
+AND NOT EXISTS (SELECT FROM runs_trial WHERE runs_trial.cell_id = runs_cell.id)
+"""
+
+
+def _save_changed(trials: Sequence[Trial]) -> None:
+    """In one statement: `bulk_update` takes far longer."""
+    if not trials:
+        return
+    kinds: dict[int, dict[str, Any]] = {}
+    for trial in trials:
+        kinds.setdefault(id(trial.as_read), {"kind": len(kinds), "as_read": trial.as_read})
+    changed = [
+        {
+            "id": str(trial.pk),
+            "cell": str(trial.cell_id),
+            "kind": kinds[id(trial.as_read)]["kind"],
+            "checks": trial.checks,
+        }
+        for trial in trials
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_SAVE, [as_json(changed), as_json(list(kinds.values()))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What trials become that have one series and were read and corrected alike."""
+
+    series: Series
+    as_read: dict[str, Any] | None
+
+
+def _outcomes_of(trials: Sequence[Trial], corrections: _OfRuns) -> Sequence[_Outcome]:
+    """Of each trial; computed once for all that are alike, which mostly are thousands."""
+    by_run = {run_id: _of_trials(corrections[run_id]) for run_id in {t.run_id for t in trials}}
+    keys = [_likeness(trial, by_run[trial.run_id]) for trial in trials]
+    # One of each kind.
+    examples = dict(zip(keys, trials, strict=True))
+    reads = [read_trial(trial) for trial in examples.values()]
+    all_series = _series_of(list(examples.values()), reads, corrections)
+    outcomes = {
+        key: _Outcome(series, trial_as_read(read, series))
+        for key, read, series in zip(examples, reads, all_series, strict=True)
+    }
+    return [outcomes[key] for key in keys]
+
+
+# Of each correction of trials: their ordinals, or None for all.
+_Chosen = Sequence[frozenset[int] | None]
+
+
+def _of_trials(corrections: Sequence[Correction]) -> _Chosen:
+    return [
+        None if correction.ordinals is None else frozenset(correction.ordinals)
+        for correction in corrections
+        if correction.field in TRIAL_FIELDS
+    ]
+
+
+def _likeness(trial: Trial, chosen: _Chosen) -> tuple[object, ...]:
+    """Equal for trials of a run that become the same."""
+    which = tuple(ordinals is None or trial.ordinal in ordinals for ordinals in chosen)
+    as_read = None if trial.as_read is None else canonical_json(trial.as_read)
+    return (trial.run_id, trial.cell.series_id, as_read, which)
+
+
+def _series_of(
+    trials: Sequence[Trial], reads: Sequence[Mapping[str, Any]], corrections: _OfRuns
+) -> Sequence[Series]:
+    """The series of each trial, with its server and its workload, made where they are new."""
+    if not trials:
+        return []
+    workspace = trials[0].run.workspace
+    corrected = [
+        correct_trial(read, trial.ordinal, corrections[trial.run_id])
+        for trial, read in zip(trials, reads, strict=True)
+    ]
+    servers = register_servers(workspace, [parts["server"] for parts in corrected])
+    workloads = register_workloads(workspace, [parts["workload"] for parts in corrected])
+    identities = [
+        replace(
+            SeriesIdentity.of(trial.cell.series),
+            server=server,
+            workload=workload,
+            server_host=trial.run.server_host,
+            client_host=trial.run.client_host,
+        )
+        for trial, server, workload in zip(trials, servers, workloads, strict=True)
+    ]
+    return register_series(workspace, identities)
+
+
+def _regroup_cells(trials: Sequence[Trial], all_series: Sequence[Series]) -> None:
+    """Set the cell of each trial; a cell that gains or loses trials is replaced by a new one.
+
+    Results computed from a cell may be cached by its id, so no stored cell changes.
+    """
+    groups: dict[tuple[object, ...], _Group] = {}
+    for trial, series in zip(trials, all_series, strict=True):
+        load = (trial.cell.connections, trial.cell.rate_rps)
+        key = (trial.run_id, series.pk, *load)
+        if key not in groups:
+            cell = Cell(run=trial.run, workspace=trial.run.workspace, series=series)
+            cell.connections, cell.rate_rps = load
+            groups[key] = _Group(cell)
+        groups[key].trials.append(trial)
+    sizes = Counter(trial.cell_id for trial in trials)
+    changed = [group for group in groups.values() if not group.is_stored(sizes)]
+    for group in changed:
+        merge_cell(group.cell, group.trials)
+    copy_rows(Cell, [group.cell for group in changed])
+    for group in changed:
+        for trial in group.trials:
+            trial.cell = group.cell
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The trials of one series at one load, and the cell they would have."""
+
+    cell: Cell
+    trials: list[Trial] = field(default_factory=list)
+
+    def is_stored(self, sizes: Mapping[UUID, int]) -> bool:
+        """Whether a stored cell has these trials, and no other; `sizes`: trials of each cell."""
+        (first, *others) = {trial.cell_id for trial in self.trials}
+        is_same_load = load_of(self.trials[0].cell) == load_of(self.cell)
+        return not others and is_same_load and sizes[first] == len(self.trials)
+
+
+def _give_checks(trials: Sequence[Trial], outcomes: Sequence[_Outcome]) -> None:
+    """The stored findings of each trial, with those of `NAME_CHECKS` for its current names."""
+    named: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    for trial, outcome in zip(trials, outcomes, strict=True):
+        key = (trial.run_id, outcome.series.pk, trial.server_tail)
+        if key not in named:
+            named[key] = _checks_by_name(trial, outcome.series)
+        kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]
+        trial.checks = sorted(kept + named[key], key=lambda finding: _PLACES.get(finding["id"], -1))
+
+
+def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:
+    """The findings of `NAME_CHECKS`."""
+    server = identity_fields(series.server)
+    named = check_trial(
+        CheckInput(
+            server_version=server["version"],
+            host_known=trial.run.server_host is not None,
+            server_texts=tuple(server_texts(server, trial.server_tail, trial.run)),
+        ),
+        only=NAME_CHECKS,
+    )
+    return [finding.as_dict() for finding in named]

@@ -1,0 +1,178 @@
+"""The catalogue of a workspace: servers, hosts and workloads by name, page by page.
+
+Runs and load points are counted, not trials: counting a million trials takes a second.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Count, F, Max, Q, Value
+from django.db.models.functions import Coalesce, Lower
+from django.db.models.lookups import Exact, GreaterThan
+
+from backend.accounts.models import Workspace
+from backend.runs.database.cursors import Page, beyond, pack_cursor, read_cursor, read_id
+from backend.runs.database.name_order import distinct_names
+from backend.runs.models import Cell, Host, Run, Server, Workload
+from backend.runs.registry.shown import shown_rows
+
+# At most this many related rows are listed, the newest first.
+MAX_RELATED = 100
+_WHEN = Coalesce("run__started_at", "run__recorded_at")
+# Of the server or workload ids given, by name. Counted by series and run first, from an index
+# alone: to sort every load point for its run takes six times as long.
+_BY_NAME = """
+    SELECT named.name, count(DISTINCT run.id), sum(cells)::bigint,
+        max(coalesce(run.started_at, run.recorded_at))
+    FROM runs_{kind} named
+    JOIN runs_series series ON series.{kind}_id = named.id
+    CROSS JOIN LATERAL (
+        SELECT run_id, count(*) AS cells FROM runs_cell
+        WHERE series_id = series.id GROUP BY run_id
+    ) counted
+    JOIN runs_run run ON run.id = counted.run_id AND run.trashed_at IS NULL
+    WHERE named.id = ANY(%s)
+    GROUP BY named.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often it was measured, and when last (None: never)."""
+
+    runs: int = 0
+    cells: int = 0
+    last: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A server, host or workload in a list. `others` are all rows with the same name."""
+
+    id: UUID
+    name: str
+    tally: Tally
+    row: Any
+    others: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage(Page[Listed]):
+    """One page of entries in order of their names; of how many."""
+
+    total: int
+
+
+def server_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
+    """Servers by name: one entry for all versions and configurations of a name."""
+    return _named_page(Server, "server", list(workspace_ids), after=after, limit=limit)
+
+
+def workload_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
+    """Workloads by name: one entry for all of a name."""
+    return _named_page(Workload, "workload", list(workspace_ids), after=after, limit=limit)
+
+
+def _named_page(
+    model: type[Server | Workload],
+    kind: str,
+    workspace_ids: Sequence[UUID],
+    *,
+    after: str,
+    limit: int,
+) -> ListPage:
+    rows = shown_rows(model, workspace_ids)
+    names = distinct_names(rows)
+    total = names.count()
+    following = list(names.filter(_is_named_after(after))[: limit + 1])
+    page = following[:limit]
+    by_name: dict[str, list[Any]] = defaultdict(list)
+    for row in rows.filter(name__in=page).order_by("-created_at", "pk"):
+        by_name[row.name].append(row)
+    ids = tuple(row.pk for same in by_name.values() for row in same)
+    versions = Workspace.objects.filter(pk__in=workspace_ids).values_list("pk", "data_version")
+    tallies = _tallies_by_name(kind, ids, tuple(versions.order_by("pk")))
+    listed = (
+        Listed(same[0].pk, name, tallies.get(name, Tally()), same[0], tuple(same))
+        for name, same in ((name, by_name[name]) for name in page)
+    )
+    return ListPage(tuple(listed), page[-1] if len(following) > limit else None, total)
+
+
+def _is_named_after(name: str) -> Q:
+    """Whether a name comes behind this one where capitals do not count."""
+    folded = Lower(Value(name))
+    is_behind = GreaterThan(Lower("name"), folded)
+    return Q(is_behind) | Q(Exact(Lower("name"), folded), name__gt=name)
+
+
+@lru_cache(maxsize=128)
+def _tallies_by_name(
+    kind: str, ids: tuple[UUID, ...], _versions: tuple[tuple[UUID, int], ...]
+) -> Mapping[str, Tally]:
+    """Kept until the data version of a workspace changes: a million trials take 50 ms."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BY_NAME.format(kind=kind), [list(ids)])
+        return {name: Tally(runs, cells, last) for name, runs, cells, last in cursor.fetchall()}
+
+
+def host_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
+    """Hosts in order of their names; hosts with different facts are different entries.
+
+    Raises BadCursor.
+    """
+    rows = shown_rows(Host, workspace_ids)
+    # As a host is written.
+    shown = rows.annotate(shown=Coalesce("name", "cpu_model", Value("unknown host")))
+    shown = shown.annotate(folded=Lower("shown"))
+    total = rows.count()
+    start = _rows_before(after)
+    if after and start is None:
+        name, id_ = read_cursor(after, 2)
+        shown = shown.filter(beyond("folded", Lower(Value(str(name))), read_id(id_), ">"))
+    following = list(shown.order_by("folded", "pk")[start or 0 :][: limit + 1])
+    page = following[:limit]
+    tallies = host_tallies([host.pk for host in page])
+    listed = tuple(Listed(host.pk, str(host), tallies[host.pk], host) for host in page)
+    cursor = pack_cursor(page[-1].shown, str(page[-1].pk)) if len(following) > limit else None
+    return ListPage(listed, cursor, total)
+
+
+def _rows_before(after: str) -> int | None:
+    """The rows before a page, which was the cursor of hosts in version 0.1; None of others."""
+    return int(after) if after.isascii() and after.isdigit() and len(after) < 9 else None
+
+
+def host_tallies(ids: Sequence[UUID]) -> Mapping[UUID, Tally]:
+    """By host: the runs it took part in, as server or as client."""
+    tallies: dict[UUID, Tally] = defaultdict(Tally)
+    runs = Run.objects.filter(Q(server_host__in=ids) | Q(client_host__in=ids))
+    when = Coalesce("started_at", "recorded_at")
+    pairs = runs.values_list("server_host", "client_host").order_by()
+    rows = pairs.annotate(count=Count("pk"), last=Max(when))
+    for server, client, count, last in rows:
+        for host in {server, client} & set(ids):
+            tally = tallies[host]
+            newest = max(filter(None, (tally.last, last)), default=None)
+            tallies[host] = Tally(tally.runs + count, 0, newest)
+    return tallies
+
+
+def tally_by(wanted: Q, *columns: str) -> dict[Any, Tally]:
+    """Matching cells counted by one column (or a tuple of columns), the newest first."""
+    rows = (
+        Cell.of_kept_runs.filter(wanted)
+        .values_list(*columns)
+        .annotate(runs=Count("run", distinct=True), cells=Count("pk"), last=Max(_WHEN))
+        .order_by(F("last").desc(nulls_last=True), *columns)
+    )
+    return {
+        key[0] if len(columns) == 1 else tuple(key): Tally(runs, cells, last)
+        for *key, runs, cells, last in rows[:MAX_RELATED]
+    }

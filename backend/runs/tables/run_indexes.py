@@ -1,0 +1,33 @@
+"""The indexes of runs: the trash, lists in each order, exports, sessions and searches."""
+
+from django.db import models
+from django.db.models.functions import Cast, Coalesce, Upper
+
+from backend.runs.tables.text_index import text_index
+
+RUN_INDEXES = [
+    models.Index(
+        fields=["workspace", "trashed_at"],
+        condition=models.Q(trashed_at__isnull=False),
+        name="run_in_trash",
+    ),
+    models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace"),
+    # Lists filter and sort by the start, and by the arrival of a run without one.
+    models.Index("workspace", Coalesce("started_at", "recorded_at"), "id", name="run_by_start"),
+    models.Index("workspace", "counted_trials", "id", name="run_by_trials"),
+    # A run without a throughput is below every other one (run_order.py).
+    models.Index("workspace", Coalesce("best_rps", models.Value(-1.0)), "id", name="run_by_best"),
+    models.Index(fields=["workspace", "completed_at"], name="run_by_completion"),
+    models.Index(
+        fields=["workspace", "started_at"],
+        condition=~models.Q(session={}),
+        name="run_of_session",
+    ),
+    text_index(Upper(Cast("labels", models.TextField())), name="run_by_text"),
+    # Most runs are neither.
+    models.Index(
+        fields=["workspace", "-recorded_at"],
+        condition=models.Q(is_open=True) | models.Q(interrupted=True),
+        name="run_unfinished",
+    ),
+]

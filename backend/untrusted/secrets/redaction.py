@@ -1,0 +1,1 @@
+../../../agents/src/loadsheet_agent/upload/redaction.py

@@ -1,0 +1,164 @@
+"""The live comparison of a workspace."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+
+from django.core.cache import caches
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.accounts.models import Workspace
+from backend.accounts.people.workspaces import current_slug
+from backend.analysis.compare.comparison import compare_as_json
+from backend.analysis.grouping.series import MAX_SERIES
+from backend.analysis.kept_figures import figures_of_json
+from backend.analysis.loading.selection import NotVisible, resolve_query
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.pages.comparable_groups import ComparableGroup, group_to_open, list_groups
+from backend.analysis.pages.question_check import QuestionCheck
+from backend.analysis.query.compare_query import CompareQuery, QueryError
+from backend.analysis.query.fields import page_fields
+from backend.links import absolute, compare_link, comparison_link, link_to, query_string
+from backend.runs.catalogue.listing import run_count
+from backend.runs.models import Series
+from backend.sharing.drawing import image_of_view
+from backend.sharing.models import SavedView
+from backend.sharing.readers import readers_of_runs
+from backend.sharing.saved_views import default_view, views_in
+from backend.web.base import visible
+from backend.web.base.first_steps import first_steps
+
+GROUPS_KEPT_S = 600
+Question = tuple[Workspace, CompareQuery]
+
+
+def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Decorate a view of a comparison: it gets the workspace and the parsed query.
+
+    A link with a former name of a server, host or workload redirects to the current name.
+    """
+
+    @require_safe
+    @wraps(view)
+    def asked(request: HttpRequest, slug: str) -> HttpResponse:
+        workspace = visible.workspace_or_404(request, slug)
+        parsed = CompareQuery.parse(request.GET)
+        # The path names the workspace, so the query may not name another.
+        named, parsed = parsed.workspace or workspace.slug, replace(parsed, workspace=None)
+        if named != workspace.slug and current_slug(named) != workspace.slug:
+            raise UnknownValue("workspace", named, {workspace.slug})
+        current = resolve_query(parsed, [workspace.pk])
+        if current != parsed:
+            return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
+        return view(request, (workspace, current))
+
+    return asked
+
+
+@asking
+def compare(request: HttpRequest, question: Question) -> HttpResponse:
+    """The comparison page. Its figures come from the API with the same query string.
+
+    A workspace without runs gets the first steps instead. An address without a query leads to what
+    can be compared, where everything is too much for one comparison.
+    """
+    workspace, parsed = question
+    if not request.GET and _leaves_series_out(workspace):
+        return HttpResponseRedirect(compare_link(workspace.slug, **_groups(workspace)[0].query))
+    if not run_count([workspace.pk]):
+        steps = first_steps(request, workspace)
+        return render(request, "compare_nothing.html", {**steps, "nav": "compare"})
+    query, here = parsed.canonical(), {"workspace": workspace.slug}
+    asked = "&".join(filter(None, (query, query_string(here.items()))))
+    writable = visible.may_write(request, workspace)
+    is_member = visible.is_own(request, workspace)
+    context = {
+        "workspace": workspace,
+        "nav": "compare",
+        "query": query,
+        "query_fields": page_fields(),
+        "api_url": link_to("compare", query=here),
+        "json_url": link_to("compare", query=asked),
+        "csv_url": link_to("compare-csv", query=asked),
+        "png_url": link_to("compare-png", workspace.slug, query=query),
+        "share_url": link_to("share", workspace.slug) if writable else "",
+        "readers_of_runs": readers_of_runs(workspace) if writable else "",
+        "groups": _group_links(workspace),
+        "everything": _everything(workspace),
+        "is_member": is_member,
+        "views": views_in([workspace.pk]) if is_member else [],
+        "save_view_url": link_to("save-view", workspace.slug) if writable else "",
+    }
+    return render(request, "compare.html", context)
+
+
+@require_safe
+def first_comparison(request: HttpRequest, slug: str) -> HttpResponse:
+    """Leads to the default view, else to the largest group of servers that can be ranked.
+
+    A default view that cannot be answered any more, such as of a deleted run, is passed over.
+    """
+    workspace = visible.workspace_or_404(request, slug)
+    view = default_view(workspace)
+    if view is not None and _has_answer(view):
+        return HttpResponseRedirect(view.path)
+    groups = _groups(workspace)
+    if len(groups) < 2:
+        return HttpResponseRedirect(compare_link(slug))
+    opened = group_to_open(groups, QuestionCheck(workspace.pk, slug))
+    return HttpResponseRedirect(compare_link(slug, **opened.query))
+
+
+def _has_answer(view: SavedView) -> bool:
+    try:
+        resolve_query(CompareQuery.parse(view.query), [view.workspace_id])
+    except (QueryError, NotVisible):
+        return False
+    return True
+
+
+def _groups(workspace: Workspace) -> list[ComparableGroup]:
+    """Cached until the data of the workspace change."""
+    key = f"comparable-groups:{workspace.pk}:{workspace.data_version}"
+    groups: list[ComparableGroup] | None = caches["process"].get(key)
+    if groups is None:
+        groups = list_groups(workspace.pk)
+        caches["process"].set(key, groups, GROUPS_KEPT_S)
+    return groups
+
+
+def _group_links(workspace: Workspace) -> list[tuple[str, str]]:
+    """Label and address of each group, and of everything; none where all can be compared."""
+    groups = _groups(workspace)
+    if len(groups) < 2:
+        return []
+    links = [(group.label, compare_link(workspace.slug, **group.query)) for group in groups]
+    return [
+        *links,
+        ("Everything", link_to("compare-page", workspace.slug, query=_everything(workspace))),
+    ]
+
+
+def _everything(workspace: Workspace) -> str:
+    """The query string of all that the workspace has."""
+    return query_string([("workspace", workspace.slug)]) if _leaves_series_out(workspace) else ""
+
+
+def _leaves_series_out(workspace: Workspace) -> bool:
+    """Whether a comparison of everything leaves series out, and others are offered."""
+    series = Series.objects.filter(workspace=workspace)[: MAX_SERIES + 1]
+    return series.count() > MAX_SERIES and len(_groups(workspace)) > 1
+
+
+@asking
+def as_png(request: HttpRequest, question: Question) -> HttpResponse:
+    """The chart of the query as an image, with the link of its page in it."""
+    workspace, parsed = question
+    here = replace(parsed, workspace=workspace.slug)
+    viewer = visible.viewer_name(request)
+    kept = compare_as_json(here, workspace_ids=[workspace.pk], viewer=viewer)
+    page = absolute(comparison_link(workspace.slug, parsed.canonical()))
+    png = image_of_view(figures_of_json(kept), page, viewer=viewer)
+    return HttpResponse(png, content_type="image/png")

@@ -1,0 +1,174 @@
+"""The front page, the front of a workspace, and creating a token there."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from backend.accounts.models import TokenKind, Workspace
+from backend.accounts.people import access
+from backend.accounts.sign_in import recent_sign_in
+from backend.accounts.takedowns import takedowns_of_workspaces
+from backend.accounts.tokens import tokens
+from backend.ingest.listing.listed_uploads import ListedUpload, Which
+from backend.ingest.listing.listing import upload_page
+from backend.library.loading import SLUG as LIBRARY
+from backend.library.study import read_studies
+from backend.links import compare_link, link_to
+from backend.runs.catalogue.listing import RunRow, run_count, run_page
+from backend.runs.catalogue.search import RunSearch
+from backend.runs.models import Host, Run, Server, Workload
+from backend.runs.registry.shown import shown_rows
+from backend.sharing.models import ResultSet
+from backend.sharing.readers import takedowns_of_result_sets
+from backend.web.base import visible
+from backend.web.base.first_steps import first_steps
+from backend.web.home.kept_questions import questions_of
+from backend.web.home.library import result_set_paths
+from backend.web.home.visitors import introduction
+
+LATEST = 8
+LATEST_RESULT_SETS = 5
+FAILED_WITHIN = timedelta(days=14)
+RUNS_FAILED_WITHIN, MOST_FAILED = timedelta(days=3), 5
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponseBase:
+    """An introduction; for a member, their workspace or a choice of workspaces."""
+    workspaces = list(access.workspaces_of(visible.viewer(request)))
+    if not workspaces:
+        return introduction(request)
+    if len(workspaces) == 1:
+        return _front(request, workspaces[0])
+    takedowns = takedowns_of_workspaces(workspaces)
+    context = {
+        "workspaces": [
+            {
+                "workspace": workspace,
+                "runs": run_count([workspace.pk]),
+                "latest": _latest(workspace),
+                "takedown": takedowns.get(workspace.pk),
+            }
+            for workspace in workspaces
+        ]
+    }
+    return render(request, "home.html", context)
+
+
+@require_safe
+def workspace_front(request: HttpRequest, slug: str) -> HttpResponse:
+    """Questions, latest runs and failed uploads; the first steps while the workspace is empty."""
+    return _front(request, visible.workspace_or_404(request, slug))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def make_token(request: HttpRequest, slug: str) -> HttpResponse:
+    """A new agent token, shown once in the command that uses it.
+
+    A GET, such as after signing in again, leads to the page with the form.
+    """
+    workspace = visible.writable_workspace_or_404(request, slug)
+    if request.method != "POST":
+        return HttpResponseRedirect(link_to("workspace", slug))
+    recent_sign_in.require(request)
+    clear = tokens.issue(
+        TokenKind.AGENT,
+        workspace,
+        user=visible.viewer(request),
+        name=request.POST.get("name", "").replace("\0", "")[:120] or "made on the page",
+        lifetime=tokens.AGENT_LIFETIME,
+    )
+    return _front(request, workspace, token=clear)
+
+
+def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:
+    latest = _latest(workspace)
+    is_own = visible.is_own(request, workspace)
+    context = {
+        **first_steps(request, workspace, token=token),
+        "nav": "front",
+        "studies": _studies(request) if workspace.slug == LIBRARY else [],
+        "settings_url": link_to("settings", workspace.slug)
+        if visible.may_administer(request, workspace)
+        else "",
+        "is_own": is_own,
+        "failed": _failed(workspace) if is_own else [],
+    }
+    if latest is not None:
+        sets = visible.result_sets(request, workspace).select_related("author")
+        context |= {
+            "failed_runs": _failed_runs(workspace),
+            "runs": run_page([workspace.pk], limit=LATEST).rows,
+            "counts": _counts(workspace),
+            **_questions(workspace),
+            **_latest_result_sets(sets.defer("snapshot")[:LATEST_RESULT_SETS]),
+        }
+    return render(request, "workspace.html", context)
+
+
+def _latest_result_sets(result_sets: Iterable[ResultSet]) -> dict[str, Any]:
+    listed = list(result_sets)
+    takedowns = takedowns_of_result_sets(listed)
+    return {"result_sets": [(each, takedowns.get(each.pk)) for each in listed]}
+
+
+def _studies(request: HttpRequest) -> list[dict[str, Any]]:
+    paths = result_set_paths(request)
+    return [{"study": study, "url": paths.get(study.name, "")} for study in read_studies()]
+
+
+def _latest(workspace: Workspace) -> Run | None:
+    rows = Run.objects.filter(workspace=workspace).order_by("-recorded_at")
+    return rows.only("id", "recorded_at").first()
+
+
+def _questions(workspace: Workspace) -> dict[str, Any]:
+    """Those that have an answer, each with its comparison, and what the others need."""
+    questions = questions_of(workspace)
+    unanswered = [question for question in questions if question.query is None]
+    return {
+        "questions": [
+            (question, compare_link(workspace.slug, **question.query))
+            for question in questions
+            if question.query is not None
+        ],
+        "unanswered": unanswered,
+        "needs": list(dict.fromkeys(question.needs for question in unanswered)),
+    }
+
+
+def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
+    slug = workspace.slug
+    own = [workspace.pk]
+    servers = shown_rows(Server, own).values("name").distinct().count()
+    workloads = shown_rows(Workload, own).values("name").distinct().count()
+    return [
+        ("run", run_count(own), link_to("runs-page", slug)),
+        ("server", servers, link_to("servers-page", slug)),
+        ("host", shown_rows(Host, own).count(), link_to("hosts-page", slug)),
+        ("workload", workloads, link_to("workloads-page", slug)),
+    ]
+
+
+def _failed_runs(workspace: Workspace) -> list[RunRow]:
+    """The runs of the last days with a failed trial, without an end, or read only in part, the
+    newest first."""
+    since = timezone.now() - RUNS_FAILED_WITHIN
+    states = ("failed", "interrupted", "partial")
+    searches = (RunSearch(state=state, since=since.date()) for state in states)
+    pages = (run_page([workspace.pk], limit=MOST_FAILED, search=search) for search in searches)
+    # A run may be several of these.
+    rows = {row.id: row for page in pages for row in page.rows}
+    return sorted(rows.values(), key=lambda row: row.recorded_at, reverse=True)[:MOST_FAILED]
+
+
+def _failed(workspace: Workspace) -> Sequence[ListedUpload]:
+    """The uploads of the last 14 days that could not be read."""
+    since = timezone.now() - FAILED_WITHIN
+    page = upload_page(workspace.pk, which=Which.FAILED, since=since, limit=LATEST_RESULT_SETS)
+    return page.rows

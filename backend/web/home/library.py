@@ -1,0 +1,98 @@
+"""The library: the published benchmarks, and a page for every server that they name."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.accounts.models import Workspace
+from backend.library.figure_table import figure_table
+from backend.library.loading import SLUG, result_set_id, today_name
+from backend.library.page import highest_figure
+from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
+from backend.library.study import Study, read_studies
+from backend.library.summary import noise_text
+from backend.library.today import rows_of
+from backend.links import compare_link, link_to
+from backend.runs.database.name_order import distinct_names
+from backend.runs.models import Server
+from backend.web.base import visible
+from backend.web.results.study_answers import today_answers, today_runs
+
+
+@require_safe
+def library(request: HttpRequest) -> HttpResponse:
+    """Every study with its answers, and every server that a study names."""
+    paths, runs = result_set_paths(request), today_runs(request)
+    context = {
+        "nav": "library",
+        "workspace_url": link_to("workspace", SLUG) if _workspace() else "",
+        "studies": [
+            {
+                "study": study,
+                "url": paths.get(study.name, ""),
+                "faults": study.first_faults,
+                "more_faults": len(study.further_faults),
+                "today": today_answers(study, runs),
+                "table": figure_table(rows_of(study)),
+                "today_url": paths.get(today_name(study.name), ""),
+            }
+            for study in read_studies()
+        ],
+        "servers": read_shelf(),
+    }
+    return render(request, "library.html", context)
+
+
+@require_safe
+def library_server(request: HttpRequest, slug: str) -> HttpResponse:
+    """A server of the studies: what is known, where it was measured, whether it runs today."""
+    server = visible.or_404(find_shelved(slug))
+    paths = result_set_paths(request)
+    context = {
+        "nav": "library",
+        "server": server,
+        "features": server.features.items(),
+        "studies": [_measured(server, study, paths) for study in server.named_in],
+        "measured": _measured_servers(server),
+    }
+    return render(request, "library_server.html", context)
+
+
+def _measured(server: ShelvedServer, study: Study, paths: dict[str, str]) -> dict[str, Any]:
+    own = [row for row in rows_of(study) if row.server_name in server.run_names]
+    return {
+        "study": study,
+        "url": paths.get(study.name, ""),
+        "figure": highest_figure(server, study),
+        "faults": study.first_faults,
+        "table": figure_table(own),
+        "noise": noise_text(study),
+    }
+
+
+def _measured_servers(server: ShelvedServer) -> list[dict[str, Any]]:
+    """Its names in the library's runs, each with the comparison of it."""
+    names = Server.objects.filter(workspace__slug=SLUG, name__in=server.run_names)
+    return [
+        {"name": name, "compare_url": compare_link(SLUG, server=name)}
+        for name in distinct_names(names)
+    ]
+
+
+def _workspace() -> Workspace | None:
+    return Workspace.objects.public().filter(slug=SLUG).first()
+
+
+def result_set_paths(request: HttpRequest) -> dict[str, str]:
+    """The path of each result set that the viewer may open, by its name; empty if the library is
+    not loaded."""
+    workspace = Workspace.objects.filter(slug=SLUG).first()
+    if workspace is None:
+        return {}
+    studies = [study.name for study in read_studies()]
+    names = [*studies, *map(today_name, studies)]
+    links = {result_set_id(name): name for name in names}
+    listed = visible.result_sets(request, workspace).filter(link__in=links).defer("snapshot")
+    return {links[row.link]: row.path for row in listed if not row.is_gone}
