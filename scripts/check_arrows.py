@@ -18,7 +18,7 @@ MOST = {
     "config": (13, 18),
     "ingest": (16, 40),
     "runs": (9, 26),
-    "storage": (11, 18),
+    "storage": (6, 8),
     "untrusted": (6, 6),
     "web": (18, 38),
 }

@@ -8,9 +8,15 @@ StorageAway, on disk and on S3 alike.
 
 from backend.storage.configured import bulk_storage, open_artefact, storage
 from backend.storage.files import FileStorage
-from backend.storage.interface import CHUNK_BYTES, Storage
-from backend.storage.outages import FULL, StorageAway, StorageFull
-from backend.storage.records import Listed, Stored
+from backend.storage.interface import (
+    CHUNK_BYTES,
+    FULL,
+    Listed,
+    Storage,
+    StorageAway,
+    StorageFull,
+    Stored,
+)
 from backend.storage.s3 import S3Storage
 
 __all__ = [

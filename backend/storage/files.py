@@ -1,6 +1,7 @@
-"""Artefacts as files on a local disk."""
+"""Artefacts as files on a local disk, whose folders are locked and flushed."""
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -9,13 +10,31 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from backend.storage.folders import fsync_folder, locked
-from backend.storage.interface import IS_SHA256
-from backend.storage.outages import StorageAway, disk_outages
-from backend.storage.records import Listed, Stored
+from backend.storage.interface import IS_SHA256, Listed, StorageAway, Stored, disk_outages
 
 # How the name of a file begins that is being written.
 UNFINISHED = "incoming-"
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """The folder's descriptor. No other process puts or takes back a file in it meanwhile."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make what was renamed in it durable."""
+    # A rename is durable only once its folder is.
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class FileStorage:

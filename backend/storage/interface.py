@@ -1,15 +1,41 @@
-"""What every storage does."""
+"""What every storage does, what it says of what it has, and its errors, for disks and S3 alike."""
+
+from __future__ import annotations
 
 import contextlib
+import errno
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from backend.storage.records import Listed, Stored
+from backend.errors import Away
 
 CHUNK_BYTES = 1 << 20
 IS_SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What was stored: SHA-256 in hex and the size in bytes.
+
+    `inode` is the file's where this made it; 0 where the bytes were there before.
+    """
+
+    sha256: str
+    size_bytes: int
+    inode: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Something in the storage: its name, size in bytes and when it was written (Unix time, s)."""
+
+    name: str
+    size_bytes: int
+    written_at_s: float
 
 
 class Storage(Protocol):
@@ -61,3 +87,28 @@ class Storage(Protocol):
 
     def remove_unfinished(self, name: str) -> None:
         """As `remove_part`."""
+
+
+class StorageAway(Away):
+    """The storage cannot be used now; the message says what it answered."""
+
+    @classmethod
+    def of(cls, error: OSError) -> StorageAway:
+        """The error of a disk: StorageFull where there is no room."""
+        kind = StorageFull if error.errno in FULL else StorageAway
+        return kind(error.strerror or str(error))
+
+
+class StorageFull(StorageAway):
+    """The storage has no room: only a person can help."""
+
+
+@contextlib.contextmanager
+def disk_outages() -> Iterator[None]:
+    """An error of the disk becomes StorageAway; a missing file stays FileNotFoundError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise StorageAway.of(error) from error

@@ -13,9 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from backend.storage.interface import Storage
+from backend.storage.interface import Listed, Storage
 from backend.storage.models import SmallContent
-from backend.storage.records import Listed
 
 LISTED_AT_ONCE = 2000
 

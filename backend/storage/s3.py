@@ -1,20 +1,103 @@
-"""Artefacts as objects in an S3-compatible bucket."""
+"""Artefacts as objects in an S3-compatible bucket.
+
+Large ones are sent in parts. Both libraries of S3 are slow to import, and only S3 installations
+need them.
+"""
 
 import contextlib
 import hashlib
+import logging
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from http import HTTPStatus
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
-from backend.storage.interface import CHUNK_BYTES, IS_SHA256
-from backend.storage.outages import disk_outages
-from backend.storage.records import Listed, Stored
-from backend.storage.s3_client import make_client, s3_outages
-from backend.storage.s3_sending import send, unfinished
+from django.conf import settings
+
+from backend.storage.interface import (
+    CHUNK_BYTES,
+    IS_SHA256,
+    Listed,
+    StorageAway,
+    Stored,
+    disk_outages,
+)
+
+log = logging.getLogger(__name__)
 
 PARTS = "parts/"
+# What is larger is sent in parts of this size: S3 takes at most 5 GiB in one request, and a request
+# that failed is sent again by itself. One part is in memory at a time.
+PART_BYTES = 32 << 20
+# A store may not have it, or the bucket's policy may not allow it.
+_NO_LISTING = frozenset({"AccessDenied", "NotImplemented"})
+
+
+def send(
+    client: Any, bucket: str, key: str, source: BinaryIO, meanwhile: Callable[[], None]
+) -> None:
+    """Store what `source` has, in one request or in parts; a failed one leaves no object."""
+    from boto3.s3.transfer import TransferConfig
+
+    client.upload_fileobj(
+        source,
+        bucket,
+        key,
+        ExtraArgs={"ChecksumAlgorithm": "SHA256"},
+        Callback=lambda _sent_bytes: meanwhile(),
+        Config=TransferConfig(
+            multipart_threshold=PART_BYTES + 1, multipart_chunksize=PART_BYTES, use_threads=False
+        ),
+    )
+
+
+def unfinished(client: Any, bucket: str) -> Iterator[tuple[str, str, float]]:
+    """Objects in parts that a killed process left unfinished: key, id and when they began (Unix
+    time, s).
+
+    Nothing where the store does not list them: it may remove them by a rule of the bucket.
+    """
+    try:
+        pages = client.get_paginator("list_multipart_uploads")
+        for page in pages.paginate(Bucket=bucket):
+            for item in page.get("Uploads", []):
+                yield item["Key"], item["UploadId"], item["Initiated"].timestamp()
+    except client.exceptions.ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code not in _NO_LISTING:
+            raise
+        log.warning("unfinished_not_listed", extra={"reason": code})
+
+
+def make_client(endpoint: str) -> Any:
+    """Of Amazon's service where `endpoint` is empty. Its credentials are those of the settings.
+
+    Where they are empty, boto3 looks for others: a file of AWS, the role of the machine.
+    """
+    import boto3
+    from botocore.config import Config
+
+    return boto3.client(
+        "s3",
+        endpoint_url=endpoint or None,
+        aws_access_key_id=settings.AWS_ACCESS_KEY_ID or None,
+        aws_secret_access_key=settings.AWS_SECRET_ACCESS_KEY or None,
+        aws_session_token=settings.AWS_SESSION_TOKEN or None,
+        # A request must not wait long for a store that does not answer: it can be sent again.
+        config=Config(connect_timeout=3, read_timeout=30, retries={"total_max_attempts": 2}),
+    )
+
+
+@contextlib.contextmanager
+def s3_outages() -> Iterator[None]:
+    """Raises StorageAway in the place of what the client raises."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise StorageAway(str(error)) from error
 
 
 class S3Storage:

@@ -16,8 +16,7 @@ CLIENTS = {
 ALLOWED = {
     ("config/site/site.py", "urllib.request"),
     ("config/recovery/backup_bucket.py", "boto3"),
-    ("storage/s3_client.py", "boto3"),
-    ("storage/s3_sending.py", "boto3"),
+    ("storage/s3.py", "boto3"),
     ("accounts/people/held_mail.py", "django.core.mail"),
     ("accounts/people/outgoing_mail.py", "django.core.mail"),
     ("sharing/takedowns.py", "django.core.mail"),

@@ -22,8 +22,13 @@ from backend.untrusted.limits import (
     REQUEST_THREADS,
 )
 from backend.untrusted.sandbox import fair_slots
-from backend.untrusted.sandbox.preview_slots import PREVIEW_PATIENCE_S, PREVIEWS, STRANGERS
-from backend.untrusted.sandbox.slots import LONG_WORK, SHORT_WORK
+from backend.untrusted.sandbox.slots import (
+    LONG_WORK,
+    PREVIEW_PATIENCE_S,
+    PREVIEWS,
+    SHORT_WORK,
+    STRANGERS,
+)
 
 COLUMNS = (
     "counter",

@@ -28,8 +28,7 @@ from backend.untrusted.json.plain_json import (
     JSON_LEVELS,
     JSON_OBJECT_MEMBERS,
 )
-from backend.untrusted.packed.archive_refusals import MAX_FILES
-from backend.untrusted.packed.decompress import MAX_MEMBERS, MAX_RATIO
+from backend.untrusted.packed.decompress import MAX_FILES, MAX_MEMBERS, MAX_RATIO
 from backend.untrusted.packed.tar_members import KEPT_TAR_BYTES, MAX_FAR_FILES
 
 

@@ -30,7 +30,7 @@ from backend.testing.uploads import WRK, gzip_of_zeros, make_envelope, make_tena
 from backend.untrusted import limits
 from backend.untrusted.body_refusals import BodyTooLarge
 from backend.untrusted.json import plain_json
-from backend.untrusted.packed import archive_refusals, decompress, tar_members
+from backend.untrusted.packed import decompress, tar_members
 from backend.untrusted.sandbox.parser_failures import CpuUsedUp, MemoryUsedUp
 from backend.untrusted.sandbox.sandbox import Sandbox
 
@@ -184,7 +184,7 @@ BEYOND = {
     "search_memory_mib": file_sent(gzip.compress(b"x")),
     "unpacked_ratio": file_sent(gzip_of_zeros(65 << 20)),
     "compressed_members": file_sent(gzip.compress(b"") * (decompress.MAX_MEMBERS + 1)),
-    "archive_files": file_sent(zip_of_files(archive_refusals.MAX_FILES + 1)),
+    "archive_files": file_sent(zip_of_files(decompress.MAX_FILES + 1)),
     "far_files": tar_of_far_files,
     "files": many_files,
     "part_bytes": part_sent(0, b"x" * (limits.MAX_PART_BYTES + 1)),

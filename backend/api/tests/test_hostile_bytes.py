@@ -21,7 +21,7 @@ from backend.untrusted.json.json_refusals import JsonRefused
 from backend.untrusted.json.plain_json import read_json
 from backend.untrusted.packed import decompress
 from backend.untrusted.sandbox import fair_slots, slots
-from backend.untrusted.secrets import cleaning, envelope_cleaning
+from backend.untrusted.secrets import cleaning
 
 pytestmark = pytest.mark.django_db
 UPLOADS, PREVIEW = "/api/v1/uploads", "/api/v1/uploads/preview"
@@ -104,11 +104,11 @@ def test_many_small_files_are_not_all_cleaned_in_the_web_process(monkeypatch):
 
 
 def test_only_a_small_envelope_is_cleaned_in_the_web_process(monkeypatch):
-    monkeypatch.setattr(envelope_cleaning, "cleaner", Refusing)
+    monkeypatch.setattr(cleaning, "cleaner", Refusing)
     plan = {"run": {"plan": '"sid":[' * 9}}
-    assert envelope_cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES)
+    assert cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES)
     with pytest.raises(AssertionError, match="asked"):
-        envelope_cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES + 1)
+        cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES + 1)
 
 
 def test_a_megabyte_of_open_lists_is_received(client):

@@ -13,8 +13,8 @@ from backend.accounts.tokens.tokens import AGENT_LIFETIME, issue
 from backend.ingest.preview import dry_run
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import WRK, make_file, make_tenant
-from backend.untrusted.sandbox import fair_slots, preview_slots, slots
-from backend.untrusted.sandbox.preview_slots import PREVIEWS, PREVIEWS_OF_VIEWER, STRANGERS
+from backend.untrusted.sandbox import fair_slots, slots
+from backend.untrusted.sandbox.slots import PREVIEWS, PREVIEWS_OF_VIEWER, STRANGERS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Of a busy machine.
@@ -110,7 +110,7 @@ def test_a_viewers_flood_gets_429_and_another_member_of_the_workspace_a_preview(
     problems = [future.result() for future in refused]
     assert {each.status_code for each in problems} == {429}
     assert {each["Retry-After"] for each in problems} == {str(fair_slots.RETRY_AFTER_S)}
-    assert {each.json()["detail"] for each in problems} == {preview_slots.TooManyPreviews.sentence}
+    assert {each.json()["detail"] for each in problems} == {slots.TooManyPreviews.sentence}
     assert answer.status_code == 200
     assert answered == [200] * PREVIEWS_OF_VIEWER
     assert (PREVIEWS._running, PREVIEWS._queue) == ([], [])
@@ -134,7 +134,7 @@ def test_a_user_has_one_share_with_all_tokens_workspaces_and_the_page(held):
 
     assert third.status_code == 429
     assert third["Retry-After"] == str(fair_slots.RETRY_AFTER_S)
-    assert preview_slots.TooManyPreviews.sentence in third.content.decode()
+    assert slots.TooManyPreviews.sentence in third.content.decode()
 
 
 def test_where_two_viewers_have_long_previews_a_third_comes_after_one_file(held):

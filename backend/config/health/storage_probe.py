@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from backend.storage.configured import bulk_storage
-from backend.storage.outages import StorageAway, StorageFull
+from backend.storage.interface import StorageAway, StorageFull
 
 log = logging.getLogger(__name__)
 

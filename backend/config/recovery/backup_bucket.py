@@ -15,7 +15,7 @@ from django.conf import settings
 
 from backend.config.recovery.backups import PARTIAL, backups_in
 from backend.config.recovery.database_programs import RecoveryFailed
-from backend.storage.s3_client import make_client
+from backend.storage.s3 import make_client
 
 log = logging.getLogger(__name__)
 

@@ -27,9 +27,9 @@ from backend.untrusted.limits import ANONYMOUS_BYTES
 from backend.untrusted.sandbox.child_answers import trial_of
 from backend.untrusted.sandbox.fair_slots import NOBODYS
 from backend.untrusted.sandbox.parser_failures import ParserFailed
-from backend.untrusted.sandbox.preview_slots import PREVIEWS
 from backend.untrusted.sandbox.quick_sandbox import QUICK, QuickLimits, QuickSandbox, quick_sandbox
 from backend.untrusted.sandbox.sandbox import LocalArtefact
+from backend.untrusted.sandbox.slots import PREVIEWS
 from backend.untrusted.secrets.cleaning import Cleaning
 from backend.untrusted.secrets.rewriting import CannotClean
 

@@ -37,8 +37,7 @@ from backend.storage import StorageAway, Stored, storage
 from backend.untrusted.json.plain_json import check_plain
 from backend.untrusted.limits import ENVELOPE_BYTES
 from backend.untrusted.sandbox.slots import LONG_WORK
-from backend.untrusted.secrets.cleaning import Cleaning
-from backend.untrusted.secrets.envelope_cleaning import clean_envelope
+from backend.untrusted.secrets.cleaning import Cleaning, clean_envelope
 
 # Small files are rows: each as a file would be flushed twice. Rows are written while nothing is
 # collected: up to so many bytes that nobody waits long for it.

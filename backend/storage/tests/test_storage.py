@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from moto.server import ThreadedMotoServer
 
 from backend.ingest.preview import preview as previewing
-from backend.storage import FileStorage, S3Storage, StorageAway, s3_sending
+from backend.storage import FileStorage, S3Storage, StorageAway
 from backend.testing.s3_server import BUCKET, MISSING, S3Server, find_program
 
 TEXT = b"Requests/sec: 6000\n" * 1000
@@ -142,7 +142,7 @@ MIB = 1 << 20
 
 @pytest.fixture(params=["s3", "real_s3"])
 def bucket(request, monkeypatch):
-    monkeypatch.setattr(s3_sending, "PART_BYTES", 5 * MIB)  # the smallest that S3 takes
+    monkeypatch.setattr("backend.storage.s3.PART_BYTES", 5 * MIB)  # the smallest that S3 takes
     return request.getfixturevalue(request.param)
 
 

@@ -17,8 +17,13 @@ from backend.formats.archive_texts import printable
 from backend.formats.streams import stream_of
 from backend.formats.techempower import RAW
 from backend.formats.text import read_up_to
-from backend.untrusted.packed.archive_refusals import broken_archive, check_count
-from backend.untrusted.packed.decompress import DecompressionRefused, check_growth, unpacked
+from backend.untrusted.packed.decompress import (
+    DecompressionRefused,
+    broken_archive,
+    check_count,
+    check_growth,
+    unpacked,
+)
 from backend.untrusted.packed.packings import HEAD_BYTES, ZIP_MAGIC, packing_of
 from backend.untrusted.packed.tar_members import BLOCK_BYTES, Kept, tar_members, tar_pieces
 

@@ -2,7 +2,7 @@
 
 Output is counted while it streams: above `FREE_BYTES` no more than `MAX_RATIO` times the input,
 never more than the limit. Members and frames count together, and there are at most `MAX_MEMBERS`
-of them; a second layer is refused.
+of them; a second layer is refused. Archives are refused in the same words, whichever their kind.
 """
 
 import io
@@ -25,6 +25,8 @@ MAX_MEMBERS = 10_000
 GZIP_SLICE_BYTES = 16 << 10
 # A slice of zstd may unpack to 32,000 times its size at once.
 ZSTD_SLICE_BYTES = 512
+# A results tree of hundreds of files is read as well as the files of one trial.
+MAX_FILES = 1_000
 
 
 class DecompressionRefused(InvalidInput):
@@ -148,3 +150,18 @@ class _Source:
     def give_back(self, count: int) -> None:
         """Return the last bytes of the last slice: they belong to the next member or frame."""
         self._at -= count
+
+
+def check_count(count: int, kind: str) -> None:
+    """Raises BeyondLimit where the archive has too many files."""
+    if count > MAX_FILES:
+        raise BeyondLimit(
+            f"The {kind} archive has more than {MAX_FILES} files. Upload the files of one trial, "
+            "or one folder of results. A larger results tree of TechEmpower or HttpArena is "
+            "uploaded by `loadsheet import`."
+        )
+
+
+def broken_archive(kind: str, why: object) -> DecompressionRefused:
+    """The refusal of an archive that cannot be read."""
+    return DecompressionRefused(f"The {kind} archive is broken: {why}.")

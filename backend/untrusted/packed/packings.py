@@ -1,4 +1,9 @@
-"""How files are packed, told by how they begin."""
+"""How files are packed, told by how they begin, and packing a stream again as it was."""
+
+import zlib
+from typing import Protocol
+
+import zstandard
 
 from backend.untrusted.packed.decompress import GZIP_MAGIC, ZSTD_MAGIC
 
@@ -28,3 +33,17 @@ def packing_of(head: bytes) -> str:
             is_text = packing == "bzip2" and not head.startswith(BZIP2_BLOCK, BZIP2_BLOCK_AT)
             return "" if is_text else packing
     return ""
+
+
+class Packer(Protocol):
+    """What compresses a stream."""
+
+    def compress(self, data: bytes, /) -> bytes: ...
+    def flush(self) -> bytes: ...
+
+
+def packer_like(beginning: bytes) -> Packer:
+    """Packs as a file is packed that begins so: gzip or zstd."""
+    if beginning.startswith(GZIP_MAGIC):
+        return zlib.compressobj(wbits=31)
+    return zstandard.ZstdCompressor().compressobj()

@@ -6,8 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
-from backend.untrusted.packed.archive_refusals import broken_archive, check_count
-from backend.untrusted.packed.decompress import BeyondLimit, DecompressionRefused
+from backend.untrusted.packed.decompress import (
+    BeyondLimit,
+    DecompressionRefused,
+    broken_archive,
+    check_count,
+)
 
 # A zip has a directory of its files. To reach a file of a tar, all files before it are read. So the
 # first files of a tar are kept in memory, and only this many may follow them.

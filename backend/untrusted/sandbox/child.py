@@ -1,13 +1,15 @@
 """What the child processes that handle untrusted bytes have in common.
 
-Each lives under limits of memory, CPU time, file size and open files. Messages are length-prefixed
-JSON on stdin and stdout; one child answers many requests, and is replaced after a crash.
+Each lives under limits of memory, CPU time, file size and open files. Messages between a child and
+its parent are JSON with its length before it, on stdin and stdout; one child answers many requests,
+and is replaced after a crash.
 """
 
 import gc
 import os
 import resource
 import signal
+import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,10 +17,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from backend.untrusted.sandbox.child_messages import read_message, write_message
+import orjson
 
 # A terminal and systemd send these to every process of a service that they stop.
 SIGNALS_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LENGTH = struct.Struct(">I")
+
+
+def read_message(source: BinaryIO) -> Any:
+    """One length-prefixed JSON message; None at the end."""
+    head = source.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    body = source.read(LENGTH.unpack(head)[0])
+    return orjson.loads(body)
+
+
+def write_message(sink: BinaryIO, body: bytes) -> None:
+    """Write one length-prefixed message."""
+    sink.write(LENGTH.pack(len(body)) + body)
+    sink.flush()
 
 
 @dataclass(frozen=True, slots=True)

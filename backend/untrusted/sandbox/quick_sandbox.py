@@ -15,8 +15,8 @@ from typing import Any
 from backend.untrusted.sandbox.child import Limits
 from backend.untrusted.sandbox.fair_slots import Busy, OwnerBusy
 from backend.untrusted.sandbox.parser_failures import ParserFailed
-from backend.untrusted.sandbox.preview_slots import PAGES, PREVIEWS
 from backend.untrusted.sandbox.sandbox import LocalArtefact, Sandbox, current_limits
+from backend.untrusted.sandbox.slots import PAGES, PREVIEWS
 
 # Parsers that nobody uses now; as many as were used at once, which the slots of previews bound.
 _idle: list[_Parser] = []

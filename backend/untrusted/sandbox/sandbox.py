@@ -16,8 +16,7 @@ import orjson
 from django.conf import settings
 
 from backend.storage import StorageAway
-from backend.untrusted.sandbox.child import Limits
-from backend.untrusted.sandbox.child_messages import LENGTH
+from backend.untrusted.sandbox.child import LENGTH, Limits
 from backend.untrusted.sandbox.child_process import (
     close_pipes,
     death_of,

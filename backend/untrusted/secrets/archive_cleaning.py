@@ -17,8 +17,7 @@ from typing import IO, BinaryIO, cast
 from backend.formats.streams import stream_of
 from backend.untrusted.packed.archives import open_zip, zip_members, zip_pieces
 from backend.untrusted.packed.decompress import DecompressionRefused, is_compressed, unpacked
-from backend.untrusted.packed.packers import Packer, packer_like
-from backend.untrusted.packed.packings import HEAD_BYTES, packing_of
+from backend.untrusted.packed.packings import HEAD_BYTES, Packer, packer_like, packing_of
 from backend.untrusted.packed.tar_members import tar_members, tar_pieces
 from backend.untrusted.secrets.redaction import Scan
 from backend.untrusted.secrets.rewriting import (

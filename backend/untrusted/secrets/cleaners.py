@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from backend.untrusted.sandbox.fair_slots import NOBODYS
-from backend.untrusted.sandbox.preview_slots import PREVIEWS
-from backend.untrusted.sandbox.slots import LONG_WORK, short_or_long
+from backend.untrusted.sandbox.slots import LONG_WORK, PREVIEWS, short_or_long
 from backend.untrusted.secrets.cleaner import Cleaner
 
 

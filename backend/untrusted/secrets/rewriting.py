@@ -20,8 +20,7 @@ from backend.untrusted.packed.decompress import (
     is_compressed,
     unpacked,
 )
-from backend.untrusted.packed.packers import Packer, packer_like
-from backend.untrusted.packed.packings import HEAD_BYTES, packing_of
+from backend.untrusted.packed.packings import HEAD_BYTES, Packer, packer_like, packing_of
 from backend.untrusted.secrets.redaction import Redactor, Scan, blocks
 
 if TYPE_CHECKING:

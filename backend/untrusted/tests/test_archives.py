@@ -14,9 +14,8 @@ from backend.ingest.work.worker import process
 from backend.runs.models import Trial
 from backend.testing.uploads import WRK, make_tenant, make_upload
 from backend.untrusted.packed import tar_members
-from backend.untrusted.packed.archive_refusals import MAX_FILES
 from backend.untrusted.packed.archives import files_of
-from backend.untrusted.packed.decompress import FREE_BYTES, DecompressionRefused
+from backend.untrusted.packed.decompress import FREE_BYTES, MAX_FILES, DecompressionRefused
 from backend.untrusted.packed.tar_members import MAX_FAR_FILES
 
 CASE = Path(__file__).parents[2] / "formats/ab/tests/captures/rand-c10-tsv-csv"

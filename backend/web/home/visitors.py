@@ -24,7 +24,7 @@ from backend.sharing.gallery import find_showcase, list_exhibits
 from backend.sharing.models import ResultSet
 from backend.stats.thresholds import LEAST_TRIALS
 from backend.untrusted.sandbox.parser_failures import ParserFailed
-from backend.untrusted.sandbox.preview_slots import STRANGERS
+from backend.untrusted.sandbox.slots import STRANGERS
 from backend.web.home.demo import find_demo_in_progress
 from backend.web.uploads.previews import explain_refusal, preview_context, sent_files
 

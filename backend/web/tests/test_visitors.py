@@ -32,7 +32,7 @@ from backend.testing.scenes import make_result_set
 from backend.testing.uploads import WRK, make_file
 from backend.testing.worst_texts import WORST_TEXTS, worst_text
 from backend.untrusted.sandbox import fair_slots, sandbox
-from backend.untrusted.sandbox.preview_slots import STRANGERS
+from backend.untrusted.sandbox.slots import STRANGERS
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db

@@ -17,8 +17,7 @@ from backend.analysis.loading.viewer_slots import (
     comparison_slot,
 )
 from backend.untrusted.limits import REQUEST_THREADS
-from backend.untrusted.sandbox.preview_slots import PREVIEWS, STRANGERS
-from backend.untrusted.sandbox.slots import LONG_WORK, SHORT_WORK
+from backend.untrusted.sandbox.slots import LONG_WORK, PREVIEWS, SHORT_WORK, STRANGERS
 
 MINE, OTHER = "mine", "other"
 PATIENCE_S = 120.0
