@@ -46,7 +46,7 @@ from backend.ingest.artefacts.part_refusals import (
     PartsMissing,
     PartTooSmall,
 )
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.ingest.quota.quota import RoomChanged, UploadsUsedUp, WorkspaceFull
 from backend.ingest.receiving.receive import UploadConflict, UploadTrashed
 from backend.ingest.removing.retention import RawOutputRemoved

@@ -16,7 +16,7 @@ MOST = {
     "accounts": (14, 34),
     "api": (12, 22),
     "config": (13, 18),
-    "ingest": (16, 40),
+    "ingest": (14, 38),
     "runs": (9, 26),
     "storage": (6, 8),
     "untrusted": (6, 6),

@@ -1,7 +1,8 @@
 """The raw envelope as received. The Upload row is the record of work; a Celery message is a hint.
 
 States: received → parsing → parsed | failed | quarantined. A row exists only once its artefacts are
-durable, so there is no state before received.
+durable, so there is no state before received. Beside it are what it was read as again, the sums of
+what a workspace stores, and parts that wait.
 """
 
 import uuid
@@ -12,8 +13,6 @@ from django.db.models.functions import Lower, Replace
 from django.utils import timezone
 
 from backend.accounts.models import Token, User, Workspace
-from backend.ingest.rereading_model import Rereading
-from backend.ingest.stored_models import Part, StoredBytes
 from backend.runs.models import Run, Trial
 from backend.storage.models import SmallContent
 from backend.untrusted.json.json_pieces import PieceDecoder, QuickEncoder
@@ -194,3 +193,86 @@ class Artefact(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Rereading(models.Model):
+    """One reading of an upload again, with another parser: what it changed, or why it did not."""
+
+    upload = models.ForeignKey("Upload", on_delete=models.CASCADE, related_name="rereadings")
+    read_at = models.DateTimeField(default=timezone.now)
+    from_version = models.CharField(max_length=40)
+    to_version = models.CharField(max_length=40)
+    # [{"ordinal", "figure", "before", "after"}, …]
+    changes = models.JSONField(default=list)
+    # The new parser's words where it reads nothing: then the old reading stays.
+    refused = models.TextField(default="")
+    # How the parser ended before it answered (memory, CPU time, a crash, a kill); the old reading
+    # stays, and nothing is known of what the parser would have read.
+    stopped = models.TextField(default="", db_default="")
+
+    class Meta:
+        ordering = ["-read_at"]
+
+    def __str__(self) -> str:
+        return f"{self.upload_id} read by {self.to_version}"
+
+    @property
+    def outcome(self) -> str:
+        """In one word: refused, stopped, changed or unchanged."""
+        if self.refused:
+            return "refused"
+        if self.stopped:
+            return "stopped"
+        return "changed" if self.changes else "unchanged"
+
+
+class StoredBytes(models.Model):
+    """A share of what a workspace stores and of its uploads today; the shares make up the sums
+    (quota).
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    share = models.PositiveSmallIntegerField()
+    # Below 0 where more was deleted from this row than added to it.
+    size_bytes = models.BigIntegerField()
+    # Received on `day` (UTC), the last day on which this row was written.
+    uploads = models.PositiveIntegerField(default=0, db_default=0)
+    day = models.DateField(null=True)
+
+    class Meta:
+        ordering = ["share"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "share"], name="stored_bytes_per_share")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.size_bytes} bytes of {self.workspace_id}"
+
+
+class Part(models.Model):
+    """A numbered part of an artefact whose upload is still on its way."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    # Of the upload that will be: its row is written once everything is there.
+    upload_id = models.UUIDField()
+    artefact_sha256 = models.CharField(max_length=64)
+    number = models.PositiveIntegerField()
+    # Of the part; empty until its bytes are durable. Its size is known before.
+    sha256 = models.CharField(max_length=64, default="")
+    size_bytes = models.BigIntegerField(default=0)
+    begun_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "upload_id", "artefact_sha256", "number"],
+                condition=~models.Q(sha256=""),
+                name="part_once",
+            )
+        ]
+        indexes = [models.Index(fields=["workspace", "upload_id"], name="part_of_upload")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.artefact_sha256[:12]}"

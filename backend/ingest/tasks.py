@@ -9,7 +9,7 @@ from backend.ingest.removing.retention import remove_due_output
 from backend.ingest.removing.trash import remove_expired_runs
 from backend.ingest.work import worker
 from backend.ingest.work.poller import Poller
-from backend.ingest.work.polling import read_due
+from backend.ingest.work.worker import read_due
 
 COLLECT_TASK = "ingest.collect"
 # An upload that is being read when the worker stops is read to its end.

@@ -7,7 +7,7 @@ class TransferConfig(AppConfig):
     def ready(self) -> None:
         from django.db.models.signals import post_delete
 
-        from backend.ingest.artefacts.named_bytes import NAMED_ELSEWHERE
+        from backend.ingest.removing.collector import NAMED_ELSEWHERE
         from backend.transfer.exporting import named_archives, remove_archive
         from backend.transfer.models import Export
 

@@ -61,7 +61,7 @@ def _read(raw: bytes) -> tuple[Any, str]:
 
 def _held_after(value: dict[str, Any]) -> dict[str, float]:
     from backend.ingest.envelope.envelope import read_envelope
-    from backend.ingest.envelope.envelope_refusal import EnvelopeError
+    from backend.ingest.envelope.envelope_errors import EnvelopeError
     from backend.ingest.receiving.content_hash import content_hash
     from backend.untrusted.json.json_pieces import PieceDecoder, QuickEncoder
     from backend.untrusted.json.plain_json import check_plain

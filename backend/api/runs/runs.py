@@ -47,7 +47,7 @@ from backend.api.protocol.workspaces import writable_row
 from backend.api.runs.run_answer import run_answer
 from backend.api.runs.run_json import STATE_HELP, RunEditSerializer, RunSerializer, TrialSerializer
 from backend.fleet.heartbeats import forget_progress
-from backend.ingest.listing.plan_file import plan_file
+from backend.ingest.listing.download import plan_file
 from backend.ingest.removing.trash import delete_run, trash_run
 from backend.ingest.reprocessing.editing import edit_run, undo_edit
 from backend.links import links_by_id

@@ -8,8 +8,7 @@ from django.db import OperationalError
 
 from backend.broker import BROKER
 from backend.config.models import IntegrityReport
-from backend.ingest.reprocessing.integrity_check import Check
-from backend.ingest.reprocessing.verification import verify, verify_rows
+from backend.ingest.reprocessing.verification import Check, verify, verify_rows
 from backend.storage import StorageAway
 
 VERIFY_TASK = "config.verify"

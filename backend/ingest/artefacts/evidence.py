@@ -1,13 +1,16 @@
-"""The raw files that each trial was read from."""
+"""The raw files that each trial was read from, and the uploads that made a run."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Q, QuerySet
 
+from backend.accounts.models import Workspace
 from backend.ingest.models import NAMED_RUN, Artefact, Upload
+from backend.runs.database.among import among
 from backend.runs.models import Trial
 
 
@@ -51,3 +54,18 @@ def uploads_by_name(workspace_id: UUID, run_ids: Collection[UUID]) -> QuerySet[U
     rows = Upload.objects.alias(named_run=NAMED_RUN).filter(workspace=workspace_id)
     named = Q(named_run__in=[run_id.hex for run_id in run_ids])
     return rows.filter(Q(run__in=run_ids) | named).order_by()
+
+
+def uploads_of_runs(workspace: Workspace, run_ids: Collection[UUID]) -> QuerySet[Upload]:
+    """The uploads of these runs, those of single trials that are unread or empty included."""
+    trials = ArraySubquery(Trial.objects.filter(run__in=run_ids).order_by().values("pk"))
+    files = Artefact.trials.through.objects.filter(among("trial", trials))
+    named = uploads_by_name(workspace.pk, run_ids)
+    return any_of(named.values_list("pk"), files.values_list("artefact__upload"))
+
+
+def any_of(*ids: QuerySet[Any, Any]) -> QuerySet[Upload]:
+    """The uploads with these ids. Of one condition with OR over tables, each of their rows would be
+    read."""
+    first, *others = ids
+    return Upload.objects.filter(pk__in=first.union(*others, all=True))

@@ -6,33 +6,47 @@ listed here are kept and not looked at.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from uuid import UUID
 
 import msgspec
 from msgspec import Meta, Struct
 
 from backend.ingest.envelope.envelope_checks import check_labels, check_maps, check_trials
-from backend.ingest.envelope.envelope_errors import error_of
-from backend.ingest.envelope.envelope_fields import (
-    Amount,
-    Count,
-    Fields,
-    Instant,
-    Name,
-    Notes,
-    Plan,
-    Small,
-    Tail,
-    Text,
-    Words,
-)
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope_errors import EnvelopeError, error_of
 from backend.runs.tables.server_texts import SERVER_TEXTS
 from backend.untrusted import limits
 
 SCHEMA = 1
 PHASES = ("warmup", "measure", "search", "confirm")
+Name = Annotated[str, Meta(max_length=limits.NAME_LENGTH)]
+Text = Annotated[str, Meta(max_length=limits.TEXT_LENGTH)]
+Notes = Annotated[str, Meta(max_length=limits.NOTES_LENGTH)]
+Plan = Annotated[str, Meta(max_length=limits.PLAN_LENGTH)]
+Tail = Annotated[str, Meta(max_length=limits.TAIL_LENGTH)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Small = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Amount = Annotated[float, Meta(ge=0, lt=1e15)]
+Value = Tail | int | float | bool | list[Any] | dict[str, Any] | None
+Fields = Annotated[dict[Name, Value], Meta(max_length=limits.MAP_MEMBERS)]
+Word = Annotated[str, Meta(max_length=limits.COMMAND_WORD_LENGTH)]
+Words = Annotated[tuple[Word, ...], Meta(max_length=limits.COMMAND_WORDS)]
+
+
+class Instant(datetime):
+    """A time with its zone, in UTC."""
+
+    @classmethod
+    def read(cls, value: object) -> Instant:
+        """Of ISO 8601; raises ValueError."""
+        instant = cls.fromisoformat(cast(str, value))
+        if instant.tzinfo is None:
+            raise ValueError("no time zone")
+        try:
+            return instant.astimezone(UTC)
+        except OverflowError:
+            raise ValueError("in UTC, no year from 1 to 9999") from None
 
 
 class Section(Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import orjson
 
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.untrusted import limits
 
 if TYPE_CHECKING:

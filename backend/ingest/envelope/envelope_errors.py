@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from reprlib import Repr
 from typing import Any
 
 import msgspec
 
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.untrusted.json.json_refusals import JsonRefused
 
 KINDS = {
     "str": "text",
@@ -31,6 +32,19 @@ STEP = re.compile(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])")
 RANGES = {">=": "of at least", "<=": "of at most", "<": "below"}
 TIME = "an ISO 8601 time with its zone, such as 2026-01-31T12:00:00Z"
 CHOICES = {"phase": "warmup, measure, search, confirm", "loop": "closed, open"}
+# Only the beginning is shown: writing all of a large list would keep other threads waiting.
+_QUOTE = Repr()
+_QUOTE.maxlevel, _QUOTE.maxlist, _QUOTE.maxdict, _QUOTE.maxstring = 6, 40, 40, 100
+
+
+class EnvelopeError(JsonRefused):
+    """The envelope is not as agreed: says where, what was got and what was expected."""
+
+    def __init__(self, where: str, got: object, expected: str) -> None:
+        shown = _QUOTE.repr(got)
+        shown = shown if len(shown) <= 80 else shown[:77] + "…"
+        super().__init__(f"envelope: {where} is {shown}, expected {expected}.")
+        self.where = where
 
 
 def error_of(error: msgspec.ValidationError, body: object, whole: str) -> EnvelopeError:

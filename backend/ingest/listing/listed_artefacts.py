@@ -1,7 +1,9 @@
-"""Raw files as pages and answers list them, each with its links."""
+"""Raw files as pages and answers list them, each with its links; bytes that came before."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -77,3 +79,22 @@ def _listed(row: Sequence[Any], page_of: Linker, raw_of: Linker) -> dict[str, An
         "removed_at": removed_at,
         "kept_days": kept_days,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierUpload:
+    """Where the same bytes came before. `run_id`: None if they were not read."""
+
+    upload_id: UUID
+    run_id: UUID | None
+    received_at: datetime
+
+
+def find_earlier_uploads(workspace_id: UUID, sha256s: Iterable[str]) -> dict[str, EarlierUpload]:
+    """By SHA-256 of a file, the latest upload of the workspace that has it."""
+    rows = Artefact.objects.filter(upload__workspace=workspace_id, sha256__in=set(sha256s))
+    earlier = {}
+    for row in rows.select_related("upload").order_by("upload__received_at", "pk"):
+        upload = row.upload
+        earlier[row.sha256] = EarlierUpload(upload.pk, upload.result_run_id, upload.received_at)
+    return earlier

@@ -1,6 +1,6 @@
 """Hints: a message through the broker wakes a worker, which then claims row after row.
 
-Hints may be lost, doubled or forged: workers also look by themselves (polling.py). One hint is
+Hints may be lost, doubled or forged: workers also look by themselves (worker.py). One hint is
 enough for many uploads, and a thread sends it, so that no request waits for the broker.
 """
 

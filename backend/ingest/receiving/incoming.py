@@ -9,8 +9,8 @@ from django.conf import settings
 from backend.errors import TooLarge
 from backend.ingest.artefacts.parts import Whole
 from backend.ingest.envelope.envelope import Envelope
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
-from backend.ingest.receiving.small import SMALL_BYTES
+from backend.ingest.envelope.envelope_errors import EnvelopeError
+from backend.ingest.receiving.priority import SMALL_BYTES
 from backend.untrusted.limits import FILES
 from backend.untrusted.secrets.cleaning import clean_name, hash_of
 

@@ -16,7 +16,7 @@ from backend.errors import Conflict
 from backend.ingest.artefacts.part_refusals import PartsDiffer, PartsMissing
 from backend.ingest.artefacts.parts import Whole, forget, put_together
 from backend.ingest.envelope.envelope import Envelope, read_envelope
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota.quota import explain_refusal, refuse_closed
 from backend.ingest.receiving.content_hash import all_hashes, content_hash, keyed
@@ -31,8 +31,7 @@ from backend.ingest.receiving.incoming import (
     check_sizes,
 )
 from backend.ingest.receiving.insert import insert_once
-from backend.ingest.receiving.priority import is_interactive
-from backend.ingest.receiving.small import SMALL_BYTES, is_small
+from backend.ingest.receiving.priority import SMALL_BYTES, is_interactive, is_small
 from backend.storage import StorageAway, Stored, storage
 from backend.untrusted.json.plain_json import check_plain
 from backend.untrusted.limits import ENVELOPE_BYTES

@@ -3,8 +3,7 @@
 from uuid import UUID
 
 from backend.accounts.models import Workspace
-from backend.ingest.artefacts.evidence import uploads_by_name
-from backend.ingest.artefacts.run_uploads import any_of, uploads_of_runs
+from backend.ingest.artefacts.evidence import any_of, uploads_by_name, uploads_of_runs
 from backend.ingest.models import Upload
 from backend.ingest.removing.upload_removal import remove_uploads
 from backend.noise.record import hosts_of, refresh_hosts

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from backend.accounts.audit import record, record_each
 from backend.accounts.models import Act, User
-from backend.ingest.artefacts.run_uploads import uploads_of_runs
+from backend.ingest.artefacts.evidence import uploads_of_runs
 from backend.ingest.removing.removal import remove_run
 from backend.ingest.removing.upload_removal import lock_uploads
 from backend.noise.record import refresh_noise_of_runs

@@ -1,12 +1,12 @@
-"""When the files of a run were read again, and what that changed."""
+"""When the files of a run were read again, what that changed, and how it is printed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
 import orjson
 
-from backend.ingest.models import NAMED_RUN_SQL
+from backend.ingest.models import NAMED_RUN_SQL, Rereading
 from backend.runs.database.read_router import reading_connection
 
 _REREADING = ("read_at", "from_version", "to_version", "changes", "refused", "stopped")
@@ -19,6 +19,7 @@ SELECT {", ".join(_REREADING)} FROM ingest_rereading WHERE upload_id IN (
 )
 ORDER BY read_at DESC
 """  # noqa: S608  names of our own
+MAX_SHOWN = 20
 
 
 def rereadings_of(run_id: UUID) -> list[dict[str, Any]]:
@@ -40,3 +41,21 @@ def without_names(rereading: Mapping[str, Any]) -> dict[str, Any]:
     """A rereading as people outside the workspace read it: a refusal quotes names of files."""
     refused = "Its output could not be read." if rereading["refused"] else ""
     return {**rereading, "refused": refused}
+
+
+def lines_about(head: str, rereading: Rereading) -> Iterator[str]:
+    """The outcome behind `head`, then the first figures that changed."""
+    if reason := rereading.refused or rereading.stopped:
+        yield f"{head}: {rereading.outcome}, the old figures stay: {reason}"
+        return
+    yield f"{head}: {len(rereading.changes)} figures changed"
+    for change in rereading.changes[:MAX_SHOWN]:
+        before, after = _short(change["before"]), _short(change["after"])
+        yield f"    trial {change['ordinal']} {change['figure']}: {before} → {after}"
+    if len(rereading.changes) > MAX_SHOWN:
+        yield f"    … and {len(rereading.changes) - MAX_SHOWN} more"
+
+
+def _short(value: Any) -> str:
+    text = "unknown" if value is None else str(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

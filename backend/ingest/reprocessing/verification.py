@@ -1,24 +1,48 @@
 """Whether everything that was received is accounted for: rows against rows, rows against bytes."""
 
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, TextField
+from django.conf import settings
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Now
 
 from backend.ingest.models import NAMED_RUN, Artefact, State, Upload, as_hex
-from backend.ingest.reprocessing.byte_checks import (
-    check_bytes_have_rows,
-    check_rows_have_bytes,
-    count_removed,
-)
-from backend.ingest.reprocessing.integrity_check import Check
+from backend.ingest.removing.collector import unnamed_artefacts
 from backend.ingest.work.queue import PASSING_FAULTS_S
 from backend.runs.models import Run
+from backend.storage import CHUNK_BYTES, storage
+from backend.untrusted.secrets.cleaning import hash_of
 
 READ = Q(state=State.PARSED)
 IN_FLIGHT = Q(state__in=[State.RECEIVED, State.PARSING])
 NO_REASON = Q(state__in=[State.FAILED, State.QUARANTINED], reason="")
+# Of the problems of one check, so many are named.
+MAX_NAMED = 20
+ROWS_AT_ONCE = 2000
+
+
+@dataclass(slots=True)
+class Check:
+    """One line of the table: what was looked at, how many, and the first problems by name."""
+
+    name: str
+    count: int = 0
+    problem_count: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def add_problem(self, text: str) -> None:
+        self.problem_count += 1
+        if len(self.problems) < MAX_NAMED:
+            self.problems.append(text)
+
+    def add_problems(self, rows: QuerySet[Any], text: str) -> None:
+        """One for each row, whose id stands for {} in the text."""
+        for pk in rows.order_by().values_list("pk", flat=True).iterator(ROWS_AT_ONCE):
+            self.add_problem(text.format(pk))
 
 
 def verify(*, is_hashing: bool = False) -> Iterator[Check]:
@@ -107,4 +131,59 @@ def _check_runs() -> Check:
         ~Exists(Artefact.trials.through.objects.filter(trial__run=OuterRef("pk"))),
     )
     check.add_problems(without, "run {} has no upload")
+    return check
+
+
+def check_rows_have_bytes(*, is_hashing: bool) -> Check:
+    """Every artefact that a row names has its bytes; with `is_hashing` they are read."""
+    sizes = {bytes.fromhex(entry.name): entry.size_bytes for entry in storage().list()}
+    check = Check("different artefacts, with their bytes" + (" and SHA-256" if is_hashing else ""))
+    kept = Artefact.objects.filter(upload__raw_removed_at=None)
+    rows = kept.order_by("sha256").values_list("sha256").annotate(Max("size_bytes"))
+    for sha256, size_bytes in rows.iterator(ROWS_AT_ONCE):
+        check.count += 1
+        problem = _size_problem(sha256, size_bytes, sizes.get(bytes.fromhex(sha256)))
+        if not problem and is_hashing:
+            problem = _hash_problem(sha256)
+        if problem:
+            check.add_problem(problem)
+    return check
+
+
+def count_removed() -> Check:
+    """Artefacts whose bytes were removed for their age: they are missing nowhere."""
+    removed = Artefact.objects.exclude(upload__raw_removed_at=None)
+    return Check("artefacts whose bytes were removed for their age", removed.count())
+
+
+def _size_problem(sha256: str, size_bytes: int, stored_bytes: int | None) -> str:
+    """Empty if the bytes are there, all of them."""
+    if stored_bytes is None:
+        # Come or gone since the storage was listed: looked at once more.
+        named = Artefact.objects.filter(sha256=sha256, upload__raw_removed_at=None)
+        is_there = storage().has(sha256) or not named.exists()
+        return "" if is_there else f"{sha256} is missing"
+    if stored_bytes != size_bytes:
+        return f"{sha256} has {stored_bytes:,} bytes, its row says {size_bytes:,}"
+    return ""
+
+
+def _hash_problem(sha256: str) -> str:
+    """Empty if the stored bytes have this SHA-256, or were deleted meanwhile."""
+    try:
+        with storage().open(sha256) as source:
+            actual = hash_of(iter(lambda: source.read(CHUNK_BYTES), b""))
+    except FileNotFoundError:
+        return ""
+    return "" if actual == sha256 else f"{sha256} has the SHA-256 {actual}"
+
+
+def check_bytes_have_rows() -> Check:
+    """Bytes younger than the collector takes may be of an upload on its way."""
+    check = Check(
+        "stored files, with those of uploads on their way", sum(1 for _ in storage().list())
+    )
+    before_s = time.time() - settings.COLLECT_AFTER_S
+    for entry in unnamed_artefacts(before_s, is_forced=True):
+        check.add_problem(f"{entry.name} has no row; `manage.py collect` removes it")
     return check

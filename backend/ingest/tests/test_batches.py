@@ -8,7 +8,7 @@ from django.forms.models import model_to_dict
 
 from backend.ingest.envelope.envelope import read_envelope
 from backend.ingest.models import State, Upload
-from backend.ingest.receiving.small import SMALL_BYTES, is_small
+from backend.ingest.receiving.priority import SMALL_BYTES, is_small
 from backend.ingest.work import batches, queue, watching, worker
 from backend.ingest.work.claims import claim_due
 from backend.runs.models import Cell, Run, Trial

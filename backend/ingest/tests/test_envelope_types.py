@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from backend.ingest.envelope.envelope import read_envelope
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.testing.reports import make_envelope
 
 # What a type looks up at its first use is gone: only a prepared one can still be read.

@@ -9,8 +9,8 @@ from backend.ingest.models import SmallContent, State, Upload
 from backend.ingest.reading import answers, questions
 from backend.ingest.receiving import receive as receiving
 from backend.ingest.receiving.hints import hint_soon
+from backend.ingest.receiving.priority import SMALL_BYTES
 from backend.ingest.receiving.receive import Sender, receive
-from backend.ingest.receiving.small import SMALL_BYTES
 from backend.ingest.work import claims, worker
 from backend.runs.models import Trial
 from backend.storage import open_artefact, storage

@@ -8,10 +8,9 @@ from django.db import OperationalError
 from backend.broker import Guard
 from backend.ingest.models import State, Upload
 from backend.ingest.receiving import hints
-from backend.ingest.work import poller, polling
+from backend.ingest.work import poller, worker
 from backend.ingest.work.poller import Poller
-from backend.ingest.work.polling import read_due
-from backend.ingest.work.worker import drain
+from backend.ingest.work.worker import drain, read_due
 from backend.storage import storage
 from backend.testing.running import make_machine
 from backend.testing.uploads import make_tenant, make_upload
@@ -72,7 +71,7 @@ def test_a_database_that_is_away_does_not_end_the_polling(monkeypatch):
     def away(**_):
         raise OperationalError("connection refused")
 
-    monkeypatch.setattr(polling, "drain", away)
+    monkeypatch.setattr(worker, "drain", away)
     monkeypatch.setattr(poller, "close_old_connections", lambda: None)
     Poller(read_due, fault="queue_not_polled").poll()
 

@@ -5,7 +5,7 @@ import pytest
 from django.db.models.functions import Now
 
 from backend.ingest.envelope.envelope import read_envelope
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.ingest.models import State, Upload
 from backend.ingest.reading import answers
 from backend.ingest.reading.reading import MAX_REASONS, Reading, Refusal

@@ -3,7 +3,7 @@
 A claim is made by the database's own clock. It raises the fence, so that a worker whose lease ran
 out can no longer write. An attempt that a passing fault ended (storage or database away, the worker
 killed) is not counted: the upload waits, each time longer, until its pauses are a day.
-What wakes a worker is no part of this: hints (hints.py), and its own look (polling.py).
+What wakes a worker is no part of this: hints (hints.py), and its own look (worker.py).
 """
 
 import logging

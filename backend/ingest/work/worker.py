@@ -1,4 +1,9 @@
-"""A worker's part: claim after claim, each ended or given back whatever happens."""
+"""A worker's part: claim after claim, each ended or given back whatever happens.
+
+Each worker process looks for work by itself, so that a lost hint or broker costs seconds. The look
+is one query by the database's clock: neither the broker nor the clock of this machine has a part
+in it. It happens in a thread of the worker's process, beside the one that follows hints.
+"""
 
 import logging
 import threading
@@ -144,3 +149,9 @@ def _count_read(uploads: int, seconds: float) -> None:
     counters.count("uploads_ended", State.PARSED, by=uploads)
     for _ in range(uploads):
         counters.observe("read_seconds", seconds)
+
+
+def read_due(is_stopping: Callable[[], bool]) -> None:
+    # Where a hint is being followed, that work is done already.
+    if not READING.locked():
+        drain(is_stopping=is_stopping)

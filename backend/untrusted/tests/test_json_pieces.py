@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from backend.ingest.envelope.envelope import read_envelope
-from backend.ingest.envelope.envelope_refusal import EnvelopeError
+from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.ingest.receiving import content_hash
 from backend.runs.registry.identity import canonical_json
 from backend.testing.reports import make_envelope

@@ -15,8 +15,8 @@ from backend.analysis.pages.reproduction import Reproduction
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
 from backend.fleet.progress import RunProgress, run_progress
+from backend.ingest.listing.download import plan_file
 from backend.ingest.listing.listed_artefacts import artefacts_of_trials
-from backend.ingest.listing.plan_file import plan_file
 from backend.ingest.models import Upload
 from backend.ingest.reprocessing.rereadings import rereadings_of
 from backend.links import absolute, compare_link, link_to, links_by_id, session_link

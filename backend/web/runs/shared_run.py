@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.loading.selection import NotVisible
-from backend.ingest.listing.plan_file import plan_file
+from backend.ingest.listing.download import plan_file
 from backend.links import absolute, link_to, run_link
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import describe_sharing, end_link, revoke_link, share_run

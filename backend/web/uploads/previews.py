@@ -10,7 +10,7 @@ from django.http import HttpRequest, QueryDict
 
 from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.errors import InvalidInput, LoadsheetError, TooLarge
-from backend.ingest.listing.repeats import EarlierUpload
+from backend.ingest.listing.listed_artefacts import EarlierUpload
 from backend.ingest.preview.dry_records import DryFile, DryTrial
 from backend.ingest.receiving.incoming import IncomingFile
 from backend.problems import Answer, answer_to, hint_for_people

@@ -16,10 +16,9 @@ from backend.accounts.limits.limiters import PREVIEWS, UPLOADS
 from backend.accounts.models import User, Workspace
 from backend.errors import Away, LoadsheetError, Refused
 from backend.ingest.envelope.envelope import Envelope, read_envelope
-from backend.ingest.listing.listed_artefacts import artefacts_of_upload
+from backend.ingest.listing.listed_artefacts import artefacts_of_upload, find_earlier_uploads
 from backend.ingest.listing.listed_uploads import ListedUpload, Which
 from backend.ingest.listing.listing import upload_page
-from backend.ingest.listing.repeats import find_earlier_uploads
 from backend.ingest.preview.dry_records import DryFile
 from backend.ingest.preview.dry_run import dry_run
 from backend.ingest.receiving.receive import Sender, receive

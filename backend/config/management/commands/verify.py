@@ -7,8 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from backend.config.health.verification_task import store_report
-from backend.ingest.reprocessing.integrity_check import Check
-from backend.ingest.reprocessing.verification import verify
+from backend.ingest.reprocessing.verification import Check, verify
 
 
 class Command(BaseCommand):

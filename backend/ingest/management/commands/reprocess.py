@@ -12,7 +12,7 @@ from backend.formats import PARSER_VERSION
 from backend.ingest.models import Upload
 from backend.ingest.removing.retention import RawOutputRemoved
 from backend.ingest.reprocessing.reprocess import NotEnded, outdated, reprocess
-from backend.ingest.reprocessing.rereading_lines import lines_about
+from backend.ingest.reprocessing.rereadings import lines_about
 
 NO_RAW_OUTPUT = "without raw output"
 OUTCOMES = ("changed", "unchanged", "refused", "stopped", "left to the workers", NO_RAW_OUTPUT)
