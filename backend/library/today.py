@@ -26,7 +26,7 @@ from backend.library.study import Study, read_studies
 from backend.library.trials import RATE, connections_text, load_text, parsed_trials, study_trials
 from backend.runs.checks import CheckInput
 from backend.runs.checks.machines import others_share
-from backend.runs.measured.attempts import error_rate
+from backend.runs.measured.measured import error_rate
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS, REACHED_SHARE
 
 FILE, FIGURES = "today.zip", "today.json"

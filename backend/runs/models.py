@@ -16,9 +16,8 @@ from django.utils import timezone
 from backend.accounts.models import User, Workspace
 from backend.runs.tables.amendments import Correction, Dismissal, FormerName, Merge
 from backend.runs.tables.over_time import Observation, TrialTimeline
-from backend.runs.tables.run_indexes import RUN_INDEXES
+from backend.runs.tables.run_indexes import RUN_INDEXES, text_index
 from backend.runs.tables.server_texts import SERVER_TEXTS
-from backend.runs.tables.text_index import text_index
 
 __all__ = [
     "Cell",

@@ -8,7 +8,7 @@ class SharingConfig(AppConfig):
         from backend.accounts.people.opening_checks import LOCKED_OPENING_CHECKS, OPENING_CHECKS
         from backend.ingest.quota.stored_sums import COUNTED
         from backend.ingest.removing.retention import HELD_RUNS
-        from backend.runs.amending.text_checks import TEXT_CHECKS
+        from backend.runs.amending.dismissals import TEXT_CHECKS
         from backend.sharing.cited_runs import cited_run_ids
         from backend.sharing.run_sharing import refuse_secrets_of_shared
         from backend.sharing.taken_down_runs import refuse_runs_taken_down

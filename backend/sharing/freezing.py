@@ -22,7 +22,7 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import InvalidInput
 from backend.ingest.quota.quota import check_quota
 from backend.ingest.quota.stored_sums import add_later
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.registry.identity import canonical_json
 from backend.sharing.cited_runs import cite_runs, hold_raw_output
 from backend.sharing.document import document_of

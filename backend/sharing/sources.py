@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.ingest.artefacts.evidence import links_of_runs
 from backend.ingest.models import Artefact, Upload
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 
 COLUMNS = ("name", "sha256", "size_bytes", "position", "upload__parser_version")
 

@@ -22,7 +22,7 @@ from backend import __version__
 from backend.accounts.models import User, Workspace
 from backend.errors import WorkFailed
 from backend.ingest.models import END_STATES, Artefact, SmallContent
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 from backend.storage import CHUNK_BYTES, open_artefact
 from backend.transfer.encoding import encode
 from backend.transfer.layout import FORMAT, MANIFEST, MAX_FILES, MAX_LINE_BYTES, raw_path, rows_path

@@ -28,8 +28,8 @@ from backend.analysis.query.natural_order import natural
 from backend.analysis.query.records import LoadedRun, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.links import link_to, run_link
-from backend.runs.database.name_order import sort_names
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.catalogue.naming import sort_names
+from backend.runs.database.read_router import repeatable_read
 
 
 def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> Figures:

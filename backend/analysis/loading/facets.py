@@ -26,8 +26,7 @@ from backend.analysis.query.compare_query import MAX_LENGTH, CompareQuery
 from backend.analysis.query.field import Field
 from backend.analysis.query.fields import FIELDS, FILTERS
 from backend.analysis.query.natural_order import natural
-from backend.runs.database.read_router import reading_connection
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import reading_connection, repeatable_read
 
 MAX_VALUES = 100
 # Runs are listed on their own page.

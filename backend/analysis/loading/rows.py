@@ -32,11 +32,10 @@ from backend.analysis.query.records import (
     LoadedTrial,
 )
 from backend.runs.amending.dismissals import dismissals_of
-from backend.runs.database.among import among
+from backend.runs.database.bulk import among
 from backend.runs.database.read_router import reading_connection
-from backend.runs.measured.attempts import attempts
 from backend.runs.measured.evidence import response_bytes
-from backend.runs.measured.measured import throughput_origin
+from backend.runs.measured.measured import attempts, throughput_origin
 from backend.runs.models import Cell
 
 MAX_RUNS = 100

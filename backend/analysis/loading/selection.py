@@ -27,8 +27,8 @@ from backend.analysis.query.field import UNKNOWN
 from backend.analysis.query.fields import FIELDS, LOADS
 from backend.analysis.query.records import LoadedSeries
 from backend.errors import NotFound
-from backend.runs.database.among import among
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.bulk import among
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Cell, Run
 from backend.runs.tables.happening import happened_at_of
 

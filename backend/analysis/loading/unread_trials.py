@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable
 
-from backend.runs.database.among import among
+from backend.runs.database.bulk import among
 from backend.runs.models import Cell, Trial
 
 NO_FIGURE = "The output has no figure."

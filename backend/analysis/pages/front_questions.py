@@ -27,8 +27,8 @@ from backend.analysis.pages.workspace_cells import (
     sets_by_key,
 )
 from backend.analysis.query.field import number_text
-from backend.runs.database.among import among
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.bulk import among
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Cell, Run, Trial
 from backend.stats.thresholds import LEAST_LOADS
 

@@ -17,7 +17,7 @@ from backend.analysis.query.timestamps import instant
 from backend.runs.catalogue.naming import run_name
 from backend.runs.catalogue.run_states import REASON_NOT_READ, state_of
 from backend.runs.checks import SEVERITIES, Finding
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.measured.host_facts import facts_of
 from backend.runs.measured.measured import throughput_origin
 from backend.runs.models import Host, Run, Trial

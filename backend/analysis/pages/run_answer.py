@@ -14,7 +14,7 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 
 # Workloads whose figures one sentence names.
 MOST_NAMED = 3

@@ -10,7 +10,7 @@ from backend.analysis.loading.rows import fetch_cells, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.natural_order import natural
 from backend.runs.catalogue.distinct_labels import label_servers, label_workloads
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Cell, Server, Workload
 
 METRICS = ("throughput", "p50", "p99", "error_rate")

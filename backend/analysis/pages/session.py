@@ -11,8 +11,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from backend.runs.measured.attempts import attempts
 from backend.runs.measured.host_facts import client_offset_s
+from backend.runs.measured.measured import attempts
 from backend.runs.models import Run, Trial, TrialTimeline
 from backend.stats import Histogram
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.formats.model import ERROR_CLASSES
-from backend.runs.checks.wording import time_text
+from backend.runs.checks.check_input import time_text
 from backend.runs.measured.measured import throughput_origin_of
 from backend.runs.models import Trial
 

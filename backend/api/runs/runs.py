@@ -56,7 +56,7 @@ from backend.runs.catalogue.listing import RunRow, run_page
 from backend.runs.catalogue.run_order import DIRECTIONS, SORTS, RunOrder
 from backend.runs.catalogue.run_states import STATES
 from backend.runs.catalogue.search import RunSearch
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Run
 from backend.runs.registry.registry import lock_names
 from backend.untrusted.limits import ENVELOPE_TRIALS

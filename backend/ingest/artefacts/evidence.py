@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from backend.accounts.models import Workspace
 from backend.ingest.models import NAMED_RUN, Artefact, Upload
-from backend.runs.database.among import among
+from backend.runs.database.bulk import among
 from backend.runs.models import Trial
 
 

@@ -7,9 +7,9 @@ from backend.ingest.artefacts.evidence import any_of, uploads_by_name, uploads_o
 from backend.ingest.models import Upload
 from backend.ingest.removing.upload_removal import remove_uploads
 from backend.noise.record import hosts_of, refresh_hosts
-from backend.runs.amending.unused import remove_unused
 from backend.runs.models import Run
 from backend.runs.registry.registry import lock_names
+from backend.runs.registry.shown import remove_unused
 from backend.transactions import whole
 
 

@@ -19,7 +19,7 @@ from backend.ingest.artefacts.evidence import uploads_of_runs
 from backend.ingest.removing.removal import remove_run
 from backend.ingest.removing.upload_removal import lock_uploads
 from backend.noise.record import refresh_noise_of_runs
-from backend.runs.amending.text_checks import check_texts
+from backend.runs.amending.dismissals import check_texts
 from backend.runs.models import Run
 from backend.runs.registry.registry import lock_names
 from backend.transactions import whole

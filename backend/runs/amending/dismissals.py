@@ -1,7 +1,11 @@
-"""Dismissing findings of a run, undoing it, and listing what is dismissed."""
+"""Dismissing findings of a run, undoing it, and listing what is dismissed.
+
+And looking at a run again after members changed what is written about it. Layers above add to
+TEXT_CHECKS what they know of the run, such as that others may read it.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -11,11 +15,12 @@ from backend.accounts.credentials.token_format import holds_token
 from backend.accounts.models import User
 from backend.database_faults import is_taken
 from backend.errors import InvalidInput
-from backend.runs.amending.text_checks import check_texts
 from backend.runs.models import Cell, Dismissal, Run, Trial
 from backend.runs.tables.names import MAX_DISMISSALS
 
 MAX_REASON = 500
+# Each is called in the transaction of the change, with the run locked; what it raises refuses it.
+TEXT_CHECKS: list[Callable[[Run], None]] = []
 
 
 class DismissalRefused(InvalidInput):
@@ -96,3 +101,9 @@ def fired_in(run: Run) -> set[str]:
         *Cell.objects.filter(run=run).values_list("checks", flat=True),
     ]
     return {stored["id"] for checks in lists for stored in checks}
+
+
+def check_texts(run: Run) -> None:
+    """Raises what the checks raise."""
+    for check in TEXT_CHECKS:
+        check(run)

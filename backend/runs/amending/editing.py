@@ -12,9 +12,8 @@ from django.utils import timezone
 from backend.accounts.credentials.token_format import holds_token
 from backend.accounts.models import User, Workspace
 from backend.errors import InvalidInput, NotFound
+from backend.runs.amending.dismissals import check_texts
 from backend.runs.amending.regrouping import regroup, write_columns
-from backend.runs.amending.text_checks import check_texts
-from backend.runs.amending.unused import remove_unused_series
 from backend.runs.measured.trial_parts import give_cells
 from backend.runs.models import Correction, FormerName, Run, Series, Trial
 from backend.runs.recording.as_read import read_run, read_trial
@@ -26,6 +25,7 @@ from backend.runs.recording.corrections import (
     as_text,
 )
 from backend.runs.registry.registry import MODELS, current_name, identity_fields, lock_names
+from backend.runs.registry.shown import remove_unused_series
 from backend.runs.tables.names import (
     MAX_CORRECTIONS,
     MAX_LABELS,

@@ -19,7 +19,6 @@ from backend.accounts.models import Act, User, Workspace
 from backend.errors import InvalidInput
 from backend.runs.amending.regrouping import regroup_all
 from backend.runs.amending.renaming import remember_name
-from backend.runs.amending.unused import remove_unused_series
 from backend.runs.database.bulk import insert_rows
 from backend.runs.models import (
     Cell,
@@ -48,7 +47,7 @@ from backend.runs.registry.registry import (
     register_workloads,
     roles_of,
 )
-from backend.runs.registry.shown import shown_rows
+from backend.runs.registry.shown import remove_unused_series, shown_rows
 from backend.transactions import whole
 
 Kind = FormerName.Kind

@@ -17,8 +17,8 @@ from django.db.models.functions import Coalesce, Lower
 from django.db.models.lookups import Exact, GreaterThan
 
 from backend.accounts.models import Workspace
+from backend.runs.catalogue.naming import distinct_names
 from backend.runs.database.cursors import Page, beyond, pack_cursor, read_cursor, read_id
-from backend.runs.database.name_order import distinct_names
 from backend.runs.models import Cell, Host, Run, Server, Workload
 from backend.runs.registry.shown import shown_rows
 

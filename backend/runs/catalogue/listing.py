@@ -10,14 +10,13 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
-from backend.runs.catalogue.naming import run_name, trial_count_text
+from backend.runs.catalogue.naming import run_name, sort_names, trial_count_text
 from backend.runs.catalogue.run_order import EVERY_CELL, RunOrder, best_throughput_of
 from backend.runs.catalogue.run_states import STATE_WORDS, partial_runs, state_of
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.catalogue.text_search import in_workspaces
-from backend.runs.database.among import among
+from backend.runs.database.bulk import among
 from backend.runs.database.cursors import Page
-from backend.runs.database.name_order import sort_names
 from backend.runs.database.read_router import reading_connection
 from backend.runs.models import Cell, Run, Series, Trial
 

@@ -24,7 +24,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from backend.errors import InvalidInput
-from backend.runs.database.among import among
+from backend.runs.database.bulk import among
 from backend.runs.database.cursors import (
     BadCursor,
     beyond,

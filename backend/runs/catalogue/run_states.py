@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Coalesce
 
-from backend.runs.database.among import among
+from backend.runs.database.bulk import among
 from backend.runs.models import Run, Trial
 
 # The states as people say them. complete: not under way, not interrupted, no trial failed, and all

@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce
 from backend.errors import InvalidInput
 from backend.runs.catalogue.run_states import STATES, runs_in_state
 from backend.runs.catalogue.text_search import Searched, few_with, runs_with
-from backend.runs.database.among import among
+from backend.runs.database.bulk import among
 from backend.runs.models import Cell, FormerName, Host, Run
 from backend.runs.registry.registry import current_name
 

@@ -5,8 +5,7 @@ from backend.runs.checks.check import SEVERITIES, Check, Severity
 from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.comparison import ComparedPoint, Round, at_ceiling, check_comparison
 from backend.runs.checks.page import as_markdown
-from backend.runs.checks.table import CHECKS, withheld_metrics
-from backend.runs.checks.trial import check_trial
+from backend.runs.checks.table import CHECKS, check_trial, withheld_metrics
 
 __all__ = [
     "CHECKS",

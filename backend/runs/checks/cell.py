@@ -6,10 +6,9 @@ from math import sqrt
 from statistics import NormalDist, fmean, stdev
 
 from backend.runs.checks.check import CellInput, CellRule
-from backend.runs.checks.check_input import CheckInput, Finding
+from backend.runs.checks.check_input import CheckInput, Finding, percent_text, rate_text
 from backend.runs.checks.dip import LEAST_VALUES, has_two_modes
 from backend.runs.checks.interruptions import INTERRUPTION_RULES
-from backend.runs.checks.wording import percent_text, rate_text
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 

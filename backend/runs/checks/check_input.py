@@ -1,10 +1,41 @@
-"""What a check reads (CheckInput) and what it answers (Finding)."""
+"""What a check reads (CheckInput) and what it answers (Finding), and figures in its sentences.
+
+It reads too what the envelope declares of a trial, and what its output says of the same.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from backend.runs.checks.claims import Evidence
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """What one source says of how a trial was measured. None: it does not say."""
+
+    connections: int | None = None
+    threads: int | None = None
+    rate_rps: float | None = None
+    duration_s: float | None = None
+    keepalive: bool | None = None
+    tls: bool | None = None
+    method: str | None = None
+    path: str | None = None
+    payload_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the envelope asked for, and what the output says.
+
+    `url`: that the tool called. `response_bytes`: received bytes ÷ completed requests.
+    `host_names`: of client and server, None where unknown.
+    """
+
+    asked: Claims = field(default_factory=Claims)
+    printed: Claims = field(default_factory=Claims)
+    url: str | None = None
+    response_bytes: float | None = None
+    host_names: tuple[str | None, str | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +143,20 @@ class CheckInput:
         """Whether there is any figure: a load tool that crashed leaves none."""
         figures = (self.throughput_rps, self.error_rate, *self.percentiles_us.values())
         return any(value is not None for value in figures)
+
+
+def percent_text(share: float, *, sign: bool = False) -> str:
+    """`3.12 %` of a share."""
+    return f"{share * 100:{'+' if sign else ''}.3g} %"
+
+
+def time_text(microseconds: float) -> str:
+    """`59 ms`: a latency in the unit that suits its size."""
+    if microseconds >= 1e6:
+        return f"{microseconds / 1e6:.4g} s"
+    return f"{microseconds / 1e3:.4g} ms" if microseconds >= 1e3 else f"{microseconds:.4g} µs"
+
+
+def rate_text(rate_rps: float) -> str:
+    """`1,234.56`: six digits, and each digit before the point of a larger number."""
+    return f"{rate_rps:,.6g}" if rate_rps < 999_999.5 else f"{rate_rps:,.0f}"

@@ -6,8 +6,7 @@ from math import prod
 
 from backend.formats.tools import TOOLS
 from backend.runs.checks.check import BOARDS, TrialRule
-from backend.runs.checks.check_input import CheckInput
-from backend.runs.checks.wording import time_text
+from backend.runs.checks.check_input import CheckInput, time_text
 
 COARSE_SHARE = 0.1
 TAIL_SAMPLES = 10

@@ -3,8 +3,7 @@
 import re
 
 from backend.runs.checks.check import BOARDS, TrialRule
-from backend.runs.checks.check_input import CheckInput
-from backend.runs.checks.wording import percent_text
+from backend.runs.checks.check_input import CheckInput, percent_text
 
 LINUX_LOCAL_PORTS = (32768, 60999)
 TIME_WAIT_S = 60.0

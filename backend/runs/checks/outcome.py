@@ -4,8 +4,7 @@ from math import floor
 
 from backend.formats.model import UNANSWERED_CLASSES
 from backend.runs.checks.check import BOARDS, REFUSALS_RANKED, Check, TrialRule
-from backend.runs.checks.check_input import CheckInput
-from backend.runs.checks.wording import percent_text, rate_text
+from backend.runs.checks.check_input import CheckInput, percent_text, rate_text
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE, percent
 
 RATE_TOLERANCE = 0.02

@@ -4,8 +4,7 @@ from math import sqrt
 from statistics import fmean, median
 
 from backend.runs.checks.check import LITTLE, TrialRule
-from backend.runs.checks.check_input import CheckInput
-from backend.runs.checks.wording import percent_text, rate_text, time_text
+from backend.runs.checks.check_input import CheckInput, percent_text, rate_text, time_text
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
 LITTLE_TOLERANCE = 0.25

@@ -1,14 +1,30 @@
-"""Many rows in few statements, none above the number of parameters that PostgreSQL takes."""
+"""Many rows in few statements, none above the number of parameters that PostgreSQL takes.
+
+Rows by many ids are a condition of one parameter.
+"""
 
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import orjson
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.db import connection
-from django.db.models import AutoField, Field, JSONField, Model
+from django.db.models import (
+    AutoField,
+    BooleanField,
+    F,
+    Field,
+    Func,
+    JSONField,
+    Model,
+    UUIDField,
+    Value,
+)
 from django.db.models.expressions import DatabaseDefault
 
 # The wire protocol counts the parameters of a statement in 16 bits.
@@ -68,3 +84,22 @@ def as_json(value: object) -> str | None:
     except TypeError:
         # A whole number of more than 64 bits: PostgreSQL gives 1e20 of an envelope so.
         return json.dumps(value)
+
+
+def among(column: str, ids: Iterable[uuid.UUID] | ArraySubquery) -> Func:
+    """`column = ANY(ids)`: one parameter, where Django's `in` prepares and quotes each of them.
+
+    What a statement within the statement gives comes first, so an index of the column can be read.
+    """
+    listed = (
+        ids
+        if isinstance(ids, ArraySubquery)
+        else Value(list(ids), output_field=ArrayField(UUIDField()))
+    )
+    return Func(
+        F(column),
+        listed,
+        template="%(expressions)s)",
+        arg_joiner=" = ANY(",
+        output_field=BooleanField(),
+    )

@@ -1,11 +1,14 @@
-"""From which database this thread reads: the primary, or for a while the replica."""
+"""From which database this thread reads: the primary, or for a while the replica.
+
+Several tables are read in one consistent state.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
@@ -42,3 +45,16 @@ def reading_replica() -> Iterator[None]:
         yield
     finally:
         _alias.reset(before)
+
+
+@contextmanager
+def repeatable_read() -> Iterator[None]:
+    """Every query inside sees one state: a run that is re-read meanwhile is never mixed."""
+    connection = reading_connection()
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic(using=connection.alias):
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield

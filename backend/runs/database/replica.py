@@ -15,8 +15,7 @@ from django.db import Error, connections
 
 from backend import counters
 from backend.accounts.models import Workspace
-from backend.runs.database.read_router import REPLICA, reading_replica
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import REPLICA, reading_replica, repeatable_read
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.formats.command_line import asked_keepalive
-from backend.runs.checks.claims import Claims, Evidence
+from backend.runs.checks.check_input import Claims, Evidence
 from backend.runs.checks.contradictions import claims_of_url
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""One trial to record: its load point and its figures, from the envelope and the output."""
+"""One trial to record: its load point and its figures, from the envelope and the output.
+
+Among them is how many attempts it made, and how many of them failed.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +11,6 @@ from typing import Any, Literal
 from backend.formats.command_line import asked_requests
 from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.checks import CheckInput
-from backend.runs.measured.attempts import error_rate
 from backend.runs.measured.evidence import command_words, evidence_of
 from backend.runs.measured.host_facts import governors, link_bits_s, local_ports
 from backend.runs.models import Run, Trial
@@ -271,3 +273,33 @@ def throughput_origin_of(figures: CheckInput | Trial) -> Origin | None:
 
 def _rate(count: int | None, elapsed_s: float | None) -> float | None:
     return count / elapsed_s if count is not None and elapsed_s else None
+
+
+def error_rate(
+    completed: int | None, ok: int | None, errors: Mapping[str, int | None]
+) -> float | None:
+    """Failed attempts / attempts, or None when the tool does not tell what succeeded."""
+    counts = attempts(completed, ok, errors)
+    return counts[0] / counts[1] if counts and counts[1] else None
+
+
+def attempts(
+    completed: int | None, ok: int | None, errors: Mapping[str, int | None]
+) -> tuple[int, int] | None:
+    """Failed attempts and attempts, or None when the tool does not tell what succeeded.
+
+    `ok` are the successes among `completed`; the tools' unanswered attempts come on top, except
+    where a tool counts a late answer (timeout) or a receive error among the completed as well:
+    then ok already misses it, and an attempt is never counted twice.
+    """
+    if completed is None or ok is None:
+        return None
+    # Most trials: nothing failed.
+    if completed == ok and not any(errors.values()):
+        return 0, completed
+    unanswered = sum([errors.get(name) or 0 for name in UNANSWERED_CLASSES])
+    failed_completed = max(completed - ok, 0)
+    status = errors.get("status") or 0
+    counted_inside = max(failed_completed - status, 0)
+    outside = max(unanswered - counted_inside, 0)
+    return failed_completed + outside, completed + outside

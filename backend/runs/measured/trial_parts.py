@@ -5,7 +5,7 @@ A join gives each trial objects of its own: six for each of thousands.
 
 from collections.abc import Sequence
 
-from backend.runs.database.among import among
+from backend.runs.database.bulk import among
 from backend.runs.models import Cell, Series, Trial
 
 _CELL_COLUMNS = ("run", "series", "connections", "rate_rps")

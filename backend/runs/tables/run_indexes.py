@@ -1,9 +1,15 @@
-"""The indexes of runs: the trash, lists in each order, exports, sessions and searches."""
+"""The indexes of runs: the trash, lists in each order, exports, sessions and searches of texts."""
 
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
+from django.db.models import Func
 from django.db.models.functions import Cast, Coalesce, Upper
 
-from backend.runs.tables.text_index import text_index
+
+def text_index(*upper: Func, name: str) -> GinIndex:
+    """An index for `icontains` of one of these texts, which Django compares in upper case."""
+    return GinIndex(*(OpClass(text, name="gin_trgm_ops") for text in upper), name=name)
+
 
 RUN_INDEXES = [
     models.Index(

@@ -12,7 +12,7 @@ from backend.runs.checks import (
     check_trial,
     withheld_metrics,
 )
-from backend.runs.checks.claims import Claims, Evidence
+from backend.runs.checks.check_input import Claims, Evidence
 
 DOCS = Path(__file__).parents[3] / "docs" / "checks.md"
 

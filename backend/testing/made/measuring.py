@@ -15,7 +15,7 @@ from backend.runs.checks import CHECKS, check_trial
 from backend.runs.checks.dip import CHANCE, CRITICAL_DIPS, dip
 from backend.runs.checks.firing import RESULTS, Firing, read_firing
 from backend.runs.checks.outcome import TOOL_DISAGREES
-from backend.runs.checks.trial import TRIAL_RULES
+from backend.runs.checks.table import TRIAL_RULES
 from backend.testing.made.cells import CELL_MISTAKES, MadeCell, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
 from backend.testing.made.condition_mistakes import TRIAL_MISTAKES

@@ -15,7 +15,7 @@ from backend.accounts.people.workspace_links import shared_ids
 from backend.accounts.people.workspaces import with_slug
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
-from backend.runs.database.name_order import order_by_name
+from backend.runs.catalogue.naming import order_by_name
 from backend.sharing.models import ResultSet, SharedRun
 from backend.sharing.reading import find_result_set
 from backend.sharing.run_sharing import find_shared_run

@@ -15,7 +15,7 @@ from backend.library.study import Study, read_studies
 from backend.library.summary import noise_text
 from backend.library.today import rows_of
 from backend.links import compare_link, link_to
-from backend.runs.database.name_order import distinct_names
+from backend.runs.catalogue.naming import distinct_names
 from backend.runs.models import Server
 from backend.web.base import visible
 from backend.web.results.study_answers import today_answers, today_runs

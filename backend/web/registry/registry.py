@@ -17,9 +17,9 @@ from backend.runs.amending.renaming import former_names
 from backend.runs.catalogue import catalogue
 from backend.runs.catalogue.catalogue import Tally
 from backend.runs.catalogue.listing import run_page
+from backend.runs.catalogue.naming import distinct_names
 from backend.runs.catalogue.search import RunSearch
-from backend.runs.database.name_order import distinct_names
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.measured.host_facts import facts_of
 from backend.runs.models import FormerName, Host, Run, Server, Workload
 from backend.runs.registry.registry import MODELS

@@ -11,10 +11,10 @@ from backend.accounts.models import Workspace
 from backend.analysis.loading.large_runs import hold_slot_of_search
 from backend.links import link_to, query_string
 from backend.runs.catalogue.listing import run_count, run_page
+from backend.runs.catalogue.naming import distinct_names
 from backend.runs.catalogue.run_order import SORTS, RunOrder
 from backend.runs.catalogue.run_states import STATE_WORDS
 from backend.runs.catalogue.search import RunSearch
-from backend.runs.database.name_order import distinct_names
 from backend.runs.models import Host, Server, Workload
 from backend.runs.registry.shown import shown_rows, shown_series
 from backend.web.base import visible

@@ -15,7 +15,7 @@ from backend.ingest.removing.trash import KEPT_IN_TRASH, remove_trashed_run, res
 from backend.ingest.removing.trash import delete_run as delete_for_good
 from backend.links import link_to, run_link
 from backend.runs.catalogue.listing import rows_of
-from backend.runs.database.name_order import sort_names
+from backend.runs.catalogue.naming import sort_names
 from backend.runs.models import Cell, Run, Trial
 from backend.web.base import visible
 from backend.web.runs.run_edit import changeable_or_404, writable_run_or_404

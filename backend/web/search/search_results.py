@@ -12,8 +12,8 @@ from backend.accounts.models import Workspace
 from backend.analysis.loading.large_runs import hold_slot_of_search
 from backend.links import link_to, run_link
 from backend.runs.catalogue.listing import run_page
+from backend.runs.catalogue.naming import order_by_name
 from backend.runs.catalogue.search import RunSearch
-from backend.runs.database.name_order import order_by_name
 from backend.runs.models import Host, Server, Workload
 from backend.runs.registry.shown import shown_rows
 from backend.web.base import visible

@@ -38,7 +38,7 @@ from backend.analysis.query.timestamps import instant
 from backend.analysis.record import record_of
 from backend.errors import Conflict
 from backend.links import compare_link, pair_link, run_link
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Run
 from backend.runs.tables.happening import happened_at
 

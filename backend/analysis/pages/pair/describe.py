@@ -17,7 +17,7 @@ from backend.analysis.pages.pair.judging import JudgedPair, judge_pairs
 from backend.analysis.pages.pair.matching import match_series
 from backend.analysis.pages.pair.sides import Side, load_sides
 from backend.analysis.query.fields import FIELDS
-from backend.runs.database.transactions import repeatable_read
+from backend.runs.database.read_router import repeatable_read
 
 NOTHING_SHARED = "Nothing was measured in both: no server with the same workload and path"
 _NOTHING_SHARED = Reason(
