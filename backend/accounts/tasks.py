@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from backend.accounts.sign_in import visits
+from backend.accounts.sign_in import browsers
 from backend.accounts.sign_in.leaks import WARN_TASK, warn_of_leak
 
 DELETE_TASK = "accounts.delete_ended_sessions"
@@ -18,4 +18,4 @@ def warn(token_id: str, seen: str) -> None:
 
 @shared_task(name=DELETE_TASK)  # type: ignore[untyped-decorator]
 def delete_ended_sessions() -> None:
-    visits.delete_ended()
+    browsers.delete_ended()

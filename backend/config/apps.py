@@ -9,12 +9,7 @@ class ConfigConfig(AppConfig):
         # connects the signals of its processes.
         from backend.config import celery  # noqa: F401
         from backend.config.health import verification_task  # noqa: F401
-        from backend.config.processes import (
-            error_reports,
-            forking,  # noqa: F401
-            heartbeat,  # noqa: F401
-            task_context,  # noqa: F401
-        )
+        from backend.config.processes import celery_signals, error_reports, heartbeat  # noqa: F401
         from backend.config.recovery import (
             backup_bucket,  # noqa: F401
             deletions,  # noqa: F401

@@ -3,19 +3,19 @@
 from pathlib import Path
 
 from backend.config.environment import environment as env
-from backend.config.environment.account_settings import (  # noqa: F401
+from backend.config.environment.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
+from backend.config.environment.caches import caches
+from backend.config.environment.databases import databases
+from backend.config.environment.logs import logging_config
+from backend.config.environment.public_settings import *  # noqa: F403
+from backend.config.environment.security_settings import (  # noqa: F401
     ACCOUNT_REAUTHENTICATION_REQUIRED,
     ACCOUNT_REAUTHENTICATION_TIMEOUT,
     AUTH_PASSWORD_VALIDATORS,
     BREACHED_PASSWORDS_URL,
+    CONTENT_SECURITY_POLICY,
     PASSWORD_HASHERS,
 )
-from backend.config.environment.api_settings import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401
-from backend.config.environment.caches import caches
-from backend.config.environment.content_policy import CONTENT_SECURITY_POLICY  # noqa: F401
-from backend.config.environment.databases import databases
-from backend.config.environment.logs import logging_config
-from backend.config.environment.public_settings import *  # noqa: F403
 from backend.untrusted.limits import FILES, FORM_BYTES, FORM_FIELDS
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -205,19 +205,19 @@ INSTALLED_APPS = [
     "backend.config",
 ]
 MIDDLEWARE = [
-    "backend.config.serving.measuring.MeasureRequests",
+    "backend.config.serving.middleware.MeasureRequests",
     "backend.api.timing.ServerTiming",
     "backend.api.protocol.rates.RateLimitHeaders",
-    "backend.config.serving.answer_slots.GiveSlotsBack",
+    "backend.config.serving.middleware.GiveSlotsBack",
     "backend.api.conditional.ConditionalGet",
     "backend.web.visible_answers.ShowUnseenCharacters",
     "backend.web.middleware.PrivateByDefault",
-    "backend.config.serving.headers.PolicyHeaders",
+    "backend.config.serving.middleware.PolicyHeaders",
     "backend.config.serving.bodies.LimitHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "backend.config.serving.disk.RefuseUploadsOnShortDisk",
+    "backend.config.serving.middleware.RefuseUploadsOnShortDisk",
     "backend.web.middleware.HideWhoHasAnAccount",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -228,7 +228,7 @@ MIDDLEWARE = [
     "backend.config.serving.bodies.LimitBodies",
     "backend.web.middleware.LimitForms",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "backend.config.serving.tombstones.ShowTombstones",
+    "backend.config.serving.middleware.ShowTombstones",
     "backend.web.middleware.AnswerRefusals",
     "allauth.account.middleware.AccountMiddleware",
     "backend.web.middleware.StrangersSignInFirst",

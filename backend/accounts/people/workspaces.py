@@ -1,5 +1,9 @@
-"""Creating, renaming and finding workspaces."""
+"""Creating, renaming and finding workspaces; and looking at one before people outside may read it.
 
+Layers above add to the lists of checks what they know of the workspace, such as texts with secrets.
+"""
+
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,7 +14,6 @@ from django.utils.text import slugify
 
 from backend.accounts.audit import change, changes, record
 from backend.accounts.models import Act, FormerSlug, Membership, Role, User, Workspace
-from backend.accounts.people.opening_checks import LOCKED_OPENING_CHECKS, check_opening
 from backend.accounts.people.workspace_lock import lock_workspace
 from backend.database_faults import is_taken
 from backend.errors import InvalidInput
@@ -23,6 +26,13 @@ LARGEST_SHARE = 0.5
 MIN_TRIALS = range(2, 51)
 # Parts of addresses that would read as pages of Loadsheet.
 RESERVED_SLUGS = frozenset({"new", "loadsheet"})
+# What a check raises refuses that the workspace becomes public or gets a link.
+OpeningCheck = Callable[[Workspace], None]
+# Each is called in the transaction that opens the workspace, before it locks a row: it may take
+# seconds.
+OPENING_CHECKS: list[OpeningCheck] = []
+# Each is called with the workspace locked: what it finds holds until the transaction ends.
+LOCKED_OPENING_CHECKS: list[OpeningCheck] = []
 
 
 class WorkspaceRefused(InvalidInput):
@@ -191,3 +201,9 @@ def close(workspace: Workspace) -> None:
     workspace.changed()
     # Of a deleted workspace only this stays, so it says no name.
     record(Act.WORKSPACE_DELETED, workspace)
+
+
+def check_opening(workspace: Workspace, checks: Iterable[OpeningCheck] = OPENING_CHECKS) -> None:
+    """Raises what the checks raise."""
+    for check in checks:
+        check(workspace)

@@ -1,18 +1,28 @@
-"""Browsers that signed in to an account before: a signed cookie names the account.
+"""Browsers: those that signed in to an account before, and sessions of those without an account.
 
-Strangers may type an account's name with wrong passwords. A browser with the cookie has a counter
-of its own, so they cannot keep the owner out. The cookie opens nothing: the password is still asked
-for. Source: "Slow Down Online Guessing Attacks with Device Cookies", OWASP.
+A signed cookie names the account. Strangers may type an account's name with wrong passwords. A
+browser with the cookie has a counter of its own, so they cannot keep the owner out. The cookie
+opens nothing: the password is still asked for. Source: "Slow Down Online Guessing Attacks with
+Device Cookies", OWASP.
+
+Each session takes a row. So a network begins so many and no more, they end after a day, and a clock
+deletes those that ended.
 """
 
 import secrets
 from dataclasses import dataclass
+from datetime import timedelta
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.core import signing
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
 
+from backend.accounts.limits import throttle
+from backend.accounts.limits.limiters import VISITS
 from backend.accounts.models import User
 
 # The longest that browsers keep a cookie.
@@ -22,6 +32,7 @@ MOST_ACCOUNTS = 10
 _SALT = "browser"
 # On a request, the account that it proved.
 _PROVED = "account_of_this_browser"
+VISIT_S = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +101,24 @@ def remember(request: HttpRequest, response: HttpResponseBase) -> None:
         httponly=True,
         samesite="Lax",
     )
+
+
+def begin_visit(request: HttpRequest) -> None:
+    """Before a link is kept in the session. Raises TooOften where it is new and the network began
+    too many.
+    """
+    if request.user.is_authenticated:
+        return
+    # The question above has looked for the session: a cookie that somebody made up has none.
+    if request.session.session_key is None:
+        throttle.require(VISITS, throttle.network_of(request.META))
+    request.session.set_expiry(VISIT_S)
+
+
+def delete_ended() -> None:
+    """Delete sessions that ended, and where their browsers were."""
+    now = timezone.now()
+    Session.objects.filter(expire_date__lt=now).delete()
+    # The row of a sign-in is written before its session is.
+    old = UserSession.objects.filter(created_at__lt=now - timedelta(hours=1))
+    old.exclude(session_key__in=Session.objects.values("session_key")).delete()

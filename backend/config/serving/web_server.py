@@ -10,7 +10,7 @@ import resource
 import socket
 from typing import Any
 
-from backend.config.site.listening import BACKLOG, STOP_S
+from backend.config.site.commands import BACKLOG, STOP_S
 from backend.untrusted.limits import HEADER_FIELDS, HEADER_LINE_BYTES, SLOW_AFTER_S
 
 wsgi_app = "backend.config.serving.asgi:application"

@@ -1,4 +1,9 @@
-"""The commands the service is made of: scripts/start, the Dockerfile and compose use these."""
+"""The commands the service is made of: scripts/start, the Dockerfile and compose use these.
+
+And the socket of the web processes, for who starts them: nothing of the web server is loaded.
+"""
+
+import socket
 
 # Quiet: on a full disk its banner cannot be written to the log, and would end it.
 CELERY = ("celery", "--quiet", "-A")
@@ -6,6 +11,9 @@ _READERS = ("--concurrency=2", "--loglevel=INFO")
 # Workers tell each other nothing through the broker. Telling it that they live, they would wait for
 # a broker that is gone, and end neither by a signal nor with their supervisor.
 _ALONE = ("--without-heartbeat", "--without-gossip", "--without-mingle")
+BACKLOG = 1024
+# For so long a web process that was told to stop answers what it has read, and keeps the socket.
+STOP_S = 25
 
 
 def web(*, bind: str = "", socket: int | None = None, processes: int = 1) -> list[str]:
@@ -33,3 +41,12 @@ def beat() -> list[str]:
         "--pidfile=",
         "--loglevel=WARNING",
     ]
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens on this address; raises OSError."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    listener.listen(BACKLOG)
+    return listener

@@ -1,4 +1,8 @@
-"""The demonstration: the agent measures a few local servers, once for a data folder."""
+"""What a site shows from its first start on: the library, and the demonstration.
+
+The library has the published benchmarks. For the demonstration the agent measures a few local
+servers, once for a data folder.
+"""
 
 import json
 import signal
@@ -118,3 +122,13 @@ def _last_json(output: bytes) -> Mapping[str, str]:
     except (IndexError, ValueError):
         return {"detail": "the agent ended without an answer; its lines above say why"}
     return answer
+
+
+def load_library(site: Site) -> None:
+    """Load what is not loaded yet. Where that fails the site runs without it."""
+    try:
+        site.manage("load_library")
+    except (StartFailed, OSError) as failed:
+        say(f"The library was not loaded: {failed} Loadsheet runs; the next start tries again.")
+    else:
+        say(f"The library of published benchmarks is at {site.url}/library/")

@@ -21,7 +21,7 @@ from backend.config.environment.secret_files import is_given
 from backend.config.recovery.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_parent
 from backend.config.site import commands
 from backend.config.site.child import Child, Process
-from backend.config.site.listening import STOP_S, listen
+from backend.config.site.commands import STOP_S, listen
 from backend.config.site.progress import say
 from backend.config.site.reserve import Reserve, reserves_of
 from backend.config.site.site_folder import SiteFolder, StartFailed

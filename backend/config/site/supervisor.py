@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 from backend.config.recovery.embedded import EmbeddedFailed
-from backend.config.site.demo import show_demo
-from backend.config.site.library import load_library
+from backend.config.site.demo import load_library, show_demo
 from backend.config.site.progress import say
 from backend.config.site.site import ROOT, Site
 from backend.config.site.site_folder import StartFailed

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
 
-from backend.config.serving.answer_slots import GiveSlotsBack
+from backend.config.serving.middleware import GiveSlotsBack
 
 
 class Data(dict):

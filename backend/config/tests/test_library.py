@@ -1,4 +1,4 @@
-from backend.config.site import library
+from backend.config.site import demo
 from backend.config.site.site_folder import StartFailed
 
 
@@ -19,8 +19,8 @@ class FakeSite:
 
 def told_by(site, monkeypatch):
     lines = []
-    monkeypatch.setattr(library, "say", lines.append)
-    library.load_library(site)
+    monkeypatch.setattr(demo, "say", lines.append)
+    demo.load_library(site)
     return lines
 
 

@@ -83,7 +83,7 @@ def test_the_architecture_names_every_file_with_a_path():
     lines = (ROOT / "docs/architecture.md").read_text().splitlines()
     (row,) = (line for line in lines if line.startswith("| a different URL scheme |"))
     files = sorted(map(str, files_with_paths()))
-    assert {"backend/config/site/library.py", "frontend/src/api/progress.ts"} <= set(files)
+    assert {"backend/config/site/demo.py", "frontend/src/api/progress.ts"} <= set(files)
     assert [name for name in files if f"`{name}`" not in row] == []
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from backend.accounts.models import Role, Workspace
 from backend.accounts.people import invitations, members
 from backend.accounts.people.invitation_mail import checked_email, send_invitation
-from backend.accounts.sign_in import recent_sign_in, visits
+from backend.accounts.sign_in import browsers, recent_sign_in
 from backend.accounts.sign_in.adapter import SIGN_UP_TOKEN
 from backend.links import absolute, link_to
 from backend.web.base import visible
@@ -87,7 +87,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return HttpResponseRedirect(link_to("workspace", joined.slug))
     invited = invitations.find(token)
     # The sign-up page asks whether this visitor may make an account.
-    visits.begin_visit(request)
+    browsers.begin_visit(request)
     request.session[SIGN_UP_TOKEN] = token
     context = {
         "invitation": invited,

@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts.people import workspace_links
-from backend.accounts.sign_in import recent_sign_in, visits
+from backend.accounts.sign_in import browsers, recent_sign_in
 from backend.links import absolute, link_to
 from backend.sharing.workspace_secrets import NotOpened
 from backend.web.base import visible
@@ -17,7 +17,7 @@ from backend.web.workspace.settings_page import settings_form
 def open_link(request: HttpRequest, token: str) -> HttpResponse:
     """Let this browser read the workspace, and lead to its front page."""
     link = workspace_links.find_link(token)
-    visits.begin_visit(request)
+    browsers.begin_visit(request)
     workspace_links.remember(request.session, link)
     response = HttpResponseRedirect(link_to("workspace", link.workspace.slug))
     response["X-Robots-Tag"] = "noindex"

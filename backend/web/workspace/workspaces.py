@@ -9,8 +9,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from backend.accounts.models import Membership
 from backend.accounts.people import held_mail, workspaces
 from backend.accounts.people.workspaces import WorkspaceRefused
+from backend.accounts.sign_in import browsers, recent_sign_in
 from backend.accounts.sign_in import first_owner as first
-from backend.accounts.sign_in import recent_sign_in, visits
 from backend.accounts.sign_in.adapter import SIGN_UP_TOKEN
 from backend.accounts.takedowns import takedowns_of_workspaces
 from backend.links import link_to
@@ -31,7 +31,7 @@ def first_owner(request: HttpRequest, token: str) -> HttpResponse:
             sentence="It works for 12 hours, and only for the first account.",
             hint="Sign in, or print another link on the server: manage.py first_owner_link",
         )
-    visits.begin_visit(request)
+    browsers.begin_visit(request)
     request.session[SIGN_UP_TOKEN] = token
     sign_up = link_to("account_signup", query={"next": link_to("new-workspace")})
     return HttpResponseRedirect(sign_up)

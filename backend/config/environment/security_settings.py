@@ -1,6 +1,8 @@
-"""Settings of passwords and proofs of who somebody is."""
+"""Settings of passwords, of proofs of who somebody is, and of what pages may load."""
 
 from typing import Any
+
+from csp.constants import NONE, SELF
 
 from backend.config.environment import environment as env
 
@@ -27,3 +29,18 @@ if BREACHED_PASSWORDS_URL:
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
 # Who adds an address can have the password reset.
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
+# By the header Content-Security-Policy.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
