@@ -206,11 +206,11 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "backend.config.serving.middleware.MeasureRequests",
-    "backend.api.timing.ServerTiming",
+    "backend.api.middleware.ServerTiming",
     "backend.api.protocol.rates.RateLimitHeaders",
     "backend.config.serving.middleware.GiveSlotsBack",
-    "backend.api.conditional.ConditionalGet",
-    "backend.web.visible_answers.ShowUnseenCharacters",
+    "backend.api.middleware.ConditionalGet",
+    "backend.web.middleware.ShowUnseenCharacters",
     "backend.web.middleware.PrivateByDefault",
     "backend.config.serving.middleware.PolicyHeaders",
     "backend.config.serving.bodies.LimitHeaders",

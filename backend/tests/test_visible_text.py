@@ -30,9 +30,9 @@ from backend.sharing.models import Visibility
 from backend.testing.every_text import TEXTS, name_of, overwrite_texts, text_fields
 from backend.testing.scenes import make_result_set, make_scene
 from backend.visible_text import MARK, escaped, visible, visible_line
+from backend.web.middleware import ShowUnseenCharacters
 from backend.web.tests.access_rows import ROWS, SHARED
 from backend.web.tests.test_access import body_of, ids_of
-from backend.web.visible_answers import ShowUnseenCharacters
 
 # ESC with a colour, the same in one character, a bell, turned text, an isolate, a null width mark.
 PLANTED = "n\x1b[31m\x9b2J\x07\u202egnp\u2066x\ufeff\x85"

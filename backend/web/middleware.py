@@ -1,4 +1,4 @@
-"""Headers and limits that apply to every response."""
+"""Headers and limits that apply to every response, and pages whose texts hide nothing."""
 
 import hashlib
 import time
@@ -13,6 +13,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.dispatch import receiver
 from django.http import (
     HttpRequest,
+    HttpResponse,
     HttpResponseBase,
     HttpResponseNotAllowed,
     HttpResponseRedirect,
@@ -30,6 +31,7 @@ from backend.accounts.sign_in.adapter import SIGN_UP_TOKEN, may_sign_up
 from backend.accounts.takedowns import TakenDown
 from backend.errors import LoadsheetError
 from backend.middleware import Middleware
+from backend.visible_text import visible
 from backend.web.base.errors import answer_error, error_page, form_only
 from backend.web.base.tombstones import tombstone
 from backend.web.base.visible import Moved, viewer
@@ -43,6 +45,8 @@ ACCOUNT_ANSWER_S = 0.5
 _KNOWN = "Or sign in with a browser in which you signed in to this account before."
 BY_MAIL = f"{_KNOWN} Or have a new password mailed: the browser that opens the mail can sign in."
 BY_OPERATOR = f"{_KNOWN} Or ask the operator for a sign-in link (manage.py sign_in_link)."
+# What people read. JSON and Parquet are for programs, and raw output is as it was sent.
+FOR_PEOPLE = ("text/html", "text/csv", "image/svg+xml")
 
 
 class PrivateByDefault(Middleware):
@@ -218,3 +222,23 @@ def count_wrong_code(
 def prove_browser(*, request: HttpRequest, user: User, **_: object) -> None:
     """Whoever signs in, or opens the mail for a new password, is no stranger to the account."""
     browsers.prove(request, user)
+
+
+class ShowUnseenCharacters(Middleware):
+    """Shows a mark for each character of an answer that nobody would see (visible_text.py).
+
+    Here and not where names are written: rows from before, and every new page, pass through here.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        kind = response.headers.get("Content-Type", "").partition(";")[0]
+        if kind not in FOR_PEOPLE or not isinstance(response, HttpResponse):
+            return response
+        text = response.content.decode(response.charset)
+        shown = visible(text, keeps_returns=kind == "text/html")
+        if shown != text:
+            response.content = shown
+            if response.has_header("Content-Length"):
+                response.headers["Content-Length"] = str(len(response.content))
+        return response

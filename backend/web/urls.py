@@ -9,14 +9,12 @@ from django.views.generic import RedirectView
 from backend.runs.models import FormerName
 from backend.web.alerts import alert_rules, alerts, channels
 from backend.web.compare import compare, pair, saved_views
-from backend.web.documents import agent_files, guide, integration_files, site_files
+from backend.web.documents import agent_files, guide, site_files
 from backend.web.home import explore, home, library, visitors
 from backend.web.registry import registry, renaming
 from backend.web.results import embeds, feeds, result_set_changes, result_sets
 from backend.web.runs import (
     artefacts,
-    dismissals,
-    raw_output,
     run_edit,
     run_page,
     runs,
@@ -88,7 +86,7 @@ PAGES_OF_WORKSPACE: tuple[tuple[str, Callable[..., HttpResponseBase], str], ...]
     ("search", search.search, "search"),
     ("settings", settings_page.workspace_settings, "settings"),
     ("settings/readers", settings_page.readers, "workspace-readers"),
-    ("settings/raw-output", raw_output.raw_output, "raw-output"),
+    ("settings/raw-output", settings_page.raw_output, "raw-output"),
     ("exports", exports.exports_page, "exports-page"),
     ("exports/<uuid:export_id>/file", exports.file, "export-file"),
     ("exports/<uuid:export_id>/delete", exports.delete, "delete-export"),
@@ -152,7 +150,7 @@ urlpatterns = [
     path("loadsheet.pyz", agent_files.pyz, name="agent-pyz"),
     path("loadsheet.pyz.sha256", agent_files.pyz_sha256, name="agent-pyz-sha256"),
     path("agent/<str:name>", agent_files.wheel, name="agent-wheel"),
-    path("integrations/<path:name>", integration_files.integration_file, name="integration-file"),
+    path("integrations/<path:name>", agent_files.integration_file, name="integration-file"),
     path("r/<uuid:run_id>", run_page.run, name="run-page"),
     path("r/<uuid:run_id>/plan.toml", run_page.plan, name="run-plan-page"),
     path("r/<uuid:run_id>/edit", run_edit.edit, name="edit-run"),
@@ -166,7 +164,7 @@ urlpatterns = [
     path("shared/runs/<uuid:shared_link>", shared_run.shared_run, name="shared-run-page"),
     path("shared/runs/<uuid:shared_link>/plan.toml", shared_run.plan, name="shared-run-plan"),
     path("r/<uuid:run_id>/delete", trash.delete_run, name="delete-run"),
-    path("r/<uuid:run_id>/dismissals", dismissals.dismissals, name="dismissals"),
+    path("r/<uuid:run_id>/dismissals", run_edit.dismissals, name="dismissals"),
     path("r/<uuid:run_id>/restore", trash.restore, name="restore-run"),
     path("r/<uuid:run_id>/erase", trash.erase_run, name="erase-run"),
     path("t/<uuid:trial_id>", trials.trial, name="trial-page"),

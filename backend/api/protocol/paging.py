@@ -10,9 +10,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from backend.api.protocol.parameters import not_allowed
+from backend.api.protocol.parameters import FIELDS, not_allowed, only_asked
 from backend.api.protocol.schema import operation
-from backend.api.protocol.sparse import FIELDS, only_asked
 from backend.links import link_to
 from backend.runs.database.cursors import (
     Page,

@@ -1,22 +1,30 @@
-"""GET /api/v1/compare and /api/v1/compare.csv: the figures of one comparison."""
+"""GET /api/v1/compare and /api/v1/compare.csv: the figures of one comparison.
+
+And GET /api/v1/compare/pair: two runs, or two versions of a server, side by side.
+"""
 
 from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
+from msgspec import to_builtins
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
 from backend.analysis.kept_figures import figures_of_json
+from backend.analysis.pages.pair.answer import Pair
+from backend.analysis.pages.pair.describe import compare_pair
+from backend.analysis.pages.pair.sides import read_side_ids
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import Field
 from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.view_ids import VIEWS
-from backend.api.protocol.auth import question_ids, viewer_name
+from backend.api.protocol.auth import question_ids, readable_ids, viewer_name
 from backend.api.protocol.parameters import names_of_arrays
 from backend.api.protocol.rendering import AnyFormat
 from backend.api.protocol.schema import operation
@@ -91,3 +99,27 @@ class CompareCsv(APIView):
         response = HttpResponse(table, content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="loadsheet-comparison.csv"'
         return response
+
+
+class ComparePair(APIView):
+    @operation(
+        "compare_pair",
+        answer=Pair,
+        parameters=[
+            OpenApiParameter(
+                "a", OpenApiTypes.UUID, required=True, description="The id of a run or a server"
+            ),
+            OpenApiParameter(
+                "b",
+                OpenApiTypes.UUID,
+                required=True,
+                description="The id of another run or server, of the same kind as a",
+            ),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """Ratios are b ÷ a, so a is the baseline: the older run, or the older version."""
+        workspace_ids = readable_ids(request)
+        a, b = read_side_ids(request.query_params)
+        pair = compare_pair(a, b, workspace_ids=workspace_ids, viewer=viewer_name(request))
+        return Response(to_builtins(pair))

@@ -15,11 +15,10 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.api.protocol.auth import actor_of, author_of, required_actor, viewer_name
 from backend.api.protocol.errors import Problem, or_not_found, sign_in_needed
-from backend.api.protocol.expansion import asked_parts, expand_parameter
 from backend.api.protocol.idempotency import idempotent
 from backend.api.protocol.paging import ONLY_WORKSPACE, list_operation, newest_first
+from backend.api.protocol.parameters import FIELDS, asked_parts, expand_parameter, only_asked
 from backend.api.protocol.schema import operation
-from backend.api.protocol.sparse import FIELDS, only_asked
 from backend.api.protocol.strict import validated
 from backend.api.protocol.workspaces import refuse_other_question, writable_workspace
 from backend.api.results.result_set_json import (

@@ -11,8 +11,8 @@ from backend.accounts.people import access
 from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.api.protocol.auth import required_actor, viewer_name
 from backend.api.protocol.errors import or_not_found
+from backend.api.protocol.parameters import FIELDS, only_asked
 from backend.api.protocol.schema import operation
-from backend.api.protocol.sparse import FIELDS, only_asked
 from backend.api.protocol.strict import StrictSerializer, validated
 from backend.api.protocol.taken_down import HELP, TakenDownSerializer
 from backend.api.runs.run_json import SharedRunSerializer

@@ -23,7 +23,6 @@ from backend.analysis.loading.large_runs import (
 )
 from backend.api.protocol.auth import author_of, required_actor, viewer_name
 from backend.api.protocol.errors import Problem, or_not_found
-from backend.api.protocol.expansion import asked_parts, expand_parameter
 from backend.api.protocol.paging import (
     AFTER,
     LIMIT,
@@ -33,7 +32,13 @@ from backend.api.protocol.paging import (
     next_field,
     next_page,
 )
-from backend.api.protocol.parameters import not_allowed
+from backend.api.protocol.parameters import (
+    FIELDS,
+    asked_parts,
+    expand_parameter,
+    not_allowed,
+    only_asked,
+)
 from backend.api.protocol.preconditions import (
     conditional,
     is_as_read,
@@ -41,7 +46,6 @@ from backend.api.protocol.preconditions import (
     tag_of_answer,
 )
 from backend.api.protocol.schema import operation
-from backend.api.protocol.sparse import FIELDS, only_asked
 from backend.api.protocol.strict import validated
 from backend.api.protocol.workspaces import writable_row
 from backend.api.runs.run_answer import run_answer

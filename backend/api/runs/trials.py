@@ -10,9 +10,8 @@ from rest_framework.views import APIView
 from backend.accounts.people import access
 from backend.api.protocol.auth import required_actor
 from backend.api.protocol.errors import or_not_found
-from backend.api.protocol.expansion import asked_parts, expand_parameter
+from backend.api.protocol.parameters import FIELDS, asked_parts, expand_parameter, only_asked
 from backend.api.protocol.schema import operation
-from backend.api.protocol.sparse import FIELDS, only_asked
 from backend.api.runs.run_answer import trial_answer
 from backend.api.runs.run_json import ReadTrialSerializer, TimelineSerializer
 from backend.runs.models import Trial, TrialTimeline

@@ -26,7 +26,7 @@ from backend.sharing import drawing
 from backend.untrusted.limits import ENVELOPE_ROOM_BYTES
 from backend.untrusted.sandbox.sandbox import GRACE_S
 from backend.untrusted.secrets.cleaner import NICE_PATIENCE
-from backend.web.documents import integration_files
+from backend.web.documents import agent_files
 
 ROOT = settings.BASE_DIR
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -363,7 +363,7 @@ class TestDockerfile:
     def test_has_the_files_that_builds_download(self):
         copied = {rest.split()[-1] for stage, _, rest in instructions() if stage == "service"}
 
-        assert f"{integration_files.FOLDER.name}/" in copied
+        assert f"{agent_files.INTEGRATIONS.name}/" in copied
 
     def test_installs_what_the_requirements_pin(self):
         runs = [rest for stage, word, rest in instructions() if (stage, word) == ("service", "RUN")]

@@ -1,6 +1,7 @@
-"""The agent's files for download. They hold no secret, so everyone may have them.
+"""Files for download: of the agent, and what builds at GitHub and GitLab are made of.
 
-They are built beforehand by agents/build_pyz.py. A file that was not built is not offered.
+They hold no secret, so everyone may have them. Those of the agent are built beforehand by
+agents/build_pyz.py. A file that was not built is not offered.
 """
 
 import hashlib
@@ -15,6 +16,8 @@ from django.views.decorators.http import require_safe
 
 PYZ = "loadsheet.pyz"
 WHEELS = "loadsheet_agent-*.whl"
+INTEGRATIONS = Path(settings.BASE_DIR) / "integrations"
+INTEGRATION_FILES = ("github/action.yml", "gitlab/loadsheet.yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +91,11 @@ def _answer(request: HttpRequest, file: AgentFile | None) -> HttpResponseBase:
     response["ETag"] = etag
     response["Cache-Control"] = "public, no-cache"
     return response
+
+
+@require_safe
+def integration_file(request: HttpRequest, name: str) -> HttpResponse:
+    """The action for GitHub, or the template that GitLab includes from here."""
+    if name not in INTEGRATION_FILES:
+        raise Http404
+    return HttpResponse((INTEGRATIONS / name).read_text(), content_type="text/plain; charset=utf-8")

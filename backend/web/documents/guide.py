@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from backend.accounts.people import access
 from backend.links import link_to
 from backend.web.base import visible
-from backend.web.documents import integration_files
+from backend.web.documents import agent_files
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 FIRST = "getting-started"
@@ -124,7 +124,7 @@ def _page_of(link: re.Match[str], *, folder: str) -> str:
 
 def _integration_of(link: re.Match[str]) -> str:
     """The link to a file for builds, as a link to where the service offers it."""
-    if link[1] not in integration_files.NAMES:
+    if link[1] not in agent_files.INTEGRATION_FILES:
         return link[0]
     return f'href="{link_to("integration-file", link[1])}"'
 

@@ -1,4 +1,7 @@
-"""The pages for people without an account: the front page, and reading an output to try it."""
+"""The pages for people without an account: the front page, and reading an output to try it.
+
+While the demo of scripts/start is measured, the front page shows it.
+"""
 
 import math
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 from allauth.account.adapter import get_adapter
 from csp.constants import SELF
 from csp.decorators import csp_update
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
@@ -14,6 +18,8 @@ from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import TRIES
 from backend.accounts.people import access
 from backend.errors import Away, LoadsheetError, Refused
+from backend.fleet.models import Progress
+from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.envelope.envelope import Envelope
 from backend.ingest.preview.dry_records import DryFile
 from backend.ingest.preview.dry_run import OF_STRANGERS, dry_run
@@ -25,7 +31,7 @@ from backend.sharing.models import ResultSet
 from backend.stats.thresholds import LEAST_TRIALS
 from backend.untrusted.sandbox.parser_failures import ParserFailed
 from backend.untrusted.sandbox.slots import STRANGERS
-from backend.web.home.demo import find_demo_in_progress
+from backend.web.management.commands.make_demo import NAME as DEMO
 from backend.web.uploads.previews import explain_refusal, preview_context, sent_files
 
 EXHIBITS = 6
@@ -103,3 +109,19 @@ def _form_context(request: HttpRequest, **preview: Any) -> dict[str, Any]:
         "least_trials": LEAST_TRIALS,
         "most_kib": OF_STRANGERS.total_bytes >> 10,
     }
+
+
+def find_demo_in_progress() -> RunProgress | None:
+    """The run that the demo measures now; None if none is measured, or is no longer heard of.
+
+    On other services a workspace of that name is anybody's.
+    """
+    if not settings.LOCAL_SITE:
+        return None
+    of_demo = Progress.objects.filter(workspace__slug=DEMO, agent__token__name=DEMO)
+    newest = of_demo.order_by("-heard_at").first()
+    if newest is None:
+        return None
+    progress = run_progress(newest.run, workspace_ids=[newest.workspace_id])
+    is_running = progress is not None and progress.state == Progress.State.RUNNING
+    return progress if is_running else None

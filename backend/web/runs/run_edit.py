@@ -1,4 +1,4 @@
-"""Correcting a run on its page, and undoing it."""
+"""Correcting a run on its page, dismissing its findings, and undoing both."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,9 @@ from backend.analysis.pages.run_history import describe_corrections
 from backend.analysis.query.natural_order import natural
 from backend.errors import Conflict
 from backend.ingest.reprocessing.editing import edit_run, undo_edit
-from backend.links import run_link
+from backend.links import own_path, run_link
+from backend.runs.amending.dismissals import dismiss
+from backend.runs.amending.dismissals import undo as restore
 from backend.runs.amending.editing import CorrectionRefused
 from backend.runs.models import Correction, Host, Run, Server, Trial, Workload
 from backend.runs.recording.corrections import TRIAL_FIELDS, active_corrections
@@ -323,3 +325,24 @@ def _choices(workspace: Workspace) -> dict[str, list[str]]:
         name: sorted(filter(None, column.order_by().distinct()[:MAX_CHOICES]), key=natural)
         for name, column in columns.items()
     }
+
+
+@require_POST
+def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Fields: check, reason; undo=1 restores the finding.
+
+    Redirects to `next`, a page of this site, or to the page of the run.
+    """
+    run = writable_run_or_404(request, run_id)
+    viewer = visible.viewer(request)
+    # PostgreSQL refuses to look for NUL.
+    check_id = request.POST.get("check", "").replace("\0", "")
+    if request.POST.get("undo") == "1":
+        is_undone = restore(run, check_id, by=viewer)
+        sentence = "The dismissal was undone." if is_undone else "There was no dismissal."
+        messages.info(request, sentence)
+    else:
+        dismiss(run, check_id, reason=request.POST.get("reason", ""), author=viewer)
+        messages.info(request, "The finding was dismissed. It stays visible with your reason.")
+    page = own_path(request.POST.get("next", ""), run_link(run_id))
+    return HttpResponseRedirect(f"{page.partition('#')[0]}#check-{check_id}")

@@ -15,7 +15,7 @@ from backend.analysis.loading.viewer_slots import (
     giving_slots_back,
     hold_slot,
 )
-from backend.api import conditional
+from backend.api import middleware
 from backend.api.protocol import rendering
 from backend.api.runs import run_answer
 from backend.runs.models import Correction, Observation, Run, Trial
@@ -182,7 +182,7 @@ def test_the_slot_is_held_until_the_bytes_are_written(owner, scene, viewer, monk
         monkeypatch.setattr(module, name, watched)
 
     spy(rendering, "_written")
-    spy(conditional, "tag_of")
+    spy(middleware, "tag_of")
     spy(run_page, "render_large")
     assert owner.get(f"/api/v1/runs/{scene.run.pk}").status_code == 200
     assert owner.get(f"/r/{scene.run.pk}").status_code == 200

@@ -1,4 +1,7 @@
-"""The settings of a workspace: when a difference is relevant, what must match; how full it is."""
+"""The settings of a workspace: when a difference is relevant, what must match; how full it is.
+
+And for how many days it keeps raw output.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -14,6 +17,7 @@ from backend.accounts.people.workspaces import LARGEST_SHARE, MIN_TRIALS, change
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.errors import InvalidInput
 from backend.ingest.quota.usage import usage_of
+from backend.ingest.removing.retention import DAYS, count_due_output
 from backend.links import link_to
 from backend.sharing.readers import readers_of_runs
 from backend.sharing.workspace_secrets import NotOpened
@@ -143,3 +147,29 @@ def _factor_choices(chosen: Collection[str]) -> list[dict[str, Any]]:
         }
         for factor in HOST_FACTORS.values()
     ]
+
+
+@require_POST
+def raw_output(request: HttpRequest, slug: str) -> HttpResponse:
+    """Fields: days (empty: for ever), and is_confirmed where raw output goes now.
+
+    Without is_confirmed the page says how much would be removed, and asks again.
+    """
+    workspace = visible.administered_workspace_or_404(request, slug)
+    text = request.POST.get("days", "").strip()
+    days = whole_number(text, DAYS)
+    if text and days is None:
+        sentence = (
+            f"The days are “{text[:20]}”; expected a whole number from {DAYS.start} to "
+            f"{DAYS.stop - 1}, or nothing."
+        )
+        return settings_form(request, workspace, refused={"raw_output": sentence})
+    if days is not None and not request.POST.get("is_confirmed"):
+        due = count_due_output(workspace, days)
+        if due.files:
+            context = {"workspace": workspace, "days": days, "due": due}
+            return render(request, "raw_output.html", context)
+    change_settings(workspace, {"raw_kept_days": days})
+    kept = "for ever" if days is None else f"for {days} day{'' if days == 1 else 's'}"
+    messages.info(request, f"Saved. Raw output is kept {kept}.")
+    return HttpResponseRedirect(link_to("settings", workspace.slug))
