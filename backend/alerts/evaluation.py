@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from backend.alerts.lifecycle import apply_sightings
+from backend.alerts.lifecycle import Sighting, apply_sightings
 from backend.alerts.models import (
     OPEN_STATES,
     Alert,
@@ -20,7 +20,6 @@ from backend.alerts.models import (
     RuleKind,
 )
 from backend.alerts.regressions import judge_regressions
-from backend.alerts.sighting import Sighting
 from backend.alerts.thresholds import judge_error_rates, judge_hosts
 from backend.analysis.loading.selection import NotVisible, select
 from backend.analysis.query.compare_query import CompareQuery, QueryError

@@ -1,7 +1,12 @@
-"""How alerts come, are confirmed, recover and are answered by members."""
+"""How alerts come, are confirmed, recover and are answered by members.
+
+They begin with what a rule sees of one subject in one run.
+"""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,7 +22,6 @@ from backend.alerts.models import (
     AlertState,
 )
 from backend.alerts.rules import lock_rule
-from backend.alerts.sighting import Sighting
 from backend.errors import Conflict, InvalidInput
 from backend.runs.models import Run
 from backend.runs.tables.happening import happened_at
@@ -26,6 +30,21 @@ from backend.transactions import whole
 # A sighting without a run (a silent agent) is confirmed by a later look.
 CONFIRMED_AFTER = timedelta(minutes=5)
 MAX_NOTE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One subject of a rule.
+
+    `is_bad`: None if the figures do not tell, which neither raises nor ends an alert. `text`: a
+    sentence about a bad one. `place`: the load points of a bad one; empty if it has none.
+    """
+
+    subject: str
+    is_bad: bool | None
+    text: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    places: frozenset[str] = frozenset()
 
 
 class BadState(InvalidInput):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from uuid import UUID
 
-from backend.alerts.sighting import Sighting
+from backend.alerts.lifecycle import Sighting
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.ratios import Yardstick, floor_of

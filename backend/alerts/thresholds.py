@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from math import expm1
 
 from backend.accounts.models import Workspace
+from backend.alerts.lifecycle import Sighting
 from backend.alerts.regressions import identity_of_series, subject_of
-from backend.alerts.sighting import Sighting
 from backend.analysis.compare.gathering import gather
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.compare_query import CompareQuery

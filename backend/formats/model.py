@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from backend.errors import InvalidInput
 from backend.stats import Histogram
-from backend.stats.percentiles import stored_percentiles
+from backend.stats.histogram import stored_percentiles
 
 # How an attempt can fail; the other files name these classes only through here.
 ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")

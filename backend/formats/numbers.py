@@ -1,6 +1,7 @@
 """Numbers, amounts with a unit and durations, as tools print them and as JSON holds them.
 
 Every number is finite and at least 0, but for those of `parse_float`: no tool prints others.
+Here is also the elapsed time that a printed rate implies, where the printed time is rounded more.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,6 +24,7 @@ LONGEST_MS = LONGEST_S * 1000
 LONGEST_LINE = 2000
 # Go's longest duration, 292 years, has 24 characters: "2562047h47m16.854775807s".
 LONGEST_DURATION = 32
+MICROSECOND = 1e-6
 
 
 def parse_number(word: str) -> float | None:
@@ -185,3 +187,27 @@ def optional_line(value: Any) -> str | None:
     if not isinstance(value, str) or len(value) > LONGEST_LINE or not value.isprintable():
         raise ValueError(f"{value!r} is not a line of text")
     return value
+
+
+def implied_elapsed_s(
+    elapsed_s: float | None,
+    *,
+    step_s: float,
+    count: int | None,
+    rate_rps: float | None,
+    rate_step: float,
+) -> float | None:
+    """The seconds in which `count` requests make `rate_rps`; None if the printed time is finer.
+
+    Tools compute their rate from the exact time, of which they print two or three digits. `step_s`
+    and `rate_step` are the smallest steps that the output can show. None as well where rate and
+    time contradict each other: then the rate counts something else.
+    """
+    if not elapsed_s or not count or not rate_rps:
+        return None
+    implied = count / rate_rps
+    width = implied * rate_step / rate_rps
+    # A tool that cuts digits off is a whole step below.
+    if width >= step_s or abs(implied - elapsed_s) > step_s + width / 2 + MICROSECOND:
+        return None
+    return round(implied, 9)

@@ -8,7 +8,7 @@ from backend.library.shelf import ShelvedServer, read_shelf
 from backend.library.study import Study, find_study, read_studies
 from backend.library.summary import today_texts
 from backend.library.trials import load_text, study_trials
-from backend.stats.centres import centre_of_run
+from backend.stats.replicates import centre_of_run
 
 HEAD = """# The library of published benchmarks
 

@@ -230,14 +230,14 @@ class Cell(models.Model):
     rate_rps = models.FloatField(null=True)
     # Trials that count: no warm-ups, and each tells something (a figure of any kind).
     trial_count = models.PositiveIntegerField(default=0)
-    # The centre of their throughput, as a comparison gives it (stats/centres.py); null: unknown.
+    # The centre of their throughput, as a comparison gives it (stats/replicates.py); null: unknown.
     throughput_rps = models.FloatField(null=True)
     # Compressed HdrHistogram of all counted trials, when every one of them has its own.
     histogram = models.BinaryField(null=True)
     # {"50": …, "99.9": …} in µs of that histogram, kept because decoding one takes milliseconds
     # and a comparison shows hundreds of cells. Empty when there is no histogram.
     percentiles_us = models.JSONField(default=dict)
-    # {"count": n, "points": [[percent, µs], …]} of that histogram, to draw (stats/curve.py).
+    # {"count": n, "points": [[percent, µs], …]} of that histogram, to draw (stats/histogram.py).
     curve = models.JSONField(null=True)
     checks = models.JSONField(default=list)
 

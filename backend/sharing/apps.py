@@ -11,7 +11,7 @@ class SharingConfig(AppConfig):
         from backend.runs.amending.dismissals import TEXT_CHECKS
         from backend.sharing.cited_runs import cited_run_ids
         from backend.sharing.run_sharing import refuse_secrets_of_shared
-        from backend.sharing.taken_down_runs import refuse_runs_taken_down
+        from backend.sharing.takedowns import refuse_runs_taken_down
         from backend.sharing.workspace_secrets import refuse_secrets_of_workspace
 
         COUNTED.append(

@@ -25,10 +25,10 @@ from backend.ingest.quota.stored_sums import add_later
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.registry.identity import canonical_json
 from backend.sharing.cited_runs import cite_runs, hold_raw_output
-from backend.sharing.document import document_of
 from backend.sharing.drawing_queue import request_drawing
 from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.sharing.secret_check import refuse_secrets_of
+from backend.sharing.sources import document_of
 from backend.transactions import repeat_if_overtaken
 
 # Of a title that nobody chose.

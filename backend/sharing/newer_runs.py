@@ -1,17 +1,20 @@
-"""Counting runs that were recorded after a result set was made and match its query."""
+"""Counting what came after a result set was made: runs that match its query, and corrections."""
 
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
+
+from django.db.models import Q
 
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.rows import MAX_RUNS
 from backend.analysis.loading.selection import select
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery, QueryError
-from backend.runs.models import Run
+from backend.runs.models import Correction, Run
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import saved_query
 
@@ -121,3 +124,22 @@ def _query_without_runs(result_set: ResultSet) -> CompareQuery | None:
 
 def _names(names: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(sorted({name for name in names if name is not None}))
+
+
+def corrections_since(result_set: ResultSet) -> int:
+    """How many were made or undone since; 0 for a live result set, which shows them."""
+    if not result_set.is_frozen:
+        return 0
+    since = result_set.created_at
+    rows = Correction.objects.filter(
+        Q(made_at__gt=since) | Q(undone_at__gt=since), run__workspace=result_set.workspace_id
+    )
+    corrected = Counter(rows.values_list("run", flat=True))
+    # Most sets have none: then their snapshot is not read.
+    if not corrected:
+        return 0
+    try:
+        query = CompareQuery.parse(result_set.frozen_snapshot()["query"])
+    except QueryError:
+        return 0
+    return sum(corrected[run] for run in query.run_ids)

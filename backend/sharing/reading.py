@@ -14,8 +14,8 @@ from backend.analysis.kept_figures import figures_of_json, read_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.registry.identity import canonical_json
 from backend.sharing.best_figures import best_as_answer
-from backend.sharing.document import document_of
 from backend.sharing.models import ResultSet
+from backend.sharing.sources import document_of
 
 
 def find_result_set(link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID]) -> ResultSet | None:

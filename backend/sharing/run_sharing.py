@@ -15,8 +15,7 @@ from backend.errors import Conflict, NotFound
 from backend.runs.models import Run, Trial
 from backend.sharing.models import OPENNESS, SharedRun, Visibility
 from backend.sharing.readers import CLOSED, visibility_of
-from backend.sharing.run_texts import typed_texts
-from backend.sharing.secret_check import refuse_secrets, refuse_tokens
+from backend.sharing.secret_check import refuse_secrets, refuse_tokens, typed_texts
 
 _BY_ITSELF = {
     Visibility.UNLISTED: "Everyone who has its link may read it, because it is unlisted.",

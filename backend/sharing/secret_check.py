@@ -1,11 +1,17 @@
 """Refusing to share a text that holds a secret.
 
 Uploads come without secrets (`ingest.redaction`). What people typed since then, such as notes, does
-not: it is checked here, where others get to read it.
+not: it is checked here, where others get to read it. What members wrote about runs is such text.
 """
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
 
 from backend.accounts.credentials.token_format import holds_token
 from backend.errors import InvalidInput
+from backend.runs.amending.dismissals import dismissals_of
+from backend.runs.models import Run
+from backend.runs.recording.corrections import FREE_TEXTS, standing_corrections_of_runs
 from backend.sharing.models import ResultSet
 from backend.untrusted.secrets.redaction import MARK, Redactor
 
@@ -51,3 +57,19 @@ def refuse_secrets_of(result_set: ResultSet) -> None:
     # What was measured came without secrets; names may have been corrected since.
     refuse_tokens("query", result_set.query)
     refuse_tokens("figures", bytes(result_set.snapshot or b"").decode())
+
+
+def typed_texts(runs: Sequence[Run]) -> Iterator[tuple[UUID, str, str]]:
+    """What members wrote and did not undo: the run, the field that it is in, and the text."""
+    run_ids = [run.pk for run in runs]
+    corrections, dismissals = standing_corrections_of_runs(run_ids), dismissals_of(run_ids)
+    for run in runs:
+        yield run.pk, "notes", run.notes
+        labels = (f"{name}: {value}" for name, value in run.labels.items())
+        yield run.pk, "labels", "\n".join(labels)
+        for correction in corrections[run.pk]:
+            # Former notes and labels are not shown.
+            if correction.field not in FREE_TEXTS:
+                yield run.pk, "corrections", str([correction.value, *correction.before])
+        for dismissal in dismissals[run.pk].values():
+            yield run.pk, "dismissals", dismissal.reason

@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from backend.analysis.pages.run import describe_run
-from backend.analysis.pages.run_history import describe_corrections
+from backend.analysis.pages.run import describe_corrections, describe_run
 from backend.ingest.reprocessing.rereadings import rereadings_of, without_names
 from backend.runs.catalogue.run_states import count_not_read
 from backend.runs.recording.corrections import FREE_TEXTS

@@ -1,14 +1,23 @@
-"""The sources of figures: each run with its raw files and the parsers that read them."""
+"""The document of a result set: what /s/<id>.json holds, frozen or live.
+
+With the sources of its figures: each run with its raw files and the parsers that read them.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
+from backend import __version__
+from backend.analysis.figures import Figures, plain_figures
+from backend.analysis.query.timestamps import instant
 from backend.ingest.artefacts.evidence import links_of_runs
 from backend.ingest.models import Artefact, Upload
 from backend.runs.database.read_router import repeatable_read
+from backend.sharing.models import ResultSet
 
 COLUMNS = ("name", "sha256", "size_bytes", "position", "upload__parser_version")
+SCHEMA = 2
 
 
 @repeatable_read()
@@ -52,4 +61,24 @@ def _source(run_id: str, upload: Upload | None, artefacts: Sequence[Artefact]) -
             {"name": artefact.name, "sha256": artefact.sha256, "size": artefact.size_bytes}
             for artefact in artefacts
         ],
+    }
+
+
+def document_of(result_set: ResultSet, figures: Figures, *, id_: UUID) -> dict[str, Any]:
+    """The figures with all that a reader needs to check them.
+
+    `id_` is the id of a frozen set, and the link of a live one. The time of reading is left out:
+    equal figures give equal bytes.
+    """
+    return {
+        "schema": SCHEMA,
+        "kind": result_set.kind,
+        "id": str(id_),
+        "title": result_set.title,
+        "created_at": instant(result_set.created_at),
+        "workspace": result_set.workspace.slug,
+        "query": figures.query,
+        "runs": sources_of([run.id for run in figures.runs]),
+        "figures": plain_figures(figures),
+        "software": {"name": "loadsheet", "version": __version__},
     }

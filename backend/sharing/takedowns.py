@@ -1,4 +1,8 @@
-"""Reporting what is public, taking it down with a reason, and restoring it."""
+"""Reporting what is public, taking it down with a reason, and restoring it.
+
+A workspace stays closed while a run of it is taken down. A takedown of a run closes its link alone.
+Who reads the workspace would read the run again.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,10 @@ from backend.accounts.takedowns import how_to_object
 from backend.email_address import what_is_wrong
 from backend.errors import Conflict, InvalidInput
 from backend.links import absolute, link_to
+from backend.runs.models import Run
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 from backend.sharing.readers import visibility_of
+from backend.sharing.workspace_secrets import NotOpened
 
 log = logging.getLogger(__name__)
 
@@ -280,3 +286,24 @@ def _send(mails: list[EmailMessage]) -> None:
             send(mail)
     except OSError:
         log.warning("takedown_mail_not_sent", exc_info=True)
+
+
+class RunTakenDown(NotOpened):
+    """The workspace has a run that staff took down."""
+
+    def __init__(self, takedown: Takedown) -> None:
+        super().__init__(
+            f"The operator of this service took down the run {takedown.thing_id} of this "
+            "workspace, which everyone who reads the workspace would read.",
+            hint=f"Delete the run permanently, and try again. {how_to_object(takedown)}",
+        )
+
+
+def refuse_runs_taken_down(workspace: Workspace) -> None:
+    """Raise RunTakenDown while a run of the workspace is taken down. One in the trash may come
+    back, so it counts."""
+    own = Run.with_trash.filter(workspace=workspace)
+    active = Takedown.objects.active().filter(workspace=workspace, kind=Thing.RUN)
+    takedown = active.filter(thing_id__in=own.values("pk")).first()
+    if takedown is not None:
+        raise RunTakenDown(takedown)

@@ -1,12 +1,28 @@
-"""Names from strangers as one line of text without control characters."""
+"""Texts from strangers: names as one line without control characters, and notes as safe HTML.
+
+Notes are Markdown by a member, shown to anyone. First rendered, then cleaned: both are needed.
+"""
 
 import re
+
+import nh3
+from markdown_it import MarkdownIt
 
 from backend.visible_text import UNSEEN
 
 # Also tabs and line ends: it is one line.
 _INVISIBLE = re.compile(f"[{UNSEEN}\t\r\n]+")
 _INVISIBLE_START = re.compile(rf"\A(?:\s|\u200b|{_INVISIBLE.pattern})+")
+# Of notes.
+MAX_LENGTH = 10_000
+
+_TAGS = {
+    *("p", "br", "hr", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li"),
+    *("em", "strong", "s", "code", "pre", "a", "table", "thead", "tbody", "tr", "th", "td"),
+}
+# No images: they would be fetched from another host, which then learns who reads.
+_markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_markdown.disable("image")
 
 
 def without_invisible_start(text: str) -> str:
@@ -21,3 +37,17 @@ def plain(text: str, longest: int) -> str:
     if len(shown) <= longest and len(text) <= 4 * longest:
         return shown
     return f"{shown[: longest - 1].rstrip()}…"
+
+
+def html_of(notes: str) -> str:
+    """Safe HTML. Headings begin below those of the page; links pass on no referrer."""
+    rendered = _markdown.render(notes[:MAX_LENGTH])
+    lowered = rendered.replace("<h1>", "<h3>").replace("</h1>", "</h3>")
+    lowered = lowered.replace("<h2>", "<h4>").replace("</h2>", "</h4>")
+    return nh3.clean(
+        lowered,
+        tags=_TAGS,
+        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="nofollow noopener noreferrer",
+    )

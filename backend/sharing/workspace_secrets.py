@@ -11,8 +11,7 @@ from backend.accounts.people.turns import payer_of_workspace
 from backend.errors import InvalidInput
 from backend.links import run_link
 from backend.runs.models import Run
-from backend.sharing.run_texts import typed_texts
-from backend.sharing.secret_check import SecretShared, refuse_secrets
+from backend.sharing.secret_check import SecretShared, refuse_secrets, typed_texts
 from backend.untrusted.sandbox.fair_slots import Busy, OwnerBusy, Slots
 
 # Runs whose texts are read together.

@@ -1,6 +1,12 @@
 """The mergeable latency histogram: HdrHistogram of µs, 1 µs to 1 hour, 3 significant digits.
 
-Counts are merged, percentiles never averaged (G. Tene, "How NOT to measure latency").
+Counts are merged, percentiles never averaged (G. Tene, "How NOT to measure latency"). Of a
+histogram are the percentiles that are computed from each, stored, and offered as metrics, and its
+curve: the tail on an axis of "nines".
+
+Points of a curve are evenly spaced on −log10(1 − p), where p90, p99 and p99.9 are one step of 1
+apart (as HdrHistogram plots it), and stop where fewer than `LEAST_BEYOND` requests are slower: one
+more would move the point.
 """
 
 from __future__ import annotations
@@ -10,7 +16,7 @@ import threading
 import zlib
 from collections.abc import Iterable, Sequence
 from math import ceil
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyhdrh
@@ -27,6 +33,13 @@ HALF_BITS = SUB_BUCKET_BITS - 1
 MANTISSA_BITS, DOUBLE_BIAS = 52, 1023
 
 Counts = NDArray[np.int64]
+LEAST_BEYOND = 10
+# p50, then every tenth of a nine from 0.4 (p60.2) to 5 (p99.999).
+PERCENTS: Final = (50.0, *(round(100 - 100 * 10 ** (-tenth / 10), 5) for tenth in range(4, 51)))
+
+Curve = list[list[float]]
+# Written as in the keys of figures.
+STORED_PERCENTILES = ("50", "75", "90", "95", "99", "99.9")
 
 
 class Histogram:
@@ -281,3 +294,25 @@ def _highest_at(index: int) -> int:
 # The library's encoder has no form for a histogram without counts.
 _EMPTY = b""
 _NOTHING: Counts = np.zeros(0, dtype=np.int64)
+
+
+def percentile_curve(histogram: Histogram) -> Curve:
+    """[[percent, µs], …], at most 48, rising; each µs is `histogram.percentile` of its percent.
+
+    Only percents with at least 10 slower requests, so a histogram below 20 requests has none.
+    """
+    count = histogram.count
+    percents = [percent for percent in PERCENTS if _beyond(count, percent) >= LEAST_BEYOND]
+    values = histogram.percentiles(percents)
+    return [[percent, us] for percent, us in zip(percents, values, strict=True) if us is not None]
+
+
+def _beyond(count: int, percent: float) -> float:
+    # Rounded as the rank is: of 1000 requests, 10 are beyond p99.
+    return round(count * (100 - percent) / 100, 6)
+
+
+def stored_percentiles(histogram: Histogram) -> dict[str, float | None]:
+    """{"50": …, "99.9": …} in µs; None if the histogram is empty."""
+    values = histogram.percentiles([float(key) for key in STORED_PERCENTILES])
+    return dict(zip(STORED_PERCENTILES, values, strict=True))

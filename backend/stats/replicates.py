@@ -3,15 +3,16 @@
 What repeats is the run (Kalibera & Jones, ISMM 2013): trials of one run share the day, the build
 and the start of the server. From three runs on, the unit is the run's mean. With fewer runs, the
 unit is the trial, and the interval covers these runs only. All values are logarithms: rates and
-latencies are positive and multiply.
+latencies are positive and multiply. The centre of the trials of one run at one load is the figure
+that stands for them everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
-from math import exp, fsum, pi, sqrt
-from statistics import fmean
+from math import exp, fsum, log, pi, sqrt
+from statistics import fmean, median
 from typing import Literal
 
 from msgspec import Struct
@@ -265,3 +266,22 @@ def rounding_error(step: float, variance: float) -> float:
     """
     noise = max(variance - step * step / 3, 0.0)
     return step * exp(-pi * pi * noise / (2 * step * step))
+
+
+def figure_of(centre: float) -> float:
+    """The figure whose logarithm is `centre`."""
+    # Fourteen digits: beyond them the logarithm has rounded.
+    return float(f"{exp(centre):.14g}")
+
+
+def centre_of_run(figures: Sequence[float]) -> float | None:
+    """The centre of the figures of trials of one run at one load; None without figures.
+
+    The geometric mean of the trials that were not disturbed. A figure of 0 has no logarithm: then
+    it is the median.
+    """
+    if not figures:
+        return None
+    if min(figures) <= 0:
+        return median(figures)
+    return figure_of(estimate(Sample(tuple(Observation(log(x), 0) for x in figures))).value)

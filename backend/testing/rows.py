@@ -14,8 +14,8 @@ from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
 from backend.runs.registry.identity import identity_of
 from backend.runs.registry.registry import SeriesIdentity, register_series
 from backend.stats import Histogram
-from backend.stats.centres import centre_of_run
-from backend.stats.curve import percentile_curve
+from backend.stats.histogram import percentile_curve
+from backend.stats.replicates import centre_of_run
 
 STARTED = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 MACHINE = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "kernel": "Linux 6.1"}

@@ -23,8 +23,7 @@ import psycopg
 from own_service import demo_token, own_service, print_machine
 
 from backend.stats import Histogram
-from backend.stats.curve import percentile_curve
-from backend.stats.percentiles import stored_percentiles
+from backend.stats.histogram import percentile_curve, stored_percentiles
 
 SIZES = (10_000, 100_000, 1_000_000)
 SERVERS, POINTS, TRIALS = 20, 8, 5

@@ -22,9 +22,9 @@ from backend.analysis.grouping.points import place_of
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.field import natural
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.metrics import METRIC_RECORDS
-from backend.analysis.query.natural_order import natural
 from backend.analysis.query.records import LoadedRun, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.links import link_to, run_link

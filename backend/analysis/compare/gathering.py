@@ -27,9 +27,8 @@ from backend.analysis.loading.histogram_cache import merged_percentiles
 from backend.analysis.loading.rows import fetch_cells, fetch_dismissals, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH
-from backend.analysis.query.field import Value
+from backend.analysis.query.field import Value, ordered
 from backend.analysis.query.metrics import METRICS, Metric, shown
-from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell, LoadedRun
 from backend.noise.models import HostNoise
 from backend.noise.reading import noise_of_hosts

@@ -16,7 +16,7 @@ from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text, interval_text, time_text
 from backend.stats import Ratio
-from backend.stats.percentiles import STORED_PERCENTILES
+from backend.stats.histogram import STORED_PERCENTILES
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.thresholds import percent
 

@@ -1,4 +1,7 @@
-"""What stands above the chart: the headline, the answer, and whether to trust it."""
+"""What stands above the chart: the headline, the answer, and whether to trust it.
+
+Of one series it is its figure, and what to add so that it can be compared.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,8 @@ from backend.analysis.compare.aside import aside_of
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, decide_panels, decide_ratios
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import Headline, explain_only
+from backend.analysis.compare.headline import Headline, explain_only, place_text
 from backend.analysis.compare.no_basis import find_no_basis, warned
-from backend.analysis.compare.only_series import describe_only_series, is_only_series
 from backend.analysis.compare.panels import (
     RANKED_ANYWAY,
     Panel,
@@ -151,3 +153,20 @@ def _view_headline(overall: Overall, text: str) -> Headline:
     if overall.comparability.allows_ranking:
         return Headline(text)
     return overall.headline.followed(f"Each series by itself: {text}")
+
+
+def is_only_series(gathered: Gathered, ranking: Ranking) -> bool:
+    """Whether one series with a figure, and nothing else, is shown over its loads."""
+    return gathered.grouping.x_is_load and len(gathered.sweeps) == len(ranking.ranked) == 1
+
+
+def describe_only_series(gathered: Gathered, ranking: Ranking, headline: Headline) -> Headline:
+    """The figure, with what to measure next to it as the margin."""
+    series = ranking.rows[0].entrant.point.cells[0].series
+    workload = f"the workload {series.workload.name}" if series.workload.name else ""
+    alike = " and ".join(filter(None, (workload, series.tool)))
+    where = place_text(ranking, gathered.grouping.x)
+    also = f"with {alike} {where}" if alike else where
+    advice = f"To compare, measure another server or version in the same run, {also}"
+    margin = advice if headline.margin is None else f"{headline.margin}. {advice}"
+    return Headline(headline.sentence, margin)

@@ -25,9 +25,8 @@ from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, 
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.query.field import Value, text_of
+from backend.analysis.query.field import Value, ordered, text_of
 from backend.analysis.query.fields import FIELDS
-from backend.analysis.query.natural_order import ordered
 
 MAX_PANELS_TOLD = 3
 LEADS = " leads"

@@ -18,7 +18,7 @@ from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep, join_series
-from backend.analysis.query.natural_order import natural
+from backend.analysis.query.field import natural
 from backend.analysis.record import record_of
 from backend.stats import Ratio
 from backend.stats.replicates import Sample

@@ -9,8 +9,7 @@ from backend.analysis.compare.differences import Differences
 from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.grouping.unread import UnreadSeries
 from backend.analysis.query.factors import REMEDIES, TESTED, Factor
-from backend.analysis.query.field import number_text
-from backend.analysis.query.natural_order import ordered
+from backend.analysis.query.field import number_text, ordered
 from backend.analysis.query.records import LoadedCell
 from backend.analysis.query.units import bytes_text, load_number
 

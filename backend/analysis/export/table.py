@@ -1,7 +1,6 @@
 """A comparison as a flat table of the asked view, for exports. Unknown is None.
 
-A row is a series at a place on the axis (sweep, tradeoff, errors, trend), a percentile of a series
-(nines), or a server on a workload (ratios). Figures that an older version froze have fewer keys.
+The columns of a figure at a point are its value, its interval, and what a reader must know of it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,9 +12,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from backend.analysis.export.comparability_text import is_overridden
-from backend.analysis.export.measure_columns import column_of, measure_columns, measure_values
 from backend.analysis.figures import (
     Figures,
+    Measure,
     Metric,
     Outcome,
     Place,
@@ -45,6 +44,10 @@ _AXES = {"rate": "offered_rps", "payload": "payload_bytes"}
 _RANGE = ("", "_low", "_high")
 _MEASURE = ("value", "low", "high")
 _TRENDS = ("version", "date")
+_UNITS = {"req/s": "_rps", "us": "_us", "bytes": "_bytes", "bytes/s": "_bytes_s", "s": "_s"}
+_OF_EACH = ("", "_low", "_high", "_interval", "_set_aside")
+# Of latencies, which load tools round.
+_OF_ROUNDED = ("_below", "_step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,3 +316,29 @@ def _metrics(figures: Figures) -> list[Metric]:
     points = [point for series in figures.series for point in series.points]
     present = {name for point in points for name in point.metrics}
     return [metric for metric in figures.metrics if metric.id in present]
+
+
+def column_of(metric: Metric) -> str:
+    """The name of a metric with its unit: `p99_us`."""
+    return metric.id.replace("/", "_") + _UNITS.get(metric.unit, "")
+
+
+def measure_columns(metric: Metric) -> list[str]:
+    ends = (*_OF_EACH, *_OF_ROUNDED) if metric.unit == "us" else _OF_EACH
+    return [f"{column_of(metric)}{end}" for end in ends]
+
+
+def measure_values(metric: Metric, measure: Measure | None) -> list[str | float | None]:
+    """Value, interval, name of the interval, number of trials set aside; of a latency also what it
+    is below, and the step of the load tool.
+
+    A latency below the step of the tool has no value: the tool rounded it to 0.
+    """
+    if measure is None:
+        return [None] * len(measure_columns(metric))
+    step = None if measure.step is UNSET else measure.step
+    is_below = step is not None and measure.value is not None and measure.value < step
+    set_aside = 0 if measure.set_aside is UNSET else len(measure.set_aside)
+    value, low = (None, None) if is_below else (measure.value, measure.low)
+    values: list[str | float | None] = [value, low, measure.high, measure.interval, set_aside]
+    return [*values, step if is_below else None, step] if metric.unit == "us" else values

@@ -7,9 +7,8 @@ from backend.analysis.grouping.fired_checks import Dismissals, undismissed_check
 from backend.analysis.grouping.grouping import SeriesGroup
 from backend.analysis.grouping.points import point_of
 from backend.analysis.grouping.series import MAX_SERIES
-from backend.analysis.query.field import Value
+from backend.analysis.query.field import Value, ordered
 from backend.analysis.query.metrics import Metric
-from backend.analysis.query.natural_order import ordered
 from backend.runs.checks import withheld_metrics
 
 # The metric that every point needs.

@@ -12,8 +12,7 @@ from backend.analysis import figures
 from backend.analysis.query.metrics import THROUGHPUT_METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.formats.model import ERROR_CLASSES
-from backend.stats.centres import figure_of
-from backend.stats.replicates import Centre, Observation, Sample, estimate
+from backend.stats.replicates import Centre, Observation, Sample, estimate, figure_of
 from backend.stats.thresholds import LEAST_TRIALS
 
 Values = tuple[float | None, ...]

@@ -1,22 +1,21 @@
-"""Grouping cells into series and points."""
+"""Grouping cells into series and points; names of the panels that labels of runs divide."""
 
 import dataclasses
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
-from backend.analysis.grouping.panel_names import name_label_panels
 from backend.analysis.grouping.series_labels import held_load, label_series, run_text, series_name
-from backend.analysis.query.field import Value, reader_of, text_of, value_of
+from backend.analysis.query.field import Value, natural, ordered, reader_of, text_of, value_of
 from backend.analysis.query.fields import FIELDS, OF_PART, PARTS
-from backend.analysis.query.natural_order import natural, ordered
 from backend.analysis.query.records import LoadedCell
 
 MAX_SERIES = 40
 MAX_POINTS = 60
+Label = tuple[str, str]
 
 
 def group_cells(
@@ -176,3 +175,33 @@ def _as_first_named(cell: LoadedCell) -> LoadedCell:
         if (thing := getattr(cell.series, part)) is not None and thing.first_name is not None
     }
     return replace(cell, series=replace(cell.series, **named)) if named else cell
+
+
+def name_label_panels(groups: Sequence[SeriesGroup]) -> list[SeriesGroup]:
+    """The series, each under the labels that not all of their runs share.
+
+    Where one key tells the panels apart and its values are phrases, the value alone is the name.
+    Panels that have no such label keep their name; all do where two would have one name.
+    """
+    own = _labels_of_their_own([group.first.run.labels.items() for group in groups])
+    are_phrases = _are_phrases_of_one_key({label for each in own for label in each})
+    names = {
+        group.panel: _text(labels, are_phrases=are_phrases) or group.panel
+        for group, labels in zip(groups, own, strict=True)
+    }
+    if len(set(names.values())) < len(names):
+        return list(groups)
+    return [dataclasses.replace(group, panel=names[group.panel]) for group in groups]
+
+
+def _labels_of_their_own(all_labels: Sequence[Collection[Label]]) -> list[list[Label]]:
+    shared = set(all_labels[0]).intersection(*all_labels) if all_labels else set()
+    return [sorted(set(labels) - shared) for labels in all_labels]
+
+
+def _are_phrases_of_one_key(labels: Collection[Label]) -> bool:
+    return len({key for key, _ in labels}) == 1 and all(" " in text for _, text in labels)
+
+
+def _text(labels: Sequence[Label], *, are_phrases: bool) -> str:
+    return ", ".join(text if are_phrases else f"{key}:{text}" for key, text in labels)

@@ -6,7 +6,7 @@ from statistics import median
 
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.query.natural_order import ordered
+from backend.analysis.query.field import ordered
 from backend.runs.checks import ComparedPoint, Round, at_ceiling, check_comparison
 
 

@@ -11,7 +11,7 @@ from backend.analysis import figures
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.points import place_of
 from backend.analysis.grouping.series import group_by_name
-from backend.analysis.loading.unread_trials import fetch_reasons, fetch_trial_counts
+from backend.analysis.loading.rows import fetch_reasons, fetch_trial_counts
 from backend.analysis.query.field import Value, reader_of
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.records import LoadedCell

@@ -23,9 +23,8 @@ from backend.analysis.loading.selection import (
 from backend.analysis.loading.series_cache import Catalogue
 from backend.analysis.loading.validation import load_spelling, require_loads
 from backend.analysis.query.compare_query import MAX_LENGTH, CompareQuery
-from backend.analysis.query.field import Field
+from backend.analysis.query.field import Field, natural
 from backend.analysis.query.fields import FIELDS, FILTERS
-from backend.analysis.query.natural_order import natural
 from backend.runs.database.read_router import reading_connection, repeatable_read
 
 MAX_VALUES = 100

@@ -13,8 +13,7 @@ from typing import Any
 from backend.analysis.loading.rows import fetch_curves, fetch_histograms
 from backend.analysis.query.records import LoadedCell
 from backend.stats import Histogram
-from backend.stats.curve import percentile_curve
-from backend.stats.percentiles import stored_percentiles
+from backend.stats.histogram import percentile_curve, stored_percentiles
 
 # The ids of the cells that meet in one point.
 Pool = frozenset[uuid.UUID]

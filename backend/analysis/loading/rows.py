@@ -1,7 +1,8 @@
 """Loading what a comparison needs: runs, cells and trials, one statement each.
 
 Nothing wide is read: no parsed output, no histogram of a trial. JSON comes as text, so that what
-many rows say alike is read once: Django's own reading was a third of a comparison's time.
+many rows say alike is read once: Django's own reading was a third of a comparison's time. Trials
+that tell nothing are read with why: their output could not be read, or the load tool failed.
 """
 
 import json
@@ -36,12 +37,14 @@ from backend.runs.database.bulk import among
 from backend.runs.database.read_router import reading_connection
 from backend.runs.measured.evidence import response_bytes
 from backend.runs.measured.measured import attempts, throughput_origin
-from backend.runs.models import Cell
+from backend.runs.models import Cell, Trial
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
 MAX_TRIALS = 20_000
 _ROWS_AT_ONCE = 500
+NO_FIGURE = "The output has no figure."
+CUT_OFF = "The output was cut off before the first figure."
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,3 +308,29 @@ def _read_object(text: str) -> Mapping[str, Any]:
     """An object that many rows have alike, with integers of any size; not to be changed."""
     value: dict[str, Any] = json.loads(text)
     return value
+
+
+def fetch_reasons(trial_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """By trial, one sentence on why it has no figure; no statement where there is no trial."""
+    ids = list(trial_ids)
+    if not ids:
+        return {}
+    rows = Trial.objects.filter(among("pk", ids))
+    columns = rows.values_list("pk", "error", "exit_code", "incomplete")
+    return {pk: _reason(error, exit_code, cut) for pk, error, exit_code, cut in columns}
+
+
+def _reason(error: str, exit_code: int | None, is_cut: bool) -> str:
+    if error:
+        return error
+    if exit_code:
+        return f"The load tool ended with exit status {exit_code}."
+    return CUT_OFF if is_cut else NO_FIGURE
+
+
+def fetch_trial_counts(cell_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, int]:
+    """How many trials of each cell have a figure; no statement where there is no cell."""
+    ids = list(cell_ids)
+    if not ids:
+        return {}
+    return dict(Cell.objects.filter(among("pk", ids)).values_list("pk", "trial_count"))

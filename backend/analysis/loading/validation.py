@@ -18,12 +18,12 @@ from backend.analysis.query.field import (
     UNKNOWN,
     Field,
     OfRun,
+    natural,
     number_text,
     text_of,
     value_of_series,
 )
 from backend.analysis.query.fields import FIELDS, FILTERS, LOADS
-from backend.analysis.query.natural_order import natural
 from backend.runs.models import Cell, Run
 
 # A number of connections and an offered rate, as in LOADS.

@@ -1,4 +1,7 @@
-"""What the page of one run shows: the run, its hosts and every trial, warm-ups too."""
+"""What the page of one run shows: the run, its hosts and every trial, warm-ups too.
+
+And its corrections: who set what to which value, and what is undone.
+"""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -20,8 +23,15 @@ from backend.runs.checks import SEVERITIES, Finding
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.measured.host_facts import facts_of
 from backend.runs.measured.measured import throughput_origin
-from backend.runs.models import Host, Run, Trial
+from backend.runs.models import Correction, Host, Run, Trial
 from backend.runs.registry.registry import identity_fields
+
+# Of the members nothing but their name.
+_COLUMNS = (
+    *("pk", "field", "ordinals", "before", "value", "made_at", "undone_at"),
+    *("author__username", "undone_by__username"),
+)
+_LABELS = dict(Correction.Field.choices)
 
 
 @repeatable_read()
@@ -176,4 +186,25 @@ def _describe_load_point(cell: ShownCell) -> dict[str, Any]:
         "loop": cell.loop,
         "connections": cell.connections,
         "rate_rps": cell.rate_rps,
+    }
+
+
+def describe_corrections(run_id: uuid.UUID) -> list[dict[str, Any]]:
+    """The corrections of the run, the latest first; what was undone is among them."""
+    rows = Correction.objects.filter(run=run_id).values(*_COLUMNS)
+    return [_describe(row) for row in rows.order_by("-made_at", "-pk")]
+
+
+def _describe(correction: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": str(correction["pk"]),
+        "field": correction["field"],
+        "label": _LABELS.get(correction["field"], correction["field"]),
+        "trials": correction["ordinals"],
+        "before": correction["before"],
+        "value": correction["value"],
+        "author": correction["author__username"],
+        "made_at": instant(correction["made_at"]),
+        "undone_by": correction["undone_by__username"],
+        "undone_at": instant(correction["undone_at"]),
     }

@@ -8,7 +8,7 @@ from backend.analysis.grouping.outputs import count_outputs_once
 from backend.analysis.grouping.points import Point, plain_load, point_of
 from backend.analysis.loading.rows import fetch_cells, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
-from backend.analysis.query.natural_order import natural
+from backend.analysis.query.field import natural
 from backend.runs.catalogue.distinct_labels import label_servers, label_workloads
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Cell, Server, Workload

@@ -16,8 +16,7 @@ from backend.analysis.pages.workspace_cells import (
     sets_by_key,
 )
 from backend.analysis.query.compare_query import MAX_LENGTH, MAX_VALUES
-from backend.analysis.query.field import UNKNOWN, number_text
-from backend.analysis.query.natural_order import natural
+from backend.analysis.query.field import UNKNOWN, natural, number_text
 
 
 class _Place(NamedTuple):

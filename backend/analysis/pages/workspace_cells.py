@@ -14,8 +14,7 @@ from django.db.models import Max, Q
 
 from backend.analysis.grouping.grouping import load_axis
 from backend.analysis.query.compare_query import MAX_VALUES
-from backend.analysis.query.field import UNKNOWN
-from backend.analysis.query.natural_order import natural
+from backend.analysis.query.field import UNKNOWN, natural
 from backend.analysis.query.records import settings_of
 from backend.analysis.query.units import load_number
 from backend.runs.models import Cell, Host

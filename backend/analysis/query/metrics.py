@@ -12,7 +12,7 @@ from backend.analysis.query.records import LoadedTrial
 from backend.analysis.record import record_of
 from backend.formats.model import ERROR_CLASSES
 from backend.stats import Better
-from backend.stats.percentiles import STORED_PERCENTILES
+from backend.stats.histogram import STORED_PERCENTILES
 
 
 @dataclass(frozen=True, slots=True)

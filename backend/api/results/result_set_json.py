@@ -12,8 +12,8 @@ from backend.api.protocol.workspaces import workspace_field
 from backend.links import link_to, result_set_link
 from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.sharing.newer_runs import may_tell_newer_runs, newer_runs
-from backend.sharing.notes import MAX_LENGTH
 from backend.sharing.readers import readers_of, readers_of_runs
+from backend.sharing.text import MAX_LENGTH
 from backend.stats import Verdict
 
 

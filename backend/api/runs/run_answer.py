@@ -7,8 +7,7 @@ from rest_framework.request import Request
 
 from backend.accounts.people import access
 from backend.analysis.loading.large_runs import hold_slot_if_large
-from backend.analysis.pages.run import describe_run, describe_single_trial
-from backend.analysis.pages.run_history import describe_corrections
+from backend.analysis.pages.run import describe_corrections, describe_run, describe_single_trial
 from backend.api.protocol.auth import required_actor, viewer_name
 from backend.ingest.listing.listed_artefacts import (
     RAW_FOR_PROGRAMS,

@@ -19,10 +19,9 @@ from backend.accounts.models import Role, Token, TokenKind
 from backend.accounts.people.invitations import invite
 from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
-from backend.alerts.lifecycle import apply_sightings
+from backend.alerts.lifecycle import Sighting, apply_sightings
 from backend.alerts.models import Alert, RuleKind
 from backend.alerts.rules import add_rule
-from backend.alerts.sighting import Sighting
 from backend.api.protocol.examples import PATH, recorded
 from backend.deliveries.channels import add_channel
 from backend.deliveries.models import ChannelKind, Delivery, DeliveryState

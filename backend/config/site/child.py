@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from backend.signal_names import signal_name
+from backend.untrusted.sandbox.deaths import signal_name
 
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 30.0

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.numbers import all_known, parse_count, parse_number, scaled
+from backend.formats.numbers import all_known, implied_elapsed_s, parse_count, parse_number, scaled
 from backend.formats.text import Line, Source, blocks
 
 BANNER = "This is ApacheBench, Version "

@@ -1,10 +1,12 @@
-"""The tables autocannon prints for people: boxes of │ between a first and a last line."""
+"""The tables autocannon prints for people: boxes of │ between a first and a last line.
 
-from collections.abc import Callable, Mapping, Sequence
+Before version 3 they had columns between spaces, without boxes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
-from backend.formats.autocannon.plain_table import plain_rows
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
@@ -18,6 +20,10 @@ from backend.formats.text import Line, Source, blocks
 
 STARTED = "Running "
 RESOLUTION_US = 1000
+# Of the tables without boxes.
+TITLES = ("Avg", "Stdev", "Max")
+LATENCY, RATE, BYTES = "Latency (ms)", "Req/Sec", "Bytes/Sec"
+PERCENTILES = "Percentile"
 
 
 def find_tables(source: Source) -> list[list[Line]]:
@@ -313,3 +319,29 @@ def _are_thousands(groups: Sequence[str], marks: Sequence[str]) -> bool:
         return False
     separators = {*marks[: len(thousands)]}
     return all(len(group) == 3 for group in thousands) and len(separators) <= 1
+
+
+def plain_rows(block: Sequence[Line]) -> Iterator[list[str]]:
+    """The rows as those of the boxes are: a name and its cells, each time and size with a unit."""
+    in_percentiles = False
+    for line in block:
+        words = line.words
+        in_percentiles = in_percentiles or words == [PERCENTILES, *LATENCY.split()]
+        if in_percentiles and len(words) == 2 and parse_number(words[0]) is not None:
+            yield words
+        elif row := _row(line.text, words):
+            yield row
+
+
+def _row(text: str, words: list[str]) -> list[str]:
+    """The cells of a line of the plain table; empty for a line that is no row."""
+    if words == ["Stat", *TITLES] or words[:1] == [RATE]:
+        return words
+    if words == [PERCENTILES, *LATENCY.split()]:
+        return [PERCENTILES, LATENCY]
+    if text.startswith(LATENCY):
+        return ["Latency", *(f"{word} ms" for word in words[2:])]
+    if words[:1] == [BYTES]:
+        # "2.13 MB 144.66 kB 2.36 MB"
+        return [BYTES, *(f"{amount} {unit}" for amount, unit in list(pairwise(words[1:]))[::2])]
+    return []

@@ -14,8 +14,7 @@ from functools import reduce
 
 from backend.formats.h2load.document import documents, read_document
 from backend.formats.h2load.log import first_row, read_log
-from backend.formats.h2load.report import Report, find_reports, starts_report
-from backend.formats.h2load.together import with_requests
+from backend.formats.h2load.report import Report, find_reports, starts_report, with_requests
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Line, Source

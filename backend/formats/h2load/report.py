@@ -1,15 +1,16 @@
-"""The text that h2load prints."""
+"""The text that h2load prints, alone or with the file of every request that the run wrote."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
     all_by_name,
     all_known,
+    implied_elapsed_s,
     parse_amount,
     parse_count,
     parse_number,
@@ -17,6 +18,7 @@ from backend.formats.numbers import (
 )
 from backend.formats.statuses import FINAL_CLASSES
 from backend.formats.text import Line, Source, blocks, first_with, last_line
+from backend.formats.together import with_samples
 
 BEGIN = "starting benchmark..."
 # Of the requests per second.
@@ -30,6 +32,10 @@ COLUMNS = {
     5: ("min", "max", "mean", "sd", "within"),
     8: ("min", "max", "50", "95", "99", "mean", "sd", "within"),
 }
+# What a printed time may be off by: half a step and the cut to whole µs; and the histogram's
+# three digits.
+SLACK_US = 1
+PRECISION = 0.001
 
 
 def starts_report(line: Line) -> bool:
@@ -247,3 +253,30 @@ def progress_of(counts: Mapping[str, int]) -> dict[str, int]:
 def _sum(parts: Iterable[int | None]) -> int | None:
     counts = all_known(parts)
     return sum(counts) if counts else None
+
+
+def with_requests(trial: ParsedTrial, rows: ParsedTrial) -> ParsedTrial:
+    """The report's figures with the rows' samples; where they contradict each other is noted."""
+    if rows.latency_origin != "samples":
+        return replace(trial, disagreements=(*trial.disagreements, *_disagreements(trial, rows)))
+    trial = replace(trial, tool_version=trial.tool_version or rows.tool_version)
+    return with_samples(trial, rows, _disagreements(trial, rows))
+
+
+def _disagreements(trial: ParsedTrial, rows: ParsedTrial) -> Iterator[str]:
+    if trial.requests_completed != rows.requests_completed:
+        yield (
+            f"the report says {trial.requests_completed} responses, "
+            f"the other file has {rows.requests_completed}"
+        )
+    step = max(trial.latency_resolution_us or 1, rows.latency_resolution_us or 1)
+    for name in ("min", "mean", "max"):
+        printed = getattr(trial.latency, f"{name}_us")
+        measured = getattr(rows.histogram, f"{name}_us", None)
+        if printed is None or measured is None:
+            continue
+        if abs(printed - measured) > step / 2 + SLACK_US + measured * PRECISION:
+            yield (
+                f"the report says that the {name} is {printed:g} µs, "
+                f"in the other file it is {measured:g} µs"
+            )

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, Latency, ParsedTrial
-from backend.formats.numbers import json_number, parse_count, parse_number
+from backend.formats.numbers import implied_elapsed_s, json_number, parse_count, parse_number
 from backend.formats.refusals import read_figures
 from backend.formats.statuses import failed
 from backend.formats.text import Line, Source, blocks

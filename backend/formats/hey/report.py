@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 
-from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number, scaled
+from backend.formats.numbers import implied_elapsed_s, parse_count, parse_number, scaled
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, is_whole_error

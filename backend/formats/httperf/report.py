@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.httperf.command import SAMPLING_S, Command
 from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import CLIENT_CLASS, FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.numbers import all_by_name, parse_count, parse_number
+from backend.formats.numbers import all_by_name, implied_elapsed_s, parse_count, parse_number
 from backend.formats.statuses import CLASSES, succeeded
 from backend.formats.text import Line, last_line
 from backend.stats import Histogram

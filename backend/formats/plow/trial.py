@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from backend.formats import statuses
-from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Latency, ParsedTrial
 from backend.formats.numbers import (
+    implied_elapsed_s,
     parse_count,
     parse_duration_s,
     parse_duration_us,

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number, scaled
+from backend.formats.numbers import implied_elapsed_s, parse_count, parse_number, scaled
 from backend.formats.siege.runs import BANNER, PREPARING, Run, is_log_header
 from backend.formats.text import Line, Source
 

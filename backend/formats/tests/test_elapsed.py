@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.formats import RawArtefact, parse
-from backend.formats.elapsed import implied_elapsed_s
+from backend.formats.numbers import implied_elapsed_s
 from backend.formats.tests.test_captures import FORMATS
 
 NOISE = 1e-9

@@ -6,11 +6,11 @@ from typing import Any
 
 import orjson
 
-from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import UNANSWERED_CLASSES, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
+    implied_elapsed_s,
     parse_amount,
     parse_count,
     parse_number,

@@ -22,7 +22,7 @@ from backend.runs.catalogue.text_search import in_workspaces
 from backend.runs.database.cursors import pack_cursor, read_instant_cursor
 from backend.runs.models import Run, Trial
 from backend.runs.tables.server_texts import SERVER_TEXTS
-from backend.stats.percentiles import STORED_PERCENTILES
+from backend.stats.histogram import STORED_PERCENTILES
 
 # A run has at most as many trials as an envelope may have.
 RUNS_AT_ONCE = 500

@@ -5,7 +5,7 @@ from collections import defaultdict
 from django.db import migrations, models
 
 from backend.migration_steps import AddFieldOnce, batches_of_keys
-from backend.stats.centres import centre_of_run
+from backend.stats.replicates import centre_of_run
 
 CELLS_AT_ONCE = 1000
 # What a trial that is recorded meanwhile made of its cell stays.

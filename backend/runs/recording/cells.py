@@ -7,9 +7,8 @@ from backend.runs.checks import CheckInput, check_cell
 from backend.runs.measured.evidence import with_own_output
 from backend.runs.models import Cell, Run, Series, Trial
 from backend.stats import Histogram
-from backend.stats.centres import centre_of_run
-from backend.stats.curve import percentile_curve
-from backend.stats.percentiles import stored_percentiles
+from backend.stats.histogram import percentile_curve, stored_percentiles
+from backend.stats.replicates import centre_of_run
 
 
 def load_of(cell: Cell) -> tuple[object, ...]:

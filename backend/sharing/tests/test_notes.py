@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.sharing.notes import MAX_LENGTH, html_of
+from backend.sharing.text import MAX_LENGTH, html_of
 
 
 def test_markdown_is_rendered():

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.stats.curve import PERCENTS, percentile_curve
-from backend.stats.histogram import Histogram
+from backend.stats.histogram import PERCENTS, Histogram, percentile_curve
 
 samples = st.lists(st.integers(0, 10_000_000), max_size=400)
 

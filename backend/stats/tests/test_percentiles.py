@@ -3,7 +3,7 @@
 import numpy as np
 
 from backend.stats import Histogram
-from backend.stats.percentiles import STORED_PERCENTILES, stored_percentiles
+from backend.stats.histogram import STORED_PERCENTILES, stored_percentiles
 
 
 def test_each_stored_percentile_is_the_histograms():

@@ -7,8 +7,6 @@ the cause (decision 0019).
 import signal
 from dataclasses import dataclass
 
-from backend.signal_names import signal_name
-
 # Linux adds up memory in batches of each processor: two readings of the same size differ.
 INEXACTNESS = 1.1
 
@@ -60,3 +58,11 @@ class Death:
 def as_mib(size_bytes: int) -> str:
     """Such as "2,048 MiB"."""
     return f"{size_bytes >> 20:,} MiB"
+
+
+def signal_name(number: int) -> str:
+    """Such as SIGKILL; "signal 40" of one without a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -8,10 +8,9 @@ import time
 
 import pytest
 
-from backend.signal_names import signal_name
 from backend.untrusted.sandbox.child import SIGNALS_TO_STOP
 from backend.untrusted.sandbox.child_process import death_of
-from backend.untrusted.sandbox.deaths import Death
+from backend.untrusted.sandbox.deaths import Death, signal_name
 from backend.untrusted.sandbox.sandbox import Sandbox
 
 LIMIT_BYTES = 2 << 30

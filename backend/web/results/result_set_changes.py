@@ -13,11 +13,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.query.compare_query import QueryError
 from backend.analysis.query.units import short_figure_text
-from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, end_link, revoke, supersede, withdraw
 from backend.sharing.gallery import feature, stop_featuring
 from backend.sharing.models import ResultSet
+from backend.sharing.newer_runs import corrections_since
 from backend.sharing.reading import find_result_set
 from backend.stats import Ratio
 from backend.web.base import visible

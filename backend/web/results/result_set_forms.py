@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from backend.errors import InvalidInput
 from backend.sharing.freezing import Description
 from backend.sharing.models import Visibility
-from backend.sharing.notes import MAX_LENGTH
+from backend.sharing.text import MAX_LENGTH
 
 TITLE_LENGTH = 200
 

@@ -25,15 +25,18 @@ from backend.links import absolute, comparison_link, link_to, result_set_link
 from backend.runs.catalogue.naming import count_text
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
-from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.export import csv_of
 from backend.sharing.freezing import freeze, save_live
 from backend.sharing.models import Kind, ResultSet
-from backend.sharing.newer_runs import MOST, count_newer_runs, may_tell_newer_runs
-from backend.sharing.notes import html_of
+from backend.sharing.newer_runs import (
+    MOST,
+    corrections_since,
+    count_newer_runs,
+    may_tell_newer_runs,
+)
 from backend.sharing.readers import readers_of, readers_of_runs, takedowns_of_result_sets
 from backend.sharing.reading import Reading
-from backend.sharing.text import plain
+from backend.sharing.text import html_of, plain
 from backend.web.base import visible
 from backend.web.base.errors import answer_error
 from backend.web.results.result_set_answers import (

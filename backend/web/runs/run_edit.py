@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from backend.accounts.models import Workspace
 from backend.analysis.loading.large_runs import hold_slot_if_large
-from backend.analysis.pages.run_history import describe_corrections
-from backend.analysis.query.natural_order import natural
+from backend.analysis.pages.run import describe_corrections
+from backend.analysis.query.field import natural
 from backend.errors import Conflict
 from backend.ingest.reprocessing.editing import edit_run, undo_edit
 from backend.links import own_path, run_link

@@ -12,8 +12,7 @@ from backend.accounts.models import Workspace
 from backend.analysis.loading.large_runs import hold_slot_for_count
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.reproduction import Reproduction
-from backend.analysis.pages.run import describe_run
-from backend.analysis.pages.run_history import describe_corrections
+from backend.analysis.pages.run import describe_corrections, describe_run
 from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.listing.download import plan_file
 from backend.ingest.listing.listed_artefacts import artefacts_of_trials

@@ -5,9 +5,9 @@ from django.test import Client
 
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.amending.editing import correct, undo_correction
-from backend.sharing.corrected_runs import corrections_since
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility
+from backend.sharing.newer_runs import corrections_since
 from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from backend.analysis.grouping.grouping import SeriesGroup
-from backend.analysis.grouping.panel_names import name_label_panels
+from backend.analysis.grouping.series import name_label_panels
 
 
 def panel_of(labels):

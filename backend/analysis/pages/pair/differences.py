@@ -10,9 +10,8 @@ from backend.analysis.compare.reasons import factor_text, value_text
 from backend.analysis.pages.pair.answer import PairDifference, Topic
 from backend.analysis.pages.pair.sides import Side
 from backend.analysis.query.factors import FACTORS, TESTED, Factor
-from backend.analysis.query.field import Rule, run_labels_text
+from backend.analysis.query.field import Rule, ordered, run_labels_text
 from backend.analysis.query.fields import RUN_PARTS
-from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell
 from backend.analysis.query.units import load_number
 from backend.runs.measured.host_facts import facts_of

@@ -17,9 +17,8 @@ from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.pages.pair.answer import PairFigure, PairRow
 from backend.analysis.pages.pair.sides import Side
-from backend.analysis.query.field import Value
+from backend.analysis.query.field import Value, ordered
 from backend.analysis.query.metrics import CORE, METRICS
-from backend.analysis.query.natural_order import ordered
 from backend.analysis.record import record_of
 from backend.stats import Ratio
 from backend.stats.replicates import Sample

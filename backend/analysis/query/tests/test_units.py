@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.analysis.query.natural_order import ordered
+from backend.analysis.query.field import ordered
 from backend.analysis.query.units import at_load, at_place, figure_text, interval_text
 
 
