@@ -20,7 +20,7 @@ from agent_fakes import TOKEN, FakeService
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload import retry
-from loadsheet_agent.upload.connection import open_client
+from loadsheet_agent.upload.api_client import open_client
 from loadsheet_agent.upload.delivery import Uploader
 from loadsheet_agent.upload.envelope import file_envelope
 from loadsheet_agent.upload.parts import PackedFile

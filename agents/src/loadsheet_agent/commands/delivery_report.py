@@ -7,7 +7,7 @@ from typing import Any
 
 from loadsheet_agent.commands.output import put, put_json, say
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.upload.connection import open_client
+from loadsheet_agent.upload.api_client import open_client
 from loadsheet_agent.upload.delivery import Delivery, Uploader
 from loadsheet_agent.upload.spool import Entry
 from loadsheet_agent.upload.target import Target

@@ -14,9 +14,9 @@ from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.facts import read_host
 from loadsheet_agent.host.locality import server_host, servers_are_here
 from loadsheet_agent.host.preflight import GOOD, SPOILS, WARNS, Finding, Needs, examine, is_unfit
+from loadsheet_agent.plan.expansion import choose_tool
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import read_plan
-from loadsheet_agent.plan.tool_choice import choose_tool
 from loadsheet_agent.run.installation import find_available
 from loadsheet_agent.run.new_run import clock_facts
 from loadsheet_agent.run.rules import LEAST_FREE_BYTES

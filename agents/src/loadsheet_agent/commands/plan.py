@@ -10,9 +10,8 @@ from loadsheet_agent.commands.output import put, put_json, say
 from loadsheet_agent.errors import ToolMissingError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.locality import servers_are_here
-from loadsheet_agent.plan.expansion import expand, expand_most
+from loadsheet_agent.plan.expansion import choose_tool, expand, expand_most, planned_points
 from loadsheet_agent.plan.reading import read_plan
-from loadsheet_agent.plan.tool_choice import choose_tool, planned_points
 from loadsheet_agent.run.installation import count_uninstalled, find_available
 from loadsheet_agent.run.summary import as_json, list_steps, summarise
 from loadsheet_agent.tools import FoundTool, check, tool_paths

@@ -15,10 +15,9 @@ from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.facts import HostFacts
 from loadsheet_agent.host.locality import servers_are_here
-from loadsheet_agent.plan.expansion import expand, expand_most
+from loadsheet_agent.plan.expansion import choose_tool, expand, expand_most
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import read_plan
-from loadsheet_agent.plan.tool_choice import choose_tool
 from loadsheet_agent.run.allowed_targets import AllowedTargets, read_allowed_targets
 from loadsheet_agent.run.installation import Installation, find_available, install_plan
 from loadsheet_agent.run.measurement import Measurement

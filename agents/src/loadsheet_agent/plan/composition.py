@@ -14,11 +14,10 @@ from typing import Any
 from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.keys import Names, Texts, keys_of
 from loadsheet_agent.plan.matrix import with_matrices
-from loadsheet_agent.plan.merging import merge
 from loadsheet_agent.plan.place import Place
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.shelf import Shelf, parse_use, shelf_folder
-from loadsheet_agent.plan.sources import read_source, read_toml
+from loadsheet_agent.plan.sources import merge, read_source, read_toml
 
 # Keys that are gone from the composed data.
 COMPOSED = (

@@ -1,17 +1,21 @@
-"""From a plan to its trials before any has run: what will happen, and how long it takes."""
+"""From a plan to its trials before any has run: what will happen, and how long it takes.
+
+And which load tool can carry it out.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from loadsheet_agent.errors import PlanError
+from loadsheet_agent.errors import PlanError, UsageError
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.schedule import drive
 from loadsheet_agent.plan.server_spec import ServerKey
 from loadsheet_agent.plan.steps import Step
-from loadsheet_agent.tools.base import Glance
+from loadsheet_agent.tools import FoundTool, choose
+from loadsheet_agent.tools.base import Glance, LoadPoint
 
 TRIALS_LIMIT = 5000  # what the service takes in one run
 
@@ -100,3 +104,23 @@ def count_starts(plan: Plan, steps: Iterable[Step]) -> Counter[ServerKey]:
     """How often each server is started for these steps."""
     running = _Running(plan)
     return Counter(step.server.key for step in steps if running.starts(step))
+
+
+def choose_tool(plan: Plan, paths: Mapping[str, str]) -> FoundTool:
+    """The load tool that can do every load point of the plan, warm-ups included.
+
+    Raises PlanError where no load tool can, ToolMissingError where none of them is installed.
+    """
+    chosen = choose(plan.load.tool, planned_points(plan), paths)
+    if plan.max_rate is not None and not chosen.tool.tells_p99:
+        raise UsageError(
+            f"{chosen.tool.name} does not report the p99 that [max_rate] limits; use wrk2, "
+            "vegeta or k6."
+        )
+    return chosen
+
+
+def planned_points(plan: Plan) -> list[LoadPoint]:
+    """Every load point of the plan, with the servers' addresses as they are written."""
+    steps = (*expand(plan), *(expand_most(plan) if plan.max_rate else ()))
+    return [step.load_point(step.server.url, plan.load.threads) for step in steps]

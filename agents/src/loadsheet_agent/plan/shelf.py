@@ -19,9 +19,8 @@ from typing import Any
 from loadsheet_agent.errors import PlanError
 from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.keys import AnyTable, Names, Text, key
-from loadsheet_agent.plan.merging import merge
 from loadsheet_agent.plan.place import Place
-from loadsheet_agent.plan.sources import read_source, read_toml
+from loadsheet_agent.plan.sources import merge, read_source, read_toml
 from loadsheet_agent.plan.toml_table import Record, read_table
 
 CURRENT = "current"

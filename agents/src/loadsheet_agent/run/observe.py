@@ -17,8 +17,7 @@ from loadsheet_agent.run.sampling import (
     time_wait_sockets,
 )
 from loadsheet_agent.upload import retry
-from loadsheet_agent.upload.api_client import ApiClient
-from loadsheet_agent.upload.connection import json_object
+from loadsheet_agent.upload.api_client import ApiClient, json_object
 
 INTERVAL_S = 0.5
 ASK_TIMEOUT_S = 5.0

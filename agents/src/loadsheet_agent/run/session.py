@@ -13,8 +13,7 @@ import httpx
 from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.run.record import RunRecord
-from loadsheet_agent.upload.api_client import who_am_i
-from loadsheet_agent.upload.connection import json_object, open_client
+from loadsheet_agent.upload.api_client import json_object, open_client, who_am_i
 from loadsheet_agent.upload.envelope import agent_identity
 from loadsheet_agent.upload.target import Target
 

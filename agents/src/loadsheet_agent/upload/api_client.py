@@ -1,4 +1,7 @@
-"""Questions and reports to the service beside uploads: whose token, what time, how a run goes."""
+"""Questions and reports to the service beside uploads: whose token, what time, how a run goes.
+
+Connections to the service are here too: clients, and answers that are JSON objects.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from typing import Any
 
 import httpx
 
+from loadsheet_agent.addresses import is_loopback
 from loadsheet_agent.host.clock import Offset, TimeAnswer, offset_of
-from loadsheet_agent.upload.connection import json_object, open_client
 from loadsheet_agent.upload.envelope import agent_identity
 from loadsheet_agent.upload.target import Target
 
@@ -20,6 +23,7 @@ ME_PATH = "/api/v1/me"
 HEARTBEAT_PATH = "/api/v1/heartbeat"
 ASK_TIMEOUT_S = 10.0
 TIME_TIMEOUT_S = 5.0
+CONNECTING_S, ANSWERING_S = 10.0, 60.0
 
 
 class TokenState(Enum):
@@ -151,3 +155,25 @@ class ApiClient:
         self.failures, self.last_failure = self.failures + 1, reason
         self._paused_until = time.monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, self.LONGEST_PAUSE_S)
+
+
+def open_client(target: Target) -> httpx.Client:
+    """For paths of the service, with its token.
+
+    Certificates are verified; proxies of the environment are used except on loopback.
+    """
+    return httpx.Client(
+        base_url=target.url,
+        headers={"Authorization": f"Bearer {target.token}"},
+        timeout=httpx.Timeout(ANSWERING_S, connect=CONNECTING_S),
+        trust_env=not is_loopback(target.url),
+    )
+
+
+def json_object(response: httpx.Response) -> dict[str, Any]:
+    """The answer's JSON object; empty if it is anything else, such as a sign-in page."""
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):  # RecursionError: thousands of lists in one another
+        return {}
+    return body if isinstance(body, dict) else {}

@@ -18,7 +18,7 @@ import httpx
 
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload import retry
-from loadsheet_agent.upload.connection import ANSWERING_S, CONNECTING_S, json_object
+from loadsheet_agent.upload.api_client import ANSWERING_S, CONNECTING_S, json_object
 from loadsheet_agent.upload.parts import OCTETS, PackedFiles, Part, pack
 from loadsheet_agent.upload.retry import Verdict
 from loadsheet_agent.upload.spool import Entry

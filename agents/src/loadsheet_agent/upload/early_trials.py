@@ -14,8 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent.upload.api_client import ApiClient
-from loadsheet_agent.upload.connection import json_object
+from loadsheet_agent.upload.api_client import ApiClient, json_object
 from loadsheet_agent.upload.delivery import READ_STATES, UPLOADS_PATH
 from loadsheet_agent.upload.parts import pack
 

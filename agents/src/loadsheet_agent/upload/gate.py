@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from loadsheet_agent.errors import NoVerdictError, UsageError
-from loadsheet_agent.upload.connection import json_object, open_client
+from loadsheet_agent.upload.api_client import json_object, open_client
 from loadsheet_agent.upload.retry import RETRY_STATUSES, delay_s, parse_retry_after
 from loadsheet_agent.upload.target import Target
 
