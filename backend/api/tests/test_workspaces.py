@@ -111,8 +111,8 @@ def test_an_admin_renames_and_an_owner_publishes(scene, admin, owner):
     assert send(owner, "patch", MINE, is_public=True).json()["is_public"] is True
     assert Client().get("/w/our-lab/runs").status_code == 200
     assert acts()[-3:] == [
-        Act.WORKSPACE_RENAMED,
         Act.WORKSPACE_SETTINGS,
+        Act.WORKSPACE_RENAMED,
         Act.WORKSPACE_VISIBILITY,
     ]
 
