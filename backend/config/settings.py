@@ -270,7 +270,7 @@ WHITENOISE_MAX_AGE = 300
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
-    "backend.accounts.sign_in.password_backend.PasswordBackend",
+    "backend.accounts.password_backend.PasswordBackend",
 ]
 LOGIN_REDIRECT_URL = "home"
 LOGIN_URL = "account_login"

@@ -12,6 +12,7 @@ from backend.accounts.models import Membership, Role, WorkTurn
 # After work of 10 s, its payer comes behind whoever else has work in the next 100 s.
 REST = 10
 KEPT = timedelta(days=1)
+OWNER = "user "
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -45,9 +46,10 @@ def next_workspaces(
 
 def end_turn(work: Work, workspace_id: UUID, seconds: float) -> None:
     """Work of the workspace took so long. Its payer has had a turn, whatever is deleted later."""
-    (payer,) = _payers([workspace_id]).values()
-    at = timezone.now() + REST * timedelta(seconds=seconds)
-    WorkTurn.objects.update_or_create(pk=_key(work, payer), defaults={"at": at})
+    payer = payer_of_workspace(workspace_id)
+    if payer.startswith(OWNER):
+        at = timezone.now() + REST * timedelta(seconds=seconds)
+        WorkTurn.objects.update_or_create(pk=_key(work, payer), defaults={"at": at})
 
 
 def forget_turns() -> None:
@@ -56,11 +58,11 @@ def forget_turns() -> None:
 
 
 def _payers(workspace_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """Who pays for each workspace: its first owner; where it has none, itself."""
+    """Who pays for each workspace: its first owner; where it was deleted meanwhile, itself."""
     owners = Membership.objects.filter(workspace__in=set(workspace_ids), role=Role.OWNER)
     first = dict(owners.order_by("-pk").values_list("workspace", "user"))
     return {
-        each: f"user {first[each]}" if each in first else f"workspace {each}"
+        each: f"{OWNER}{first[each]}" if each in first else f"workspace {each}"
         for each in workspace_ids
     }
 

@@ -1,4 +1,7 @@
-"""Signing in with a password: the same work whether the account exists or not."""
+"""Signing in with a password: the same work whether the account exists or not.
+
+Sessions store the dotted path of this backend: moved, it would sign everybody out.
+"""
 
 from typing import Any
 
