@@ -55,7 +55,7 @@ module_line() {
 }
 
 stream_of() {
-    # A slow reader has this much of its answer in the system, and 390 KiB here in all.
+    # The system keeps no more of an answer for a slow reader.
     printf '    server {\n        listen %s sndbuf=64k so_keepalive=60s:15s:4;\n        proxy_pass unix:%s;\n    }\n' "$1" "$2"
 }
 
