@@ -18,7 +18,8 @@ LARGE_BODIES = 16
 # Of all tokens of a workspace.
 LARGE_BODIES_TOGETHER = 4 * LARGE_BODIES
 # Slow work of all kinds may hold eighteen: twelve for files (backend/untrusted/sandbox/slots.py),
-# six for large answers (backend/analysis/loading/viewer_slots.py). Two always answer the rest.
+# six for large answers (backend/analysis/loading/viewer_slots.py). A fifth of the threads is for
+# networks that have none (backend/config/serving/fair_threads.py).
 REQUEST_THREADS = 20
 # A body is given up if it is slower over a minute, or silent for so long.
 LEAST_BYTES_PER_S, SLOW_AFTER_S = 1 << 10, 60

@@ -1,4 +1,7 @@
-"""Whose work of a kind comes next: persons take turns, however many workspaces they own."""
+"""Whose work of a kind comes next: persons take turns, however many workspaces they own.
+
+Uploads have turns of their own, by workspace (backend/ingest/work/turns.py).
+"""
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
@@ -53,7 +56,7 @@ def end_turn(work: Work, workspace_id: UUID, seconds: float) -> None:
 
 
 def forget_turns() -> None:
-    """Delete the turns of who had no work for a day."""
+    """Delete the turns of persons who had no work for a day."""
     WorkTurn.objects.filter(at__lt=timezone.now() - KEPT).delete()
 
 

@@ -1,9 +1,9 @@
 """How many large answers one viewer, and all viewers, may have made at once in one web process.
 
-A comparison, a run of thousands of trials, a table of trials and the answer to an observation are
-large. A viewer that asks for many of them leaves threads and memory for the others, and all viewers
-without an account together leave places for members. Who is one viewer is decided by
-`backend.accounts.people.access`. Cached answers and small runs need no slot.
+A comparison, a run of thousands of trials, a table of trials, a search of many runs and the answer
+to an observation are large. A viewer that asks for many of them leaves threads and memory for the
+others, and all viewers without an account together leave places for members. Who is one viewer is
+decided by `backend.accounts.people.access`. Cached answers and small runs need no slot.
 """
 
 import threading
@@ -17,7 +17,7 @@ from backend.errors import Away, TooMany
 # The most large answers of one viewer at once: two places are left to other viewers.
 RUNNING, WAITING = 2, 2
 # Places of all viewers, of those that run and those that wait. With long work on files, which has
-# places of its own, they leave two threads of a web process to everything else.
+# places of its own, they leave threads of a web process to everything else.
 PLACES = 6
 # Of these, the places of all viewers without an account: the others are for members.
 VISITORS_PLACES = 3
