@@ -4,11 +4,13 @@ The recovered database gets a data folder of its own, which `scripts/start --dat
 of the live site is touched.
 """
 
+import gzip
 import os
 import shutil
 import signal
 import tarfile
 import time
+import zlib
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +40,7 @@ def recover(backups: Path, into: Path, *, to: datetime | None = None) -> Backup:
         postgres = Postgres(into, settings=restore_settings(wal_folder(backups), until))
         _unpack(base, postgres)
         _replay(postgres, into / LOG_NAME, until)
-    except (EmbeddedFailed, OSError, tarfile.TarError) as failed:
+    except (EmbeddedFailed, OSError) as failed:
         raise RecoveryFailed(" ".join(str(failed).split())) from None
     return base
 
@@ -64,8 +66,14 @@ def _unpack(base: Backup, postgres: Postgres) -> None:
         ("base.tar.gz", postgres.data),
         ("pg_wal.tar.gz", postgres.data / "pg_wal"),
     ):
-        with tarfile.open(base.content / name) as archive:
-            archive.extractall(place, filter="data")
+        try:
+            with tarfile.open(base.content / name) as archive:
+                archive.extractall(place, filter="data")
+        except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as damage:
+            raise RecoveryFailed(
+                f"{base.content / name} is damaged ({damage}): take it from another copy of the "
+                "backups, or restore a dump"
+            ) from None
     (postgres.data / "recovery.signal").touch()
     if postgres.account.uid is not None:
         for path in (postgres.data, *postgres.data.rglob("*")):

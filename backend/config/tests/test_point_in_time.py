@@ -172,6 +172,25 @@ def test_a_time_that_cannot_be_restored_says_why(site, history, into, to, words)
     assert words in site.manage("restore", site.backups, "--into", into, "--to", to, status=1)
 
 
+@pytest.mark.parametrize("damage", ["cut", "flipped"])
+def test_a_damaged_base_backup_says_so(site, history, into, tmp_path, damage):
+    copy = tmp_path / "backups"
+    shutil.copytree(site.backups, copy)
+    (archive,) = copy.glob("**/base.tar.gz")
+    content = bytearray(archive.read_bytes())
+    middle = len(content) // 2
+    if damage == "cut":
+        del content[middle:]
+    else:
+        content[middle : middle + 64] = bytes(byte ^ 0xFF for byte in content[middle : middle + 64])
+    archive.write_bytes(content)
+
+    text = site.manage("restore", copy, "--into", into, status=1)
+
+    assert f"{archive} is damaged (" in text
+    assert "Traceback" not in text
+
+
 def test_a_folder_with_a_database_is_left_alone(site, history):
     text = site.manage("restore", site.backups, "--into", site.data, status=1)
     assert "give a folder without a database" in text
