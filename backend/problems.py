@@ -15,6 +15,7 @@ from django.utils.text import slugify
 
 from backend.accounts.people.invitations import InvitationRefused
 from backend.accounts.people.members import MemberRefused
+from backend.accounts.people.outgoing_mail import MailAway
 from backend.accounts.people.quotas import MembersFull
 from backend.accounts.people.workspaces import WorkspaceRefused
 from backend.accounts.takedowns import TakenDown, TakenDownByLaw
@@ -290,6 +291,14 @@ ANSWERS: dict[type[Exception], Answer] = {
         "Storage away", 30, "The storage of raw files cannot be used at the moment."
     ),
     StorageFull: STORAGE_FULL,
+    MailAway: Answer(
+        503,
+        "Mail not sent",
+        "Check the address, and try again in a few minutes. If you have just made an account, sign "
+        "in with it: the mail is sent again then.",
+        60,
+        "The mail server did not take the mail.",
+    ),
     BusyDrawing: Answer(503, "No image available", "Try again in a few seconds.", 2),
     CannotDraw: Answer(503, "No image available", _OTHER_FIGURES),
 }

@@ -8,9 +8,14 @@ from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.mail.backends import smtp
 
 from backend.email_address import SHOWN
+from backend.errors import Away
 from backend.visible_text import visible, visible_line
 
 log = logging.getLogger(__name__)
+
+
+class MailAway(Away):
+    """The mail server cannot be reached, or refuses the mail; the message is what it answered."""
 
 
 def send(mail: EmailMessage) -> bool:

@@ -19,7 +19,7 @@ from backend.accounts.credentials.token_format import peppers
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import MAILS
 from backend.accounts.people import invitations
-from backend.accounts.people.outgoing_mail import send
+from backend.accounts.people.outgoing_mail import MailAway, send
 from backend.accounts.sign_in import first_owner, recent_sign_in
 from backend.email_address import validate_address
 from backend.links import absolute
@@ -71,6 +71,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
         Links lead to PUBLIC_URL. django-allauth's lead to the host and port that the request
         names, so a stranger could have a link mailed that gives its token to another server.
+
+        Raises MailAway where the mail server is away or refuses the address.
         """
         kind = template_prefix.rpartition("/")[2]
         if kind in MAILS_THAT_ANYBODY_ASKS_FOR and self._are_enough(f"{kind} {email.casefold()} "):
@@ -81,7 +83,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             if name.endswith("_url")
         }
         known = {**context, **own, "email": email, "site": absolute("")}
-        send(self.render_mail(template_prefix, email, known))
+        try:
+            send(self.render_mail(template_prefix, email, known))
+        except OSError as failed:
+            # Its own text may name the person.
+            raise MailAway(failed.strerror or type(failed).__name__) from None
 
     def _are_enough(self, mails: str) -> bool:
         """Whether the network asked for many, or all networks together for ten times as many."""

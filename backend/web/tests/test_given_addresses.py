@@ -3,9 +3,11 @@ and those that were stored before cost no answer.
 """
 
 import io
+from smtplib import SMTPRecipientsRefused
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.core.mail.backends import locmem
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -44,9 +46,9 @@ def mails(settings, mailoutbox):
     return mailoutbox
 
 
-def signed_up(username, address):
+def signed_up(username, address, client=None):
     form = {"username": username, "email": address, "password1": PASSWORD, "password2": PASSWORD}
-    return Client().post(SIGN_UP, form)
+    return (client or Client()).post(SIGN_UP, form)
 
 
 def give_old_address(user):
@@ -125,6 +127,35 @@ class TestRefused:
         with pytest.raises(CommandError, match=WORDS):
             call_command("createsuperuser", "--noinput", username="op", email=address)
         assert not User.objects.exists()
+
+
+class Refusing(locmem.EmailBackend):
+    """A mail server that knows no such mailbox, or that is away."""
+
+    error: OSError = ConnectionRefusedError(111, "Connection refused")
+
+    def send_messages(self, _):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error", [Refusing.error, SMTPRecipientsRefused({"a@example.org": (550, b"no such mailbox")})]
+)
+def test_a_mail_that_is_not_taken_says_so(mails, settings, monkeypatch, caplog, error):
+    settings.EMAIL_BACKEND = f"{__name__}.Refusing"
+    monkeypatch.setattr(Refusing, "error", error)
+
+    client, address = Client(raise_request_exception=False), "a@example.org"
+    answers = [signed_up("eve", address, client), client.post(RESET, {"email": address})]
+
+    for answer in answers:
+        assert (answer.status_code, "did not take the mail" in answer.text) == (503, True)
+    # Neither the log nor the page names the person.
+    assert address not in caplog.text + "".join(answer.text for answer in answers)
+    # The account was made. Who signs in with it is sent the mail again.
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    Client().post("/accounts/login/", {"login": "eve", "password": PASSWORD})
+    assert [mail.to for mail in mails] == [["a@example.org"]]
 
 
 @each_bad
