@@ -24,7 +24,6 @@ __all__ = [
     "SmallContent",
     "State",
     "StoredBytes",
-    "Turn",
     "Upload",
 ]
 
@@ -155,23 +154,6 @@ class Upload(models.Model):
             return self.run_id
         run_id = (self.envelope.get("run") or {}).get("id")
         return uuid.UUID(run_id) if run_id else None
-
-
-class Turn(models.Model):
-    """When an upload of a workspace was claimed last, for each lane: a number that only rises."""
-
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    is_slow = models.BooleanField()
-    number = models.BigIntegerField()
-
-    class Meta:
-        ordering = ["number"]
-        constraints = [
-            models.UniqueConstraint(fields=["workspace", "is_slow"], name="turn_per_lane")
-        ]
-
-    def __str__(self) -> str:
-        return f"turn {self.number} of {self.workspace_id}"
 
 
 class Artefact(models.Model):

@@ -179,7 +179,8 @@ _OF_THE_QUEUE = (
         "uploads that are read",
         "`READS_PER_WORKSPACE`",
         "one workspace",
-        "nobody: further uploads of the workspace wait, those of others are read",
+        "nobody: further uploads of the workspace wait; persons come next in turn, however many "
+        "workspaces they own",
         "until one is read",
     ),
 )

@@ -1,12 +1,17 @@
-"""Workspaces take turns, and slow uploads leave a reader for the rest."""
+"""Persons take turns, and slow uploads leave a reader for the rest."""
 
+from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
+from django.utils import timezone
 
+from backend.accounts.models import Membership, Role, Workspace, WorkTurn
 from backend.ingest.models import State, Upload
 from backend.ingest.reading import answers
 from backend.ingest.work import budget, outcomes, queue, watching, worker
+from backend.ingest.work.claims import claim_due
 from backend.runs.models import Trial
 from backend.runs.recording import record
 from backend.testing.uploads import WRK, claim_next, make_envelope, make_tenant, make_upload
@@ -51,6 +56,68 @@ def test_workspaces_that_finish_at_once_take_turns(busy, other):
         order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
         queue.finish(held, State.PARSED)
     assert sorted(order[:2]) == sorted(order[2:4]) == sorted(order[4:]) == ["busy", "other"]
+
+
+def give_workspaces(tenant, count):
+    """More workspaces of the person who owns the tenant's."""
+    for number in range(count):
+        workspace = Workspace.objects.create(slug=f"{tenant.user.username}-{number}")
+        Membership.objects.create(user=tenant.user, workspace=workspace, role=Role.OWNER)
+        yield replace(tenant, workspace=workspace)
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_twenty_workspaces_of_one_person_have_one_turn(busy, other, is_slow, settings):
+    settings.SLOW_READS = 4
+    for tenant in give_workspaces(busy, 20):
+        make_upload(tenant), make_upload(tenant)
+    for _ in range(3):
+        make_upload(other)
+    Upload.objects.update(is_slow=is_slow)
+    order = []
+    for _ in range(6):
+        held = claim_next()
+        order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
+        queue.finish(held, State.PARSED)
+    assert [order[at : at + 2].count("other") for at in (0, 2, 4)] == [1, 1, 1]
+    # The workspaces of the one person take turns too.
+    assert len({slug for slug in order if slug != "other"}) == 3
+
+
+def test_twenty_workspaces_of_one_person_have_one_share_of_a_batch(busy, other):
+    for tenant in give_workspaces(busy, 20):
+        make_upload(tenant), make_upload(tenant)
+    for _ in range(20):
+        make_upload(other)
+    claims = claim_due()
+    read = Upload.objects.filter(pk__in=[each.upload_id for held in claims for each in held])
+    assert read.filter(workspace=other.workspace).count() >= 15
+
+
+def test_whoever_owns_a_workspace_first_pays_for_it(busy, other):
+    """A second owner's turns are not taken."""
+    Membership.objects.create(user=other.user, workspace=busy.workspace, role=Role.OWNER)
+    assert claimed_workspaces(2) == ["busy", "busy"]
+    make_upload(other)
+    assert claimed_workspaces(1) == ["other"]
+    # Nobody owns it any more: the workspace has turns of its own.
+    Membership.objects.filter(workspace=busy.workspace).delete()
+    assert claimed_workspaces(2) == ["busy", "busy"]
+
+
+def test_turns_go_on_after_the_clock_was_set_back(busy, other):
+    ahead = timezone.now() + timedelta(hours=1)
+    for tenant in (busy, other):
+        WorkTurn.objects.create(key=f"upload user {tenant.user.pk}", at=ahead)
+        ahead += timedelta(seconds=1)
+    for _ in range(2):
+        make_upload(other)
+    order = []
+    for _ in range(4):
+        held = claim_next()
+        order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
+        queue.finish(held, State.PARSED)
+    assert order == ["busy", "other", "busy", "other"]
 
 
 def test_a_workspace_reads_at_most_so_many_uploads_at_a_time(busy, other, settings):

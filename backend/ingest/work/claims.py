@@ -2,11 +2,11 @@
 
 A small upload is read in a millisecond, and a claim takes as long. So further small uploads are
 claimed together with the small upload whose turn it is: uploads behind it, and uploads of other
-workspaces that wait. Each workspace gets an equal share, however many of its uploads wait.
+payers that wait. Each payer gets an equal share, however many of its uploads wait.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -21,7 +21,7 @@ from backend.ingest.work.queue import (
     take,
 )
 from backend.ingest.work.turn_statement import SINCE_INTERACTIVE
-from backend.ingest.work.turns import Head, heads_of_queues, lock_turns
+from backend.ingest.work.turns import Head, heads_of_queues, lock_turns, note_turns
 
 # Claimed together. What another workspace uploads meanwhile waits until they are recorded; a batch
 # takes 50 ms, less than a worker needs to hear of an upload.
@@ -72,7 +72,8 @@ def claim_due(most: int = TOGETHER) -> list[list[Claim]]:
         if most > 1 and _may_be_read_together(first):
             others = {head.workspace_id for head in heads} - {first.workspace_id}
             uploads += _company_of(first, [first.workspace_id, *others], most=most)
-        _note_turns({upload.workspace_id for upload in uploads}, is_slow=first.is_slow)
+        served = {upload.workspace_id for upload in uploads}
+        note_turns([head for head in heads if head.workspace_id in served], is_slow=first.is_slow)
         return _by_workspace(uploads)
 
 
@@ -107,17 +108,3 @@ def _company_of(first: Upload, workspace_ids: Sequence[UUID], *, most: int) -> l
         cursor.execute(_COMPANY, [list(workspace_ids), share, share, share, first.pk, most - 1])
         names = ("id", "workspace_id", "fence", "attempts", "faults", "is_slow")
         return [Upload(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
-
-
-def _note_turns(workspace_ids: Collection[UUID], *, is_slow: bool) -> None:
-    """The workspaces were served: the others go before them now."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO ingest_turn (workspace_id, is_slow, number)
-            SELECT served, %s, (SELECT coalesce(max(number), 0) + 1 FROM ingest_turn)
-            FROM unnest(%s::uuid[]) AS served
-            ON CONFLICT (workspace_id, is_slow) DO UPDATE SET number = excluded.number
-            """,
-            [is_slow, list(workspace_ids)],
-        )

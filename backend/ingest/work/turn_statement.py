@@ -1,5 +1,7 @@
 """The statement that finds the uploads whose turn is next."""
 
+from backend.accounts.people.turns import WORKSPACE, Work, payer_in_sql
+
 # An interactive upload is taken as received so much earlier. However many come, nothing else of the
 # workspace waits longer than this for them.
 HEAD_START_S = 3600
@@ -49,27 +51,61 @@ _HEAD_OF_QUEUE = f"""
     ) AS head ORDER BY head.since LIMIT 1
 """  # noqa: S608  our own conditions
 
-# The first upload due of each workspace and lane, in the order of turns.
+# The beginning of the keys of turns (accounts/people/turns.py): each lane has its own.
+_LANE = f"CASE WHEN is_slow THEN '{Work.SLOW_UPLOAD} ' ELSE '{Work.UPLOAD} ' END"
+
+# Who pays for each workspace that has uploads waiting or being read.
+_PAYERS = f"""
+    SELECT workspace_id, {payer_in_sql("busy.workspace_id")} AS name
+    FROM (SELECT workspace_id FROM waiting UNION SELECT workspace_id FROM reading) AS busy
+"""  # noqa: S608  our own conditions
+
+# Of each payer and lane, the first upload due of the workspace whose turn it is.
+_QUEUES = f"""
+    SELECT DISTINCT ON (payer.name, is_slow)
+        due.id, workspace_id, payer.name AS payer, {_LANE} || payer.name AS key
+    FROM waiting
+    CROSS JOIN clock
+    CROSS JOIN LATERAL ({_HEAD_OF_QUEUE}) AS due
+    JOIN payer USING (workspace_id)
+    LEFT JOIN reading USING (workspace_id)
+    LEFT JOIN accounts_quota AS quota USING (workspace_id)
+    LEFT JOIN accounts_workturn AS turn ON turn.key = {_LANE} || '{WORKSPACE}' || workspace_id
+    WHERE coalesce(reading.claims, 0) < coalesce(quota.reads, %s)
+      AND NOT (is_slow AND %s <= (
+          SELECT count(*) FROM ingest_upload WHERE state = 'parsing' AND is_slow
+      ))
+    ORDER BY payer.name, is_slow, coalesce(reading.claims, 0), turn.at NULLS FIRST
+"""  # noqa: S608  our own statements
+
+# The first upload due of each payer and lane, in the order of turns.
 HEADS = f"""
     WITH RECURSIVE waiting AS ({_WAITING_WORKSPACES}), reading AS (
         SELECT workspace_id, count(DISTINCT lease_until) AS claims FROM ingest_upload
         WHERE state = 'parsing' GROUP BY workspace_id
-    ), clock AS (
+    ), payer AS ({_PAYERS}), clock AS (
         SELECT now() AS at, %s::float AS first_s, %s::float AS longest_s,
             %s::int AS faults_of_an_attempt
+    ), queue AS ({_QUEUES}), reading_of_payer AS (
+        SELECT payer.name AS payer, sum(claims) AS claims
+        FROM reading JOIN payer USING (workspace_id) GROUP BY payer.name
     )
-    SELECT due.id, waiting.workspace_id
-    FROM waiting
-    CROSS JOIN clock
-    CROSS JOIN LATERAL ({_HEAD_OF_QUEUE}) AS due
-    LEFT JOIN reading USING (workspace_id)
-    LEFT JOIN accounts_quota AS quota ON quota.workspace_id = waiting.workspace_id
-    LEFT JOIN ingest_turn AS turn
-        ON turn.workspace_id = waiting.workspace_id AND turn.is_slow = waiting.is_slow
-    WHERE coalesce(reading.claims, 0) < coalesce(quota.reads, %s)
-      AND NOT (waiting.is_slow AND %s <= (
-          SELECT count(*) FROM ingest_upload WHERE state = 'parsing' AND is_slow
-      ))
-    ORDER BY coalesce(reading.claims, 0), coalesce(turn.number, 0)
+    SELECT queue.id, workspace_id, payer
+    FROM queue
+    LEFT JOIN reading_of_payer USING (payer)
+    LEFT JOIN accounts_workturn AS turn USING (key)
+    ORDER BY coalesce(claims, 0), turn.at NULLS FIRST
     LIMIT %s
 """  # noqa: S608  our own statements
+
+# Those who were served come behind all others of the lane. No clock decides: after it was set back,
+# turns go on from the last one.
+NOTE_TURNS = """
+    INSERT INTO accounts_workturn (key, at)
+    SELECT %s || ' ' || served, (
+        SELECT greatest(now(), max(at) + interval '1 microsecond') FROM accounts_workturn
+        WHERE key LIKE %s || ' %%'
+    )
+    FROM unnest(%s::text[]) AS served
+    ON CONFLICT (key) DO UPDATE SET at = excluded.at
+"""
