@@ -67,8 +67,14 @@ def _unpack(base: Backup, postgres: Postgres) -> None:
         ("pg_wal.tar.gz", postgres.data / "pg_wal"),
     ):
         try:
-            with tarfile.open(base.content / name) as archive:
+            with (
+                gzip.open(base.content / name) as content,
+                tarfile.open(fileobj=content) as archive,
+            ):
                 archive.extractall(place, filter="data")
+                # The sum is behind the end of the archive: it is compared when all was read.
+                while content.read(1 << 20):
+                    pass
         except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as damage:
             raise RecoveryFailed(
                 f"{base.content / name} is damaged ({damage}): take it from another copy of the "
