@@ -5,5 +5,11 @@ class AccountsConfig(AppConfig):
     name = "backend.accounts"
 
     def ready(self) -> None:
-        """Connect the receiver of sign-ins."""
+        """Connect the receivers of sign-ins, and of members who left."""
+        from backend.accounts.people import invitations
         from backend.accounts.sign_in import recent_sign_in  # noqa: F401
+        from backend.accounts.signals import member_left
+        from backend.accounts.tokens import tokens
+
+        member_left.connect(tokens.revoke_all_of, dispatch_uid="tokens")
+        member_left.connect(invitations.revoke_all_of, dispatch_uid="invitations")

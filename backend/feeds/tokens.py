@@ -69,6 +69,12 @@ def revoke_token(workspace: Workspace, user: User, token_id: UUID) -> bool:
     return token is not None and _revoke(token)
 
 
+def revoke_all_of(workspace_id: UUID, user_id: UUID, **_: Any) -> None:
+    """Delete the tokens of somebody who left the workspace."""
+    for token in FeedToken.objects.filter(workspace=workspace_id, user=user_id):
+        _revoke(token)
+
+
 def end_leaked(clear: str) -> None:
     """End the token with this clear text, which was published; nothing if there is none."""
     if (token := _stored(clear)) is not None:

@@ -130,6 +130,11 @@ class ResultSet(models.Model):
         return self.visibility != Visibility.PRIVATE
 
     @property
+    def is_open(self) -> bool:
+        """Whether people outside the workspace may read it now: staff did not take it down."""
+        return self.is_shared and ResultSet.objects.standing().filter(pk=self.pk).exists()
+
+    @property
     def state(self) -> State:
         if self.withdrawn_at is not None:
             return State.WITHDRAWN

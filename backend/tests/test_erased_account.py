@@ -28,6 +28,7 @@ from backend.accounts.models import (
     Workspace,
 )
 from backend.accounts.own_data.personal_data import RELATIONS, exported_keys
+from backend.accounts.people import invitations
 from backend.accounts.takedown_models import Report
 from backend.alerts.models import AlertChange
 from backend.deliveries.models import Channel, ChannelKind
@@ -265,6 +266,8 @@ def _plant(scene, person, client):
     make_every_row(scene, "abcd")
     User.objects.filter(pk=person.pk).update(email=EMAIL)
     EmailAddress.objects.create(user=person, email=EMAIL, verified=True, primary=True)
+    invited = User.objects.create_user("invited")
+    invitations.accept(invitations.invite(person, workspace, Role.VIEWER), invited)
     Authenticator.objects.create(user=person, type="totp", data={"secret": "x"})
     Session.objects.create(pk="a-session", session_data="x", expire_date="2099-01-01T00:00Z")
     UserSession.objects.create(

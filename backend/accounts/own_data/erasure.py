@@ -184,6 +184,9 @@ def _rename_in_audit_log(user: User, addresses: Sequence[str]) -> None:
         AuditEvent.objects.filter(actor_id=user.pk).update(actor_name=NOBODY, address=None)
         is_subject = Q(subject_id=user.pk) | _any_of("subject__iexact", addresses)
         AuditEvent.objects.filter(is_subject).exclude(subject="").update(subject=NOBODY)
+        for event in AuditEvent.objects.filter(detail__invited_by=user.username):
+            event.detail["invited_by"] = NOBODY
+            event.save(update_fields=["detail"])
         cursor.execute("SET LOCAL loadsheet.erases_account = 'off'")
 
 

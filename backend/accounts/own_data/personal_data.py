@@ -246,6 +246,7 @@ TEXTS = {
     "accounts.Report.email": "emptied",
     "accounts.AuditEvent.actor_name": "replaced",
     "accounts.AuditEvent.subject": "replaced where it is the person",
+    "accounts.AuditEvent.detail": "replaced where it is who invited",
     "accounts.AuditEvent.address": "emptied where the person acted",
     "accounts.AuditEvent.token_name": "names a token, not a person",
     "alerts.AlertChange.by_name": "replaced",

@@ -1,6 +1,7 @@
 """Inviting a person to a workspace by a link that works once."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -134,6 +135,12 @@ def revoke(workspace: Workspace, invitation_id: UUID) -> None:
             subject_id=invitation_id,
             role=invitation.role,
         )
+
+
+def revoke_all_of(workspace_id: UUID, user_id: UUID, **_: Any) -> None:
+    """Revoke the invitations of somebody who left the workspace."""
+    for invitation in usable_invitations().filter(workspace=workspace_id, made_by=user_id):
+        revoke(invitation.workspace, invitation.pk)
 
 
 def end_leaked(clear: str) -> None:

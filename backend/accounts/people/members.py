@@ -13,6 +13,7 @@ from backend.accounts.audit import change, record
 from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
 from backend.accounts.people.workspace_lock import lock_workspace
 from backend.accounts.scopes import Scope, scopes_of_role
+from backend.accounts.signals import member_left
 from backend.errors import Conflict, NotFound
 from backend.transactions import whole
 
@@ -112,7 +113,8 @@ def change_role(actor: User | Token, workspace: Workspace, user_id: UUID, role: 
 def remove(actor: User | Token, workspace: Workspace, user_id: UUID) -> User:
     """Take a member out of the workspace; anyone may remove themselves.
 
-    Agent tokens that the member made stop working. Raises MemberRefused and NotFound.
+    What the member made to be let in by ends: tokens, feed tokens, invitations. It stays ended when
+    the person comes again. Raises MemberRefused and NotFound.
     """
     members = _locked(workspace)
     membership = _member(members, user_id)
@@ -122,6 +124,7 @@ def remove(actor: User | Token, workspace: Workspace, user_id: UUID) -> User:
     membership.delete()
     act = Act.MEMBER_LEFT if membership.user_id == actor.pk else Act.MEMBER_REMOVED
     record(act, workspace, subject=membership.user, subject_id=user_id, role=membership.role)
+    member_left.send(None, workspace_id=workspace.pk, user_id=user_id)
     return membership.user
 
 

@@ -17,13 +17,13 @@ from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core import signing
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import VISITS
 from backend.accounts.models import User
+from backend.accounts.password_backend import account_named
 
 # The longest that browsers keep a cookie.
 LIFETIME_S = 400 * 24 * 3600
@@ -54,7 +54,7 @@ def browser_of(request: HttpRequest) -> Browser | None:
 
 
 def browser_known_to(request: HttpRequest, name: str) -> str:
-    """The id of the browser, if it signed in to each account that `name` may mean; else empty.
+    """The id of the browser, if it signed in to the account that `name` means; else empty.
 
     `name`: a username or an email address, as it was typed.
     """
@@ -62,22 +62,15 @@ def browser_known_to(request: HttpRequest, name: str) -> str:
     # PostgreSQL stores no NUL, so no account has one, and refuses to look for it.
     if browser is None or not name or "\0" in name:
         return ""
-    # Each: else an account whose username is somebody's address would open that person's counter.
-    accounts = {str(id_) for id_ in _accounts_named(name)}
-    return browser.id if accounts and accounts <= set(browser.accounts) else ""
+    # The account whose password is checked, and no other one that bears the name as well.
+    account = account_named(name)
+    return browser.id if account is not None and str(account.pk) in browser.accounts else ""
 
 
 def browser_of_account(request: HttpRequest, user: User) -> str:
     """The id of the browser, if it signed in to the account of `user` before; else empty."""
     browser = browser_of(request)
     return browser.id if browser is not None and str(user.pk) in browser.accounts else ""
-
-
-def _accounts_named(name: str) -> list[object]:
-    is_named = (
-        Q(username__iexact=name) | Q(email__iexact=name) | Q(emailaddress__email__iexact=name)
-    )
-    return list(User.objects.filter(is_named).values_list("pk", flat=True).distinct())
 
 
 def prove(request: HttpRequest, user: User) -> None:

@@ -17,6 +17,7 @@ from backend.accounts.models import (
 from backend.accounts.people import access, invitations, members, workspaces
 from backend.accounts.tokens import tokens
 from backend.errors import NotFound
+from backend.feeds import tokens as feed_tokens
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +110,34 @@ def test_tokens_of_a_removed_member_stop_working(workspace, people):
     members.remove(people["owner"], workspace, people["member"].pk)
     with pytest.raises(tokens.TokenRefused, match="no longer a member"):
         tokens.find(clear, TokenKind.AGENT)
+
+
+def test_what_a_removed_member_made_stays_ended_when_they_come_again(workspace, people):
+    life = tokens.AGENT_LIFETIME
+    clear = tokens.issue(
+        TokenKind.AGENT, workspace, user=people["admin"], name="bench", lifetime=life
+    )
+    invitation = invitations.invite(people["admin"], workspace, Role.ADMIN)
+    feed = feed_tokens.make_token(workspace, people["admin"], "reader")[1]
+    assert feed_tokens.opened_by(feed, None) == workspace.pk
+
+    members.remove(people["owner"], workspace, people["admin"].pk)
+    again = invitations.invite(people["owner"], workspace, Role.ADMIN)
+    invitations.accept(again, people["admin"])
+
+    with pytest.raises(tokens.TokenRefused, match="revoked"):
+        tokens.find(clear, TokenKind.AGENT)
+    guest = User.objects.create_user(username="guest", password=None)
+    with pytest.raises(invitations.InvitationRefused, match="revoked"):
+        invitations.accept(invitation, guest)
+    assert feed_tokens.opened_by(feed, None) is None
+
+
+def test_a_link_to_sign_in_stays_with_the_account(workspace, people):
+    life = tokens.LINK_LIFETIME
+    link = tokens.issue(TokenKind.LINK, workspace, user=people["member"], name="", lifetime=life)
+    members.remove(people["owner"], workspace, people["member"].pk)
+    assert tokens.redeem_link(link) == people["member"]
 
 
 def test_an_admin_writes_and_administers(workspace, people):

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
@@ -103,12 +105,12 @@ def find(clear: str, *kinds: TokenKind) -> Token:
     A token can never do more than its maker may do in the workspace now.
     """
     token = stored(clear, *kinds)
+    if token.kind != TokenKind.LINK and token.user_id is not None:
+        _limit_to_maker(token, token.maker_role, is_active=token.maker_is_active)
     if token.revoked_at is not None:
         raise TokenRefused("This token was revoked.", hint=NEW_HINT)
     if token.is_expired:
         raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", hint=NEW_HINT)
-    if token.kind != TokenKind.LINK and token.user_id is not None:
-        _limit_to_maker(token, token.maker_role, is_active=token.maker_is_active)
     return token
 
 
@@ -186,6 +188,13 @@ def revoke(token: Token) -> None:
                 record(Act.TOKEN_REVOKED, each.workspace, subject=each.name, subject_id=each.pk)
         # Also below one that ended before: whoever had it may have made others with it.
         ending = list(Token.objects.filter(made_by__in=ending).select_related("workspace"))
+
+
+def revoke_all_of(workspace_id: UUID, user_id: UUID, **_: Any) -> None:
+    """Revoke the tokens of somebody who left the workspace. Links to sign in are of the account."""
+    made = Token.objects.filter(workspace=workspace_id, user=user_id, revoked_at=None)
+    for token in made.exclude(kind=TokenKind.LINK).select_related("workspace").order_by("pk"):
+        revoke(token)
 
 
 def touch(token: Token) -> None:

@@ -49,7 +49,7 @@ def guarded(result_set: ResultSet, answer: HttpResponse) -> HttpResponse:
     """
     if result_set.visibility == Visibility.UNLISTED:
         answer["X-Robots-Tag"] = "noindex"
-    if result_set.is_shared and not answer.get("Content-Type", "").startswith("text/html"):
+    if not answer.get("Content-Type", "").startswith("text/html") and result_set.is_open:
         answer["Access-Control-Allow-Origin"] = "*"
     return answer
 
@@ -71,7 +71,8 @@ def cacheable(
     if result_set.expires_at is not None:
         left = math.ceil((result_set.expires_at - timezone.now()).total_seconds())
         seconds = max(0, min(seconds, left))
-    if result_set.visibility == Visibility.PUBLIC or (result_set.is_shared and seconds):
+    is_kept = seconds or result_set.visibility == Visibility.PUBLIC
+    if is_kept and result_set.is_open:
         answer["Cache-Control"] = f"public, max-age={seconds}" if seconds else "no-cache"
     kept = get_conditional_response(request, etag, None, answer)
     return kept if isinstance(kept, HttpResponse) else answer

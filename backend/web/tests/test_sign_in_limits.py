@@ -7,6 +7,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core import mail
 from django.http import HttpResponse
@@ -171,6 +172,18 @@ class TestBrowsers:
         browsers.remember(request, answer)
         browser.cookies["browser"] = answer.cookies["browser"].value
         assert not self.can_sign_in(browser, person.email)
+
+    @pytest.mark.parametrize("is_confirmed", [True, False])
+    def test_an_account_that_claims_somebodys_address_shuts_nobody_out(self, person, is_confirmed):
+        EmailAddress.objects.create(user=person, email=person.email, verified=is_confirmed)
+        for number in range(8):
+            thief = User.objects.create_user(username=next(NAMES), password="the thief's password")
+            EmailAddress.objects.create(user=thief, email=person.email, primary=not number)
+        User.objects.create_user(username=person.email, password="the thief's password")
+        browser = Client(REMOTE_ADDR=next(ADDRESSES))
+        assert self.can_sign_in(browser, person.email)
+        self.attack_by_email(person)
+        assert self.can_sign_in(browser, person.email)
 
     @staticmethod
     def attack_by_email(person):
