@@ -7,8 +7,8 @@ class AccountsConfig(AppConfig):
     def ready(self) -> None:
         """Connect the receivers of sign-ins, and of members who left."""
         from backend.accounts.people import invitations
+        from backend.accounts.people.members import member_left
         from backend.accounts.sign_in import recent_sign_in  # noqa: F401
-        from backend.accounts.signals import member_left
         from backend.accounts.tokens import tokens
 
         member_left.connect(tokens.revoke_all_of, dispatch_uid="tokens")

@@ -380,10 +380,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "interval_start": 0.1,
 }
 # No message expires: a worker whose clock is ahead would take each for an old one.
-# The canary has a queue of its own, which every worker looks into by turns: in a long queue of
-# hints it would wait.
-CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {"celery": {}, "canary": {}}
-CELERY_TASK_ROUTES = {"config.canary": {"queue": "canary"}}
+# Workers look into each queue by turns. In a long queue of hints the canary would wait, and hints
+# and archives would wait behind the drawings that one member may ask for.
+CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {"celery": {}, "canary": {}, "drawings": {}}
+CELERY_TASK_ROUTES = {"config.canary": {"queue": "canary"}, "sharing.draw": {"queue": "drawings"}}
 CELERY_BEAT_SCHEDULE = {
     "collect": {"task": "ingest.collect", "schedule": float(COLLECT_INTERVAL_S)},
     "canary": {"task": "config.canary", "schedule": 30.0},

@@ -34,6 +34,7 @@ from backend.runs.models import Run
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 from backend.sharing.readers import visibility_of
 from backend.sharing.workspace_secrets import NotOpened
+from backend.visible_text import visible_line
 
 log = logging.getLogger(__name__)
 
@@ -228,7 +229,8 @@ def _tell_staff(report: Report, thing: PublicThing) -> None:
         receivers = mailed_addresses(User.objects.filter(is_staff=True))
     page = absolute(link_to("staff:accounts_report_change", report.pk))
     text = (
-        f"Somebody reported a public {thing.kind} on Loadsheet: {thing.title}\n\n"
+        # On one line: its author must not write lines of this mail.
+        f"Somebody reported a public {thing.kind} on Loadsheet: {visible_line(thing.title)}\n\n"
         f"Page: {absolute(report.page)}\n\n"
         f"Reason: {Report.Reason(report.reason).label}\n\n"
         f"{_quoted(report.text)}"

@@ -8,15 +8,17 @@ has an owner.
 from uuid import UUID
 
 from django.db.models import F, QuerySet
+from django.dispatch import Signal
 
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
 from backend.accounts.people.workspace_lock import lock_workspace
 from backend.accounts.scopes import Scope, scopes_of_role
-from backend.accounts.signals import member_left
 from backend.errors import Conflict, NotFound
 from backend.transactions import whole
 
+# In the transaction in which a member left or was removed. Arguments: workspace_id, user_id.
+member_left = Signal()
 # In rising order, as the class says.
 _ROLES = list(Role)
 _NO_MEMBER = "This person is not a member of the workspace."
@@ -123,8 +125,8 @@ def remove(actor: User | Token, workspace: Workspace, user_id: UUID) -> User:
     _check_owner_remains(members, membership)
     membership.delete()
     act = Act.MEMBER_LEFT if membership.user_id == actor.pk else Act.MEMBER_REMOVED
-    record(act, workspace, subject=membership.user, subject_id=user_id, role=membership.role)
     member_left.send(None, workspace_id=workspace.pk, user_id=user_id)
+    record(act, workspace, subject=membership.user, subject_id=user_id, role=membership.role)
     return membership.user
 
 

@@ -16,7 +16,11 @@ from backend.accounts.credentials import token_format
 from backend.accounts.credentials.stored_token import find_stored, signature_of
 from backend.accounts.models import Act, User, Workspace, WorkspaceLink
 from backend.accounts.people.workspace_lock import lock_workspace
-from backend.accounts.people.workspaces import LOCKED_OPENING_CHECKS, check_opening
+from backend.accounts.people.workspaces import (
+    LOCKED_OPENING_CHECKS,
+    check_opening,
+    check_still_owner,
+)
 from backend.accounts.takedown_models import Thing
 from backend.accounts.takedowns import refuse_taken_down
 from backend.errors import NotFound
@@ -35,11 +39,12 @@ class LinkMissing(NotFound):
 def make_link(maker: User, workspace: Workspace) -> str:
     """A new link in place of those of before; returns its token, which is never shown again.
 
-    Raises what the opening checks raise.
+    Raises what the opening checks raise, and NotFound where the maker was removed meanwhile.
     """
     check_opening(workspace)
     was = _end_links(workspace)
     # Ending the links locked the workspace.
+    check_still_owner(maker, workspace)
     check_opening(workspace, LOCKED_OPENING_CHECKS)
     clear = token_format.new_token(KIND)
     WorkspaceLink.objects.create(workspace=workspace, made_by=maker, **signature_of(clear))

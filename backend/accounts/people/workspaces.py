@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from backend.accounts.audit import change, changes, record
-from backend.accounts.models import Act, FormerSlug, Membership, Role, User, Workspace
+from backend.accounts.models import Act, AuditEvent, FormerSlug, Membership, Role, User, Workspace
 from backend.accounts.people.workspace_lock import lock_workspace
 from backend.database_faults import is_taken
-from backend.errors import InvalidInput
+from backend.errors import InvalidInput, NotFound
 from backend.transactions import whole
 
 # One person cannot fill the service with empty workspaces.
@@ -26,6 +26,8 @@ LARGEST_SHARE = 0.5
 MIN_TRIALS = range(2, 51)
 # Parts of addresses that would read as pages of Loadsheet.
 RESERVED_SLUGS = frozenset({"new", "loadsheet"})
+# Addresses of the workspaces that the service makes for itself.
+OWN_SLUGS = frozenset({"library", "demo"})
 # What a check raises refuses that the workspace becomes public or gets a link.
 OpeningCheck = Callable[[Workspace], None]
 # Each is called in the transaction that opens the workspace, before it locks a row: it may take
@@ -54,7 +56,7 @@ def create(owner: User, *, name: str, slug: str) -> Workspace:
             hint="Delete a workspace, or make someone else its owner.",
         )
     checked = _checked_name(name)
-    workspace = Workspace(name=checked, slug=_free_slug(slug or slugify(checked)[:60]))
+    workspace = Workspace(name=checked, slug=_persons_slug(slug or slugify(checked)[:60]))
     _check(workspace)
     _save(workspace)
     Membership.objects.create(user=owner, workspace=workspace, role=Role.OWNER)
@@ -73,6 +75,22 @@ def create_without_owner(*, name: str, slug: str, **settings: Any) -> Workspace:
     return workspace
 
 
+def own_workspace(slug: str, fields: dict[str, Any]) -> Workspace:
+    """The workspace that the service has for itself at this address, made with `fields` where there
+    is none.
+
+    Raises WorkspaceRefused where a person made it: the address was not always kept for the service.
+    """
+    workspace, _ = Workspace.objects.get_or_create(slug=slug, defaults=fields)
+    if AuditEvent.objects.filter(workspace_id=workspace.pk, act=Act.WORKSPACE_CREATED).exists():
+        raise WorkspaceRefused(
+            f"The workspace “{workspace.name}” at the address “{slug}” was made by a person, and "
+            "the service needs the address.",
+            hint="Have its owner give it another address, then try again.",
+        )
+    return workspace
+
+
 @whole
 def rename(workspace: Workspace, *, name: str, slug: str) -> None:
     """Give the workspace another name and address; links with the former slug lead on.
@@ -84,7 +102,7 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
     before = {"name": locked.name, "address": locked.slug}
     locked.name = _checked_name(name)
     if slug != locked.slug:
-        former, locked.slug = locked.slug, _free_slug(slug, of=workspace)
+        former, locked.slug = locked.slug, _persons_slug(slug, of=workspace)
         FormerSlug.objects.filter(slug=slug, workspace=workspace).delete()
         FormerSlug.objects.create(slug=former, workspace=workspace)
     _check(locked)
@@ -97,15 +115,20 @@ def rename(workspace: Workspace, *, name: str, slug: str) -> None:
 
 
 @transaction.atomic
-def change_settings(workspace: Workspace, fields: dict[str, Any]) -> None:
+def change_settings(
+    workspace: Workspace, fields: dict[str, Any], *, owner: User | None = None
+) -> None:
     """Store values of the workspace's settings, by the names of their columns.
 
-    Raises what the opening checks raise, where the workspace becomes public.
+    `owner`: who makes it public, or private again. Raises what the opening checks raise, where the
+    workspace becomes public, and NotFound where `owner` was removed meanwhile.
     """
     public = Workspace.objects.filter(pk=workspace.pk, is_public=True)
     if fields.get("is_public") and not public.exists():
         check_opening(workspace)
     locked = lock_workspace(workspace.pk)
+    if owner is not None:
+        check_still_owner(owner, locked)
     if fields.get("is_public") and not locked.is_public:
         check_opening(locked, LOCKED_OPENING_CHECKS)
     before = {name: getattr(locked, name) for name in fields}
@@ -156,6 +179,13 @@ def _checked_name(name: str) -> str:
     return cleaned
 
 
+def _persons_slug(slug: str, *, of: Workspace | None = None) -> str:
+    """As _free_slug, for a workspace of a person."""
+    if slug in OWN_SLUGS:
+        raise WorkspaceRefused(f"The address “{slug}” is taken.", hint="Choose another one.")
+    return _free_slug(slug, of=of)
+
+
 def _free_slug(slug: str, *, of: Workspace | None = None) -> str:
     # PostgreSQL has no NUL; the check of the whole row refuses the space.
     slug = slug.replace("\0", " ")
@@ -201,6 +231,16 @@ def close(workspace: Workspace) -> None:
     workspace.changed()
     # Of a deleted workspace only this stays, so it says no name.
     record(Act.WORKSPACE_DELETED, workspace)
+
+
+def check_still_owner(user: User, workspace: Workspace) -> None:
+    """Raise NotFound for somebody who owned the workspace when the request came, and does not now.
+
+    The checks before it is opened take seconds. To be asked under the lock of the workspace.
+    """
+    owners = Membership.objects.filter(workspace=workspace, role=Role.OWNER)
+    if not owners.filter(user=user).exists():
+        raise NotFound("You do not own this workspace any more. Nothing was changed.")
 
 
 def check_opening(workspace: Workspace, checks: Iterable[OpeningCheck] = OPENING_CHECKS) -> None:

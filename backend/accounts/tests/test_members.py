@@ -14,7 +14,7 @@ from backend.accounts.models import (
     User,
     Workspace,
 )
-from backend.accounts.people import access, invitations, members, workspaces
+from backend.accounts.people import access, invitations, members, workspace_links, workspaces
 from backend.accounts.tokens import tokens
 from backend.errors import NotFound
 from backend.feeds import tokens as feed_tokens
@@ -138,6 +138,29 @@ def test_a_link_to_sign_in_stays_with_the_account(workspace, people):
     link = tokens.issue(TokenKind.LINK, workspace, user=people["member"], name="", lifetime=life)
     members.remove(people["owner"], workspace, people["member"].pk)
     assert tokens.redeem_link(link) == people["member"]
+
+
+OPENINGS = {
+    "publish": lambda workspace, owner: workspaces.change_settings(
+        workspace, {"is_public": True}, owner=owner
+    ),
+    "make a link": lambda workspace, owner: workspace_links.make_link(owner, workspace),
+}
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+def test_an_owner_who_is_removed_while_texts_are_searched_opens_nothing(
+    workspace, people, opening, request
+):
+    second = member_of(workspace, Role.OWNER, "second")
+
+    def search(_):
+        members.remove(second, workspace, people["owner"].pk)
+
+    workspaces.OPENING_CHECKS.append(search)
+    request.addfinalizer(lambda: workspaces.OPENING_CHECKS.remove(search))
+    with pytest.raises(NotFound, match="do not own"):
+        OPENINGS[opening](workspace, people["owner"])
 
 
 def test_an_admin_writes_and_administers(workspace, people):

@@ -138,7 +138,8 @@ class WorkspaceDetail(APIView):
             _refuse_unconfirmed(workspace, fields.get("raw_kept_days"))
         if fields.get("must_match") is not None:
             fields["must_match"] = chosen_factors(fields["must_match"])
-        _change(workspace, fields)
+        owner = actor if "is_public" in fields and isinstance(actor, User) else None
+        _change(workspace, fields, owner)
         return workspace
 
     @operation(
@@ -168,12 +169,12 @@ class WorkspaceDetail(APIView):
 
 
 @transaction.atomic
-def _change(workspace: Workspace, fields: dict[str, Any]) -> None:
+def _change(workspace: Workspace, fields: dict[str, Any], owner: User | None) -> None:
     """Store the fields of a valid form, all or none. Raises WorkspaceRefused."""
     name, slug = fields.pop("name", workspace.name), fields.pop("slug", workspace.slug)
     # First, because what opens a workspace takes seconds before it locks the row.
     if fields:
-        change_settings(workspace, fields)
+        change_settings(workspace, fields, owner=owner)
     if (name, slug) != (workspace.name, workspace.slug):
         rename(workspace, name=name, slug=slug)
     workspace.refresh_from_db()

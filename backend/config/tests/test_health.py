@@ -17,6 +17,7 @@ from backend.config.models import Heartbeat
 from backend.config.processes import clock, heartbeat
 from backend.config.tests.health import everything_runs, heard, readyz
 from backend.ingest.receiving.hints import DRAIN_TASK
+from backend.sharing.drawing_queue import DRAW_TASK
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 
@@ -122,12 +123,12 @@ class TestHeartbeats:
         assert entry["task"] == heartbeat.canary.name
         assert entry["schedule"] < heartbeat.SILENT_AFTER_S["canary"]
 
-    def test_the_canary_does_not_wait_behind_hints(self):
-        canarys = app.amqp.router.route({}, heartbeat.canary.name)["queue"].routing_key
-        hints = app.amqp.router.route({}, DRAIN_TASK)["queue"].name
+    def test_no_kind_waits_behind_another(self):
+        tasks = (heartbeat.canary.name, DRAIN_TASK, DRAW_TASK)
+        queues = [app.amqp.router.route({}, task)["queue"].name for task in tasks]
 
-        assert canarys != hints
-        assert {canarys, hints} == set(app.amqp.queues.consume_from)
+        assert len(set(queues)) == 3
+        assert set(queues) == set(app.amqp.queues.consume_from)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,19 +1,22 @@
 import pytest
+from django.core.management import CommandError, call_command
 
 from backend.accounts.models import User, Workspace
+from backend.accounts.people import workspaces
+from backend.accounts.people.workspaces import WorkspaceRefused
 from backend.ingest.models import Upload
 from backend.ingest.receiving.hints import hint
 from backend.ingest.receiving.receive import Sender, receive
 from backend.ingest.work.worker import process
 from backend.library import loading
-from backend.library.envelopes import today_parcel
+from backend.library.envelopes import parcel_of, today_parcel
 from backend.library.loading import load_library, result_set_id, today_name
 from backend.library.study import read_studies
 from backend.library.summary import today_texts
 from backend.runs.models import Run, Trial
 from backend.sharing.gallery import list_exhibits
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.uploads import make_file
+from backend.testing.uploads import make_envelope, make_file, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
 
@@ -86,6 +89,35 @@ def test_a_file_that_cannot_be_read_is_told_with_its_reason(monkeypatch, tmp_pat
     monkeypatch.setattr("backend.library.study.FOLDER", tmp_path)
     with pytest.raises(loading.NotLoaded, match="don't recognise"):
         load_library([study])
+
+
+def test_a_persons_workspace_is_never_the_librarys():
+    bob = User.objects.create_user(username="bob", password=None)
+    own = workspaces.create(bob, name="Bob's", slug="")
+    for slug in ("library", "demo"):
+        with pytest.raises(WorkspaceRefused, match="is taken"):
+            workspaces.create(bob, name="Library", slug=slug)
+        with pytest.raises(WorkspaceRefused, match="is taken"):
+            workspaces.rename(own, name="Library", slug=slug)
+    # One of before the address was kept.
+    Workspace.objects.filter(slug="library").update(slug="elsewhere")
+    Workspace.objects.filter(pk=own.pk).update(slug="library", is_public=True)
+    with pytest.raises(CommandError, match="was made by a person"):
+        call_command("load_library")
+    assert not Run.objects.exists()
+
+
+def test_ids_that_a_stranger_used_before_stop_no_study():
+    (study,) = (study for study in read_studies() if study.name == "scaling-twisted-2013")
+    parcels = [*(parcel_of(study, run) for run in study.runs), today_parcel(study)]
+    bob = make_tenant("bob")
+    for parcel in parcels:
+        make_upload(bob, envelope={**make_envelope(), "id": str(parcel.id)})
+    loaded = load_library([study])
+    assert (loaded.uploads, loaded.result_sets) == (2, 2)
+    again = load_library([study])
+    assert (again.uploads, again.removed, again.result_sets) == (0, 0, 0)
+    assert Upload.objects.filter(workspace=bob.workspace).count() == len(parcels)
 
 
 def test_every_set_tells_something_on_the_front_page(library):

@@ -98,8 +98,8 @@ def test_a_link_that_was_revoked_and_a_run_in_the_trash_have_no_readers(tenant):
 
 
 def test_admins_see_who_reads_and_change_nothing(tenant, member):
-    tenant.user.memberships.update(role=Role.ADMIN)
     open_to(tenant.workspace, Visibility.UNLISTED)
+    tenant.user.memberships.update(role=Role.ADMIN)
     page = member.get("/w/lab/settings").content.decode()
     assert WITH_LINK in page
     assert 'name="is_public"' not in page

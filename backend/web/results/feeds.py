@@ -23,6 +23,7 @@ from backend.feeds.entries import (
 from backend.feeds.tokens import opened_by
 from backend.links import absolute, link_to
 from backend.runs.models import Server
+from backend.runs.registry.shown import shown_rows
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.reading import find_result_set
 from backend.web.base import visible
@@ -55,7 +56,7 @@ def alerts_feed(request: HttpRequest, slug: str) -> HttpResponse:
 def server_feed(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
     """New runs of a server."""
     workspace = _workspace_or_404(request, slug)
-    server = get_object_or_404(Server, pk=server_id, workspace=workspace)
+    server = get_object_or_404(shown_rows(Server, [workspace.pk]), pk=server_id)
     page = link_to("server-page", workspace.slug, server.pk)
     return _answer(
         request,

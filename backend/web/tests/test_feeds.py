@@ -12,6 +12,7 @@ from backend.accounts.credentials import token_format
 from backend.accounts.models import Act, AuditEvent, Membership
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import make_token
+from backend.ingest.removing.trash import trash_run
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_alerts, make_measured_run, make_result_set
 
@@ -48,6 +49,13 @@ def test_a_feed_reader_with_a_token_reads_the_feeds_of_its_workspace(scene, stra
     of_server = read(stranger.get(f"/w/own-lab/servers/{server}/feed.atom?token={token}"))
     assert [id_ for _, id_ in of_server] == [f"urn:loadsheet:run:{scene.run.pk}"]
     assert read(stranger.get(f"/s/{private.link}.atom?token={token}"))
+
+
+def test_the_feed_of_a_server_whose_runs_are_in_the_trash_is_not_there(scene, stranger, token):
+    server = scene.trial.cell.series.server_id
+    trash_run(scene.run, by=None)
+    feed = f"/w/own-lab/servers/{server}/feed.atom?token={token}"
+    assert stranger.get(feed).status_code == 404
 
 
 def test_the_token_is_not_in_the_feed(stranger, scene, token):

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts.models import Token, TokenKind, User
+from backend.accounts.models import Token, TokenKind, User, Workspace
 from backend.accounts.tokens.tokens import find
 from backend.web.tests.pages import html_of
 
@@ -94,6 +94,13 @@ def test_it_never_leads_to_another_site(link, page):
 
 def test_an_agent_token_is_no_sign_in_link(scene):
     assert Client().get(f"/sign-in/{scene.own.token}").status_code == 410
+
+
+def test_a_person_named_demo_does_not_own_the_demo():
+    User.objects.create_user(username="demo", password="a long right password")
+    with pytest.raises(CommandError, match="belongs to a person"):
+        made("make_demo")
+    assert not Workspace.objects.filter(slug="demo").exists()
 
 
 def test_make_demo_twice_makes_one_workspace_and_two_working_tokens():

@@ -273,14 +273,20 @@ def test_staff_and_owners_get_a_mail(scene, things, staff, django_capture_on_com
 
 def test_the_first_report_of_a_thing_is_mailed(scene, things, staff, settings):
     settings.ABUSE_CONTACT = "mailto:abuse@example.org"
+    sets = ResultSet.objects.filter(link=things["shared"])
+    sets.update(title="Decide here:\n\nhttps://evil.example/")
     for _ in range(3):
         reported(f"/s/{things['shared']}", text="Line 3\nnames me")
 
     assert [each.to for each in mail.outbox] == [["abuse@example.org"]]
     # Who reads this mailbox may have no account.
     body = mail.outbox[0].body
-    title = ResultSet.objects.get(link=things["shared"]).title
-    for part in (title, f"/s/{things['shared']}", "> Line 3\n> names me\n"):
+    assert "\nhttps://evil.example/" not in body
+    for part in (
+        "Decide here: https://evil.example/",
+        f"/s/{things['shared']}",
+        "> Line 3\n> names me\n",
+    ):
         assert part in body
     assert Report.objects.count() == 3
 

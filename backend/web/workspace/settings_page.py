@@ -56,7 +56,9 @@ def readers(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the workspace public, or private again. Field: is_public. For owners."""
     workspace = visible.owned_workspace_or_404(request, slug)
     try:
-        change_settings(workspace, {"is_public": request.POST.get("is_public") == "1"})
+        is_public = request.POST.get("is_public") == "1"
+        owner = visible.viewer_or_404(request)
+        change_settings(workspace, {"is_public": is_public}, owner=owner)
     except NotOpened as refused:
         return settings_form(request, workspace, refused={"readers": str(refused)}, error=refused)
     workspace.refresh_from_db()

@@ -4,8 +4,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from backend.accounts.people.workspaces import WorkspaceRefused
 from backend.library.loading import load_library
 
 
@@ -13,4 +14,8 @@ class Command(BaseCommand):
     help = "Load the studies of the library into its public workspace; changes nothing twice."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(json.dumps(asdict(load_library())))
+        try:
+            loaded = load_library()
+        except WorkspaceRefused as refused:
+            raise CommandError(f"{refused} {refused.hint}") from None
+        self.stdout.write(json.dumps(asdict(loaded)))

@@ -3,10 +3,11 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from backend.accounts.models import Membership, Role, TokenKind, User, Workspace
+from backend.accounts.people.workspaces import WorkspaceRefused, own_workspace
 from backend.accounts.tokens import tokens
 
 NAME = "demo"
@@ -17,8 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with transaction.atomic():
-            workspace, _ = Workspace.objects.get_or_create(slug=NAME, defaults={"name": "Demo"})
-            user = _user()
+            workspace, user = _workspace(), _user()
             Membership.objects.update_or_create(
                 user=user, workspace=workspace, defaults={"role": Role.OWNER}
             )
@@ -32,7 +32,16 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps({"workspace": workspace.slug, "token": clear}))
 
 
+def _workspace() -> Workspace:
+    try:
+        return own_workspace(NAME, {"name": "Demo"})
+    except WorkspaceRefused as refused:
+        raise CommandError(f"{refused} {refused.hint}") from None
+
+
 def _user() -> User:
     user = User.objects.filter(username=NAME).first()
     # No password: the demo user signs in with a one-time link only.
+    if user is not None and user.has_usable_password():
+        raise CommandError("The user name “demo” belongs to a person, so there is no demo.")
     return user or User.objects.create_user(username=NAME, password=None)
