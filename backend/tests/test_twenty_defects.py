@@ -126,15 +126,15 @@ DEFECTS = {
         ),
     ],
     "15 Compose could stay down after its first start, and limited and checked nothing": [
-        (CONFIG + "test_containers.py", "TestCompose.test_asks_the_database_over_tcp"),
+        (CONFIG + "test_compose.py", "TestCompose.test_asks_the_database_over_tcp"),
         (
-            CONFIG + "test_containers.py",
+            CONFIG + "test_compose.py",
             "TestCompose.test_migrates_again_when_the_database_went_away",
         ),
-        (CONFIG + "test_containers.py", "TestCompose.test_limits_every_service"),
-        (CONFIG + "test_containers.py", "TestCompose.test_brings_back_and_checks_every_service"),
+        (CONFIG + "test_compose.py", "TestCompose.test_limits_every_service"),
+        (CONFIG + "test_compose.py", "TestCompose.test_brings_back_and_checks_every_service"),
         (
-            CONFIG + "test_containers.py",
+            CONFIG + "test_compose.py",
             "TestCompose.test_bounds_broker_and_cache_each_in_its_way",
         ),
         ("backend/accounts/tests/test_commands.py", "TestMakeUser.test_leaves_a_user_who_is_there"),

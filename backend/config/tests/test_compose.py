@@ -1,10 +1,6 @@
-"""Dockerfile and docker-compose.yml say nothing that the settings and the commands do not know.
-
-No container engine is needed: both files are read, and held to the code.
-"""
+"""docker-compose.yml, read without a container engine, has only what settings and commands know."""
 
 import importlib.util
-import json
 import re
 import runpy
 from datetime import timedelta
@@ -12,58 +8,32 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import yaml
-from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
 from backend.config.environment.environment import VARIABLES
 from backend.config.processes import heartbeat
-from backend.config.serving import web_server
 from backend.config.site import commands
-from backend.problems import problem_response
-from backend.sharing import drawing
-from backend.untrusted.limits import ENVELOPE_ROOM_BYTES
-from backend.untrusted.sandbox.sandbox import GRACE_S
-from backend.untrusted.secrets.cleaner import NICE_PATIENCE
-from backend.web.documents import agent_files
+from backend.config.tests.containers import (
+    BIND,
+    COMPOSE,
+    OURS,
+    ROOT,
+    SERVICES,
+    VARIABLES_OF_PYTHON,
+    WEB,
+    filled,
+    instructions,
+)
 
-ROOT = settings.BASE_DIR
-COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-SERVICES = COMPOSE["services"]
-OURS = ("migrate", "web-a", "web-b", "worker", "beat", "backup")
-WEB = ("web-a", "web-b")
 SECRETS = {name for name, variable in VARIABLES.items() if variable.is_secret}
-BIND = "0.0.0.0:8000"
 # What images of others read; ours may set nothing that is neither here nor in the settings.
 VARIABLES_OF_POSTGRES = {"POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD_FILE"}
 VARIABLES_OF_BOTO = {"AWS_DEFAULT_REGION"}
-VARIABLES_OF_PYTHON = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
 OTHERS = ("postgres", "reserve", "broker", "cache", "proxy", "certbot")
 LASTING = sorted(set(SERVICES) - {"migrate"})
 MAKE_SECRETS = runpy.run_path(str(ROOT / "scripts" / "make-secrets"))
 ADDRESSES = MAKE_SECRETS["ADDRESSES"]
-PROXY = ROOT / "proxy"
-PROXY_TEXT = "".join((PROXY / name).read_text() for name in ("nginx.conf", "site.conf"))
-
-
-def instructions():
-    """The Dockerfile as (stage, word, rest)."""
-    text = re.sub(r"^\s*#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
-    stage, read = None, []
-    for line in text.replace("\\\n", " ").splitlines():
-        if not line.strip():
-            continue
-        word, rest = line.split(maxsplit=1)
-        if word == "FROM":
-            stage = re.search(r"\bAS (\w+)", rest)[1]
-        read.append((stage, word, " ".join(rest.split())))
-    return read
-
-
-def filled(value):
-    """A value as compose would fill it in from an environment that sets nothing."""
-    return re.sub(r"\$\{\w+(?::-([^}]*)|[^}]*)\}", lambda found: found[1] or "given", str(value))
 
 
 def size_of(text):
@@ -267,153 +237,3 @@ class TestCompose:
     def test_keeps_temporary_files_on_a_disk_of_their_own(self):
         for name in (*WEB, "worker"):
             assert SERVICES[name]["environment"]["TMPDIR"] in SERVICES[name]["volumes"]
-
-
-class TestProxy:
-    """How it behaves: test_proxy.py."""
-
-    def test_asks_the_web_servers_that_there_are(self):
-        port = BIND.split(":")[1]
-
-        assert SERVICES["proxy"]["environment"]["UPSTREAMS"].split() == [
-            f"{name}:{port}" for name in WEB
-        ]
-
-    def test_takes_the_largest_upload_and_no_larger_one(self):
-        default = filled(SERVICES["proxy"]["environment"]["UPLOAD_MAX_BYTES"])
-
-        assert default == VARIABLES["UPLOAD_MAX_BYTES"].default
-        start = (PROXY / "start.sh").read_text()
-        assert f"UPLOAD_MAX_BYTES=${{UPLOAD_MAX_BYTES:-{default}}}" in start
-        assert f"UPLOAD_MAX_BYTES + {ENVELOPE_ROOM_BYTES}" in start
-
-    def test_lets_go_of_a_connection_before_the_web_server_does(self):
-        idle_s = re.search(r"keepalive 32;\s+keepalive_timeout (\d+)s", PROXY_TEXT)[1]
-
-        assert int(idle_s) < web_server.keepalive
-
-    def test_waits_as_long_as_a_search_for_secrets_may_take(self):
-        waits_s = 60 * int(re.search(r"proxy_read_timeout (\d+)m", PROXY_TEXT)[1])
-
-        assert waits_s > NICE_PATIENCE * int(VARIABLES["PARSE_CPU_S"].default) + GRACE_S
-
-    def test_answers_as_the_service_does_where_the_service_cannot(self):
-        problems = [json.loads(file.read_text()) for file in (PROXY / "errors").glob("*.json")]
-
-        assert sorted(problem["status"] for problem in problems) == [413, 429, 503]
-        for problem in problems:
-            own = problem_response(
-                *(problem[name] for name in ("status", "title", "detail")), hint=problem["hint"]
-            )
-            assert json.loads(own.content) == problem
-            page = (PROXY / "errors" / f"{problem['status']}.html").read_text()
-            assert problem["detail"] in page
-            assert problem["hint"] in page
-            assert f"error_page {problem['status']}" in PROXY_TEXT or problem["status"] == 503
-
-    def test_leaves_bodies_to_the_web_server_which_judges_them(self):
-        """Held in the proxy, those of strangers would take room of others."""
-        assert "proxy_request_buffering off;" in PROXY_TEXT
-
-    def test_is_trusted_for_what_it_sets_itself(self):
-        assert SERVICES["web-a"]["environment"]["TRUST_PROXY"] == "true"
-        assert "proxy_set_header X-Forwarded-For $remote_addr;" in PROXY_TEXT
-
-    def test_gives_its_files_to_its_user_whatever_the_checkouts_umask_was(self):
-        copies = re.findall(r"^COPY (.*)", (PROXY / "Dockerfile").read_text(), re.MULTILINE)
-
-        files = " ".join(copies)
-        assert all(copy.startswith("--chmod=0") for copy in copies)
-        for file in PROXY.iterdir():
-            assert file.name in files or file.name == "Dockerfile"
-
-    def test_gives_its_user_the_certificates_that_certbot_obtains(self):
-        assert SERVICES["certbot"]["user"] == "101:101"
-        assert "certificates:/certificates" in SERVICES["certbot"]["volumes"]
-        assert SERVICES["certbot"]["profiles"] == ["certbot"]
-
-
-class TestDockerfile:
-    def test_starts_the_web_server_as_start_does(self):
-        ((_, _, command),) = [one for one in instructions() if one[1] == "CMD"]
-
-        assert json.loads(command) == commands.web(bind=BIND)
-
-    def test_copies_only_what_is_there(self):
-        stages = {stage for stage, _, _ in instructions()}
-        for _, word, rest in instructions():
-            if word != "COPY":
-                continue
-            sources = rest.split()[:-1]
-            if sources[0].startswith("--from="):
-                assert sources[0].removeprefix("--from=") in stages
-                continue
-            for source in sources:
-                assert (ROOT / source).exists(), source
-
-    def test_has_what_draws_images(self):
-        copied = {rest.split()[-1] for stage, _, rest in instructions() if stage == "service"}
-        program = drawing.PROGRAM.relative_to(ROOT).parent.as_posix()
-        packages = ("@napi-rs", "dejavu-fonts-ttf")
-
-        assert f"{program}/" in copied
-        assert {f"frontend/node_modules/{name}/" for name in packages} <= copied
-        assert "/usr/local/bin/node" in copied
-
-    def test_has_the_files_that_builds_download(self):
-        copied = {rest.split()[-1] for stage, _, rest in instructions() if stage == "service"}
-
-        assert f"{agent_files.INTEGRATIONS.name}/" in copied
-
-    def test_installs_what_the_requirements_pin(self):
-        runs = [rest for stage, word, rest in instructions() if (stage, word) == ("service", "RUN")]
-
-        assert any("--require-hashes --requirement requirements.txt" in run for run in runs)
-
-    def test_copies_what_links_of_the_service_lead_to(self):
-        links = [path for path in (ROOT / "backend").rglob("*") if path.is_symlink()]
-        copies = [
-            rest for stage, word, rest in instructions() if (stage, word) == ("service", "COPY")
-        ]
-
-        assert links
-        for link in links:
-            file = link.resolve().relative_to(ROOT)
-            assert f"{file} {file}" in copies
-
-    def test_sets_only_variables_that_are_read(self):
-        names = set()
-        for _, word, rest in instructions():
-            if word == "ENV":
-                names |= set(re.findall(r"(\w+)=", rest))
-
-        assert names <= set(VARIABLES) | VARIABLES_OF_PYTHON
-
-    def test_keeps_artefacts_in_the_volume_compose_mounts(self):
-        said = {(word, rest) for _, word, rest in instructions()}
-
-        assert ("VOLUME", SERVICES["web-a"]["environment"]["DATA_DIR"]) in said
-
-    def test_does_not_run_as_root(self):
-        users = [
-            rest for stage, word, rest in instructions() if (stage, word) == ("service", "USER")
-        ]
-
-        assert users == ["loadsheet"]
-
-    def test_builds_with_a_python_and_a_node_the_entry_scripts_accept(self):
-        images = {stage: rest for stage, word, rest in instructions() if word == "FROM"}
-        node = re.match(r"node:(\d+)", images["frontend"])[1]
-        python = re.match(r"python:3\.(\d+)", images["service"])[1]
-
-        assert int(node) >= 20
-        assert int(python) >= 11
-
-    def test_sends_no_secret_or_data_to_the_builder(self):
-        lines = (ROOT / ".dockerignore").read_text().splitlines()
-        patterns = [line for line in lines if line and not line.startswith("#")]
-
-        assert patterns[0] == "*"
-        sent = {pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")}
-        folders = {"agents", "backend", "docs", "frontend", "integrations"}
-        assert sent == {*folders, "manage.py", "requirements.txt"}
