@@ -19,7 +19,7 @@ from backend.deliveries.channels import BadChannel, add_channel, send_test
 from backend.deliveries.models import Channel, Delivery
 from backend.sharing import takedowns
 from backend.testing.worked_off import send_due
-from backend.web.tests.test_takedowns import make_things
+from backend.web.tests.takedown_steps import make_things
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from backend.accounts.takedown_models import Report
-from backend.web.tests.test_takedowns import make_things, opened, reported
+from backend.web.tests.takedown_steps import make_things, opened, reported
 
 pytestmark = pytest.mark.django_db
 

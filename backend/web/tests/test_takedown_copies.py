@@ -6,7 +6,7 @@ from django.test import Client
 from backend.accounts.models import User
 from backend.accounts.takedown_models import Report
 from backend.sharing.models import ResultSet, Visibility
-from backend.web.tests.test_takedowns import make_things
+from backend.web.tests.takedown_steps import make_things
 
 pytestmark = pytest.mark.django_db
 FORMS = ("/s/{}", "/s/{}.json", "/s/{}.svg", "/s/{}.png", "/s/{}/changes")
