@@ -13,21 +13,13 @@ workspace is shared, so that the tests of shared ones need not send it again:
   stored makes a difference, and of the sender no more than a token's scopes.
 """
 
-import re
 import uuid
-from collections import defaultdict
-from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
-from typing import NamedTuple
 
 import pytest
-from django.contrib.auth.models import AnonymousUser
-from django.db import connection
-from django.test import Client, RequestFactory
-from django.urls import resolve
+from django.test import Client
 from django.utils import timezone
-from rest_framework.test import force_authenticate
 
 from backend.accounts import audit
 from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
@@ -41,25 +33,22 @@ from backend.sharing.models import ResultSet, SavedView, SharedRun, Visibility
 from backend.sharing.run_sharing import share_run
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.scenes import make_artefact, make_result_set
-from backend.testing.transactions import taken_back
 from backend.web.tests.access_rows import ADMIN_ONLY, OWNER_ONLY, ROWS
-from backend.web.tests.test_access import ask, body_of, ids_of, without_csrf
+from backend.web.tests.every_answer import (
+    OF_THE_SENDER,
+    answer,
+    answers,
+    every_request,
+    is_of_api,
+    is_token,
+    leaks,
+    recorded_tables,
+    status_without_rows,
+)
+from backend.web.tests.test_access import ids_of, without_csrf
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
-METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
-SAFE = ("get", "head", "options")
 SECRET, HIDDEN = b"secret-", b"hidden-"
-# Documents with recorded examples, in which the same markers stand.
-SAME_FOR_ALL = {"openapi", "api-docs"}
-# What everybody may send, whoever they are: it is about nothing of anybody else.
-OPEN_WRITES = {"livez", "readyz", "try", "new-workspace", "leaked-token-list", "account-export"}
-# The table of a statement that changes rows; a lock ends in FOR UPDATE, an upsert in DO UPDATE.
-WRITE = re.compile(
-    r"(?<!FOR )(?<!KEY )(?<!DO )\b(?:INSERT INTO|UPDATE|DELETE FROM|COPY|TRUNCATE)\s+\"?(\w+)"
-)
-READ = re.compile(r"\b(?:FROM|JOIN)\s+\"?(\w+)")
-# Written for whoever asks: the session, and when a token was used last.
-OF_THE_SENDER = {"django_session", "usersessions_usersession", "accounts_token"}
 # Read to know who asks: a token ends with its maker's membership.
 TELL_THE_SENDER = {*OF_THE_SENDER, "accounts_user", "accounts_membership"}
 # Of the outsiders: tokens that open nothing any more, or not from here.
@@ -147,98 +136,6 @@ def outsiders(scene):
     }
 
 
-def every_request():
-    """Each route with each method; the data of its row go with the method of its row."""
-    for name, row in ROWS.items():
-        for method in METHODS:
-            data = row.data if method == row.method else {}
-            yield name, replace(row, method=method, data=data)
-
-
-def answer(client, row, ids):
-    with nullcontext() if row.method in SAFE else taken_back():
-        response = ask(client, row, ids)
-        body = body_of(response)
-    headers = {**response.headers, "Server-Timing": "", "X-Request-Id": "", "RateLimit": ""}
-    return response.status_code, body + str(headers).encode()
-
-
-@contextmanager
-def recorded_tables():
-    """The tables whose rows change inside, but those of the sender, and those that are read.
-
-    The status does not tell a change: a form is answered 302, as are those who are not signed in.
-    """
-    written, read = set(), set()
-
-    def record(execute, sql, params, many, context):
-        written.update(set(WRITE.findall(sql)) - OF_THE_SENDER)
-        read.update(READ.findall(sql))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(record):
-        yield written, read
-
-
-class Answer(NamedTuple):
-    """What a visitor got from a route with a method, and what was written and read for it."""
-
-    name: str
-    method: str
-    visitor: str
-    status: int
-    text: bytes
-    written: set
-    read: set
-
-    @property
-    def is_of_page(self):
-        return not is_of_api(ROWS[self.name])
-
-
-def is_of_api(row):
-    return row.path.startswith("/api/")
-
-
-def is_token(client):
-    return "HTTP_AUTHORIZATION" in client.defaults
-
-
-def answers(clients, ids, refused=None):
-    """The answer to each visitor from each route with each method that it may answer.
-
-    `refused`: what the fixture of this name found; then it is left out, and so are tokens on pages.
-    """
-    for name, row in every_request():
-        if name in SAME_FOR_ALL or (name, row.method) in (refused or ()):
-            continue
-        # Other methods are refused whoever asks: a person and a token are enough.
-        is_answered = row.method in ("get", ROWS[name].method)
-        for visitor, client in clients.items():
-            if not (is_answered or visitor in ("other tenant", "token of another tenant")):
-                continue
-            if refused is not None and is_token(client) and not is_of_api(row):
-                continue
-            with recorded_tables() as (written, read):
-                status, text = answer(client, row, ids)
-            yield Answer(name, row.method, visitor, status, text, written, read)
-
-
-def leaks(given, markers):
-    """(route, method, visitor, status, tables written) of each answer that holds a marker, fails
-    or changes.
-    """
-    wrong, asked = [], 0
-    for name, method, visitor, status, text, written, _ in given:
-        asked += 1
-        is_taken = status < 300 or bool(written)
-        is_change = method not in SAFE and is_taken and name not in OPEN_WRITES
-        if status >= 500 or is_change or any(marker in text for marker in markers):
-            wrong.append((name, method, visitor, status, *sorted(written)))
-    assert asked >= len(ROWS) - len(SAME_FOR_ALL)
-    return wrong
-
-
 @pytest.fixture(scope="module")
 def refused(django_db_blocker):
     """(route, method) of each that answers 405 while the database is closed: whoever asks, and
@@ -253,19 +150,6 @@ def refused(django_db_blocker):
         }
     assert len(found) > 3 * len(ROWS)
     return found
-
-
-def status_without_rows(row, token):
-    path = row.path.format_map(defaultdict(uuid.uuid4))
-    request = getattr(RequestFactory(), row.method)(path)
-    request.user, request.session = AnonymousUser(), {}
-    force_authenticate(request, User(), token)
-    view, arguments, named = resolve(request.path)
-    try:
-        return view(request, *arguments, **named).status_code
-    except Exception:
-        # It asked for a row, or for what middleware brings.
-        return None
 
 
 def test_of_a_private_workspace_outsiders_get_nothing(ids, outsiders):
