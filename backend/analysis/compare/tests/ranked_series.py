@@ -6,6 +6,7 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.testing.rows import CellSpec
 
 NEAR = (1.0, 1.002, 0.998)
+FAST = (1620.0, 1600.0, 1640.0)
 
 
 def ask(workspace, text=""):
@@ -22,6 +23,12 @@ def server(name, rate, spread=1.0, **more):
 
 def by_name(figures):
     return {row["label"].split()[0]: row for row in figures["ranking"]["rows"]}
+
+
+def only_point(figures):
+    (series,) = figures["series"]
+    (point,) = series["points"]
+    return point
 
 
 def only_measure(workspace, metric="throughput"):

@@ -1,25 +1,19 @@
 """The answer of a comparison, over rows as recording leaves them."""
 
 import uuid
-from math import exp, log, sqrt
-from statistics import geometric_mean, stdev
 from types import SimpleNamespace
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.compare.comparison import compare, source_run
 from backend.analysis.compare.headline import ratio_text
-from backend.analysis.figures import plain_figures
-from backend.analysis.loading import histogram_cache
+from backend.analysis.compare.tests.ranked_series import FAST, ask
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
-from backend.runs.models import Cell
 from backend.stats import Ratio
-from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
+from backend.testing.rows import CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -27,19 +21,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def lab():
     return make_workspace("lab")
-
-
-def ask(workspace, text=""):
-    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[workspace.pk]))
-
-
-def only_point(figures):
-    (series,) = figures["series"]
-    (point,) = series["points"]
-    return point
-
-
-FAST = (1620.0, 1600.0, 1640.0)
 
 
 def test_the_shape(lab):
@@ -117,99 +98,6 @@ def test_the_finding_and_the_conditions(lab):
         "confounded": [],
         "overridden": False,
     }
-
-
-def test_throughput_is_the_geometric_mean_with_its_interval_and_warmups_do_not_count(lab):
-    rates = (1000.0, 1010.0, 960.0)
-    make_run(lab, CellSpec(rates=rates, warmups=2))
-    measure = only_point(ask(lab))["metrics"]["throughput"]
-    level = geometric_mean(rates)
-    # 97.5 % of Student's t with 2 degrees of freedom.
-    factor = exp(4.302653 * stdev(map(log, rates)) / sqrt(3))
-    assert measure["each"] == list(rates)
-    assert measure["value"] == pytest.approx(level)
-    assert (measure["low"], measure["high"]) == pytest.approx((level / factor, level * factor))
-    assert measure["interval"] == "95 % interval within this run"
-
-
-def test_trials_without_a_throughput_do_not_count(lab):
-    make_run(lab, CellSpec(rates=(1000.0, None, 1020.0)), CellSpec("dead", rates=(None,)))
-    figures = ask(lab)
-    assert [series["server"] for series in figures["series"]] == ["sync"]
-    point = only_point(figures)
-    assert point["trials"] == 2
-    assert point["metrics"]["throughput"]["low"] is None
-
-
-def test_one_cell_takes_its_stored_percentiles_without_reading_a_histogram(lab):
-    make_run(lab, CellSpec())
-    Cell.objects.update(percentiles_us={"50": 123.0, "99": 456.0}, histogram=b"never read")
-    metrics = only_point(ask(lab))["metrics"]
-    assert (metrics["p50"]["pooled"], metrics["p99"]["pooled"]) == (123.0, 456.0)
-    assert metrics["p50"]["origin"] == "computed"
-    # The figure is the centre of the trials: all requests together do not change it.
-    assert metrics["p50"]["value"] == pytest.approx(geometric_mean(metrics["p50"]["each"]))
-
-
-def test_reported_percentiles_are_never_merged(lab):
-    make_run(lab, CellSpec(rates=(1000.0, 500.0, 2000.0), computed=False, p50_us=800.0))
-    p50 = only_point(ask(lab))["metrics"]["p50"]
-    assert p50["origin"] == "reported"
-    assert "pooled" not in p50
-    assert p50["value"] == pytest.approx(800.0)
-    assert p50["interval"] == "95 % interval within this run"
-    factor = exp(4.302653 * log(2) / sqrt(3))
-    assert (p50["low"], p50["high"]) == pytest.approx((800 / factor, 800 * factor))
-
-
-def test_unknown_latency_and_error_rate_stay_unknown(lab):
-    make_run(lab, CellSpec(p50_us=None, error_rate=None))
-    metrics = only_point(ask(lab))["metrics"]
-    assert metrics["p99"]["value"] is None
-    assert metrics["p99"]["origin"] is None
-    assert metrics["error_rate"]["value"] is None
-    assert metrics["error_rate"]["each"] == [None, None, None]
-
-
-def test_the_error_rate_pools_attempts_and_not_rates(lab):
-    run = make_run(lab, CellSpec(rates=(1000.0, 100.0, 100.0)))
-    slow = run.trials.filter(warmup=False).last()
-    slow.error_rate, slow.requests_ok = 0.5, 500
-    slow.save()
-    rate = only_point(ask(lab))["metrics"]["error_rate"]
-    assert rate["value"] == pytest.approx(500 / 12_000)
-    assert rate["each"] == [0.0, 0.0, 0.5]
-
-
-def test_attempts_that_got_no_response_count_in_the_pooled_error_rate(lab):
-    run = make_run(lab, CellSpec(rates=(1000.0, 1000.0, 1000.0)))
-    refused = run.trials.filter(warmup=False).last()
-    refused.requests_completed = refused.requests_ok = 0
-    refused.throughput_rps, refused.error_rate = 0.0, 1.0
-    refused.errors = {"connect": 10_000}
-    refused.save()
-    point = only_point(ask(lab))
-    assert point["metrics"]["error_rate"]["value"] == pytest.approx(10_000 / 30_000)
-
-
-def test_runs_of_one_series_are_pooled(lab):
-    for rate in (1000.0, 1010.0, 990.0):
-        make_run(lab, CellSpec(rates=(rate,), checks=["few-trials"]))
-    figures = ask(lab)
-    point = only_point(figures)
-    assert point["trials"] == 3
-    assert sorted(point["metrics"]["throughput"]["each"]) == [990.0, 1000.0, 1010.0]
-    assert point["metrics"]["p50"]["origin"] == "computed"
-    assert point["metrics"]["p50"]["value"] == pytest.approx(800, rel=0.05)
-    # Three trials together are no longer too few.
-    assert "few-trials" not in point["checks"]
-    assert len(figures["runs"]) == 3
-
-
-def test_one_trial_without_a_histogram_makes_a_pooled_point_reported(lab):
-    make_run(lab, CellSpec(computed=True))
-    make_run(lab, CellSpec(computed=False))
-    assert only_point(ask(lab))["metrics"]["p99"]["origin"] == "reported"
 
 
 def test_fewer_than_three_trials_give_no_verdict_and_say_what_would(lab):
@@ -325,135 +213,11 @@ def test_different_results_have_no_common_ceiling(lab):
     assert "common-ceiling" not in {check["id"] for check in ask(lab)["checks"]}
 
 
-def test_the_number_of_statements_does_not_grow(lab):
-    make_run(lab, *[CellSpec(name, connections=c) for name in "abcd" for c in (1, 8, 64)])
-    ask(lab)  # Reads the catalogue, which is kept.
-    with CaptureQueriesContext(connection) as statements:
-        ask(lab)
-    # Workspaces, runs, cells, trials, dismissals, the noise of the hosts, curves.
-    assert len(statements) == 7
-    assert not any("parsed" in one["sql"] for one in statements)
-
-
-@pytest.fixture
-def nothing_kept():
-    histogram_cache.forget()
-    yield
-    histogram_cache.forget()
-
-
-def pooled_sweep(lab, runs):
-    for number in range(runs):
-        rates = (1000.0 + 7 * number, 1010.0)
-        make_run(lab, *[CellSpec("a", connections=c, rates=rates, p50_us=90 * c) for c in (1, 8)])
-
-
-@pytest.mark.usefixtures("nothing_kept")
-@pytest.mark.parametrize("runs", [2, 4])
-def test_the_number_of_statements_does_not_grow_with_the_runs_of_a_series(lab, runs):
-    pooled_sweep(lab, runs)
-    with CaptureQueriesContext(connection) as first:
-        ask(lab)
-    with CaptureQueriesContext(connection) as second:
-        ask(lab)
-    # At first the five tables of the catalogue and the histograms of the pools, too.
-    assert (len(first), len(second)) == (12, 6)
-
-
-@pytest.mark.usefixtures("nothing_kept")
-def test_a_kept_merge_gives_the_answer_that_merging_gives(lab):
-    pooled_sweep(lab, 3)
-    merged = ask(lab)
-    kept = ask(lab)
-    histogram_cache.forget()
-    assert merged == kept == ask(lab)
-    assert {p["metrics"]["p50"]["origin"] for p in kept["series"][0]["points"]} == {"computed"}
-
-
-@pytest.mark.usefixtures("nothing_kept")
-def test_another_run_in_the_pool_is_another_merge(lab):
-    make_run(lab, CellSpec(p50_us=100.0))
-    make_run(lab, CellSpec(p50_us=100.0))
-    before = only_point(ask(lab))["metrics"]["p99"]
-    make_run(lab, CellSpec(p50_us=9000.0))
-    after = only_point(ask(lab))["metrics"]["p99"]
-    assert after["pooled"] > 10 * before["pooled"]
-    # Two runs of three are as they were.
-    assert after["value"] == pytest.approx(before["value"] * 90 ** (1 / 3), rel=0.01)
-
-
-@pytest.mark.usefixtures("nothing_kept")
-def test_no_more_merges_are_kept_than_there_is_room_for(lab, monkeypatch):
-    monkeypatch.setattr(histogram_cache, "MAX_KEPT", 1)
-    pooled_sweep(lab, 2)
-    merged = ask(lab)
-    assert len(histogram_cache._kept) == 1
-    assert ask(lab) == merged
-
-
 def test_too_many_series_are_cut_and_it_is_said(lab):
     make_run(lab, *[CellSpec(f"s{n:02}", rates=(1000.0,), warmups=0) for n in range(42)])
     figures = ask(lab)
     assert len(figures["series"]) == 40
     assert "40 of 42 series are compared" in figures["truncated"]
-
-
-OTHER = {**MACHINE, "name": "bench-2", "cpu_model": "EPYC"}
-
-
-def test_other_hardware_and_other_server_cannot_be_told_apart(lab):
-    make_run(lab, CellSpec("a"))
-    make_run(lab, CellSpec("b"), host=OTHER)
-    figures = ask(lab)
-    assert figures["outcome"]["status"] == "not_comparable"
-    assert "cpu" in figures["outcome"]["differing"]
-    assert figures["ranking"] is None
-    assert figures["finding"].startswith("These series cannot be ranked: processor")
-
-
-def test_hardware_may_be_the_one_dimension(lab):
-    make_run(lab, CellSpec("a"))
-    make_run(lab, CellSpec("a", rates=FAST), host=OTHER)
-    figures = ask(lab)
-    assert figures["outcome"]["status"] == "caveats"
-    assert figures["ranking"] is not None
-
-
-def test_another_kernel_is_a_caveat(lab):
-    make_run(lab, CellSpec("a"))
-    make_run(lab, CellSpec("b"), host={**MACHINE, "kernel": "Linux 6.12"})
-    outcome = ask(lab)["outcome"]
-    assert outcome["status"] == "caveats"
-    assert outcome["differing"] == ["server", "kernel", "client_kernel"]
-
-
-@pytest.mark.parametrize(
-    ("other", "factor"),
-    [
-        ({"workload": {**HELLO, "keepalive": False}}, "keepalive"),
-        ({"workload": {**HELLO, "name": "json"}}, "workload"),
-        ({"loop": "open"}, "loop"),
-        ({"tool": "ab"}, "tool"),
-    ],
-)
-def test_what_must_match(lab, other, factor):
-    make_run(lab, CellSpec("a"), CellSpec("b", **other))
-    outcome = ask(lab)["outcome"]
-    assert outcome["status"] == "not_comparable"
-    assert factor in outcome["differing"]
-
-
-def test_the_tool_may_be_the_one_dimension(lab):
-    make_run(lab, CellSpec(tool="wrk"), CellSpec(tool="ab"))
-    assert ask(lab)["outcome"]["status"] == "caveats"
-
-
-def test_an_unknown_host_beside_a_known_one_is_a_caveat(lab):
-    make_run(lab, CellSpec("a"))
-    make_run(lab, CellSpec("b"), host=None)
-    outcome = ask(lab)["outcome"]
-    assert outcome["status"] == "caveats"
-    assert "processor of the server host is unknown for some series" in outcome["reasons"]
 
 
 @pytest.mark.parametrize(
