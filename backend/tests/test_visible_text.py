@@ -31,7 +31,8 @@ from backend.testing.every_text import TEXTS, name_of, overwrite_texts, text_fie
 from backend.testing.scenes import make_result_set, make_scene
 from backend.visible_text import MARK, escaped, visible, visible_line
 from backend.web.middleware import ShowUnseenCharacters
-from backend.web.tests.access_rows import ROWS, SHARED
+from backend.web.tests.access_rows import ROWS
+from backend.web.tests.shared_rows import SHARED
 from backend.web.tests.test_access import body_of, ids_of
 
 # ESC with a colour, the same in one character, a bell, turned text, an isolate, a null width mark.

@@ -1,44 +1,23 @@
 """What each kind of visitor gets from each route of the site: the matrix of test_access.py."""
 
-from dataclasses import dataclass, field
+from backend.web.tests.access_statuses import (
+    EVERYONE,
+    LED_ON,
+    MEMBERS_API,
+    MEMBERS_PAGE,
+    NOBODY,
+    NOTHING_SAID,
+    OWNERS_FORM,
+    OWNERS_PAGE,
+    SIGNED_IN_API,
+    SIGNED_IN_PAGE,
+    WRITERS_API,
+    WRITERS_DELETE,
+    WRITERS_PAGE,
+    Row,
+    expected,
+)
 
-VISITORS = ["anonymous", "stranger", "viewer", "owner", "token", "foreign_token"]
-
-
-def expected(anonymous, stranger, viewer, owner, token, foreign_token):
-    return dict(
-        zip(VISITORS, [anonymous, stranger, viewer, owner, token, foreign_token], strict=True)
-    )
-
-
-EVERYONE = expected(200, 200, 200, 200, 200, 200)
-# Tokens are for the API: on a page they are nobody.
-MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
-WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
-NOBODY = expected(404, 404, 404, 404, 404, 404)
-OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
-OWNERS_FORM = expected(404, 404, 404, 302, 404, 404)
-# Tokens are nobody here: they are sent to sign in.
-SIGNED_IN_PAGE = expected(302, 200, 200, 200, 302, 302)
-LED_ON = expected(302, 302, 302, 302, 302, 302)
-MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
-# Lists show each their own; what is in them is asserted apart.
-SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)
-WRITERS_DELETE = expected(401, 404, 404, 204, 204, 404)
-WRITERS_API = expected(401, 404, 404, 200, 200, 404)
-
-
-@dataclass(frozen=True)
-class Row:
-    path: str
-    status: dict
-    method: str = "get"
-    data: dict = field(default_factory=dict)
-    json: bool = False
-
-
-# 400: allowed in, but it said nothing.
-NOTHING_SAID = expected(400, 400, 400, 400, 400, 400)
 NEW_NAME = {"name": "another"}
 INTO = {"into": "other-server"}
 REFUSED_WRITERS = expected(404, 404, 404, 400, 404, 404)
@@ -386,92 +365,4 @@ ROWS = {
     "limit-list": Row("/api/v1/limits", EVERYONE),
     "openapi": Row("/api/v1/openapi.json", EVERYONE),
     "api-docs": Row("/api/v1/docs", EVERYONE),
-}
-
-# What takes an admin or an owner: a member gets what a viewer gets.
-ADMIN_ONLY = {
-    "settings",
-    "raw-output",
-    "workspace-settings-api",
-    "exports-page",
-    "export-file",
-    "delete-export",
-    "export-list",
-    "export",
-    "export-file-api",
-    "audit",
-    "channel-page",
-    "test-channel",
-    "renew-channel-secret",
-    "delete-channel",
-    "channel",
-    "channel-test",
-    "delivery-list",
-    "audit-list",
-    "member",
-    "invitation-list",
-    "invitation-api",
-    "channel-secret",
-    "token",
-    "rename-workspace",
-    "change-role",
-    "revoke-invitation",
-    "revoke-token",
-}
-OWNER_ONLY = {
-    "delete-workspace",
-    "workspace-readers",
-    "make-workspace-link",
-    "revoke-workspace-link",
-    "workspace-link",
-    # Each member revokes their own; that of the row is the owner's.
-    "revoke-feed-token",
-    "feed-token",
-}
-
-# Unlisted and public result sets: who has the link may read, nobody but a writer may change.
-SHARED = {
-    "result-set-page": Row("/s/{shared}", EVERYONE),
-    "result-set-json": Row("/s/{shared}.json", EVERYONE),
-    "result-set-csv": Row("/s/{shared}.csv", EVERYONE),
-    "result-set-png": Row("/s/{shared}.png", EVERYONE),
-    "result-set-svg": Row("/s/{shared}.svg", EVERYONE),
-    "embed": Row("/embed/{shared}", EVERYONE),
-    "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{shared}", EVERYONE),
-    "result-set": Row("/api/v1/result-sets/{shared}", EVERYONE),
-    "result-set-feed": Row("/s/{shared}.atom", EVERYONE),
-    # It reads the runs of today, which nobody shared.
-    "result-set-changes": Row("/s/{shared}/changes", MEMBERS_PAGE),
-    "result-set-changes-api": Row("/api/v1/result-sets/{shared}/changes", MEMBERS_API),
-    "edit-result-set": Row("/s/{shared}/edit", WRITERS_PAGE, "post", {"visibility": "private"}),
-    "supersede": Row("/s/{shared}/supersede", WRITERS_PAGE, "post", {"by": ""}),
-    "withdraw": Row("/s/{shared}/withdraw", WRITERS_PAGE, "post", {"reason": "wrong"}),
-    "revoke": Row("/s/{shared}/revoke", WRITERS_PAGE, "post"),
-    "result-set-withdraw": Row(
-        "/api/v1/result-sets/{shared}/withdraw",
-        WRITERS_API,
-        "post",
-        {"reason": "wrong"},
-        json=True,
-    ),
-    "result-set-revoke": Row("/api/v1/result-sets/{shared}/revoke", WRITERS_API, "post"),
-}
-
-# Unlisted and public runs: who has the link reads that page alone.
-SHARED_RUN = {
-    "shared-run-page": Row("/shared/runs/{shared_link}", EVERYONE),
-    "shared-run-plan": Row("/shared/runs/{shared_link}/plan.toml", EVERYONE),
-    "shared-run": Row("/api/v1/shared-runs/{shared_link}", EVERYONE),
-    "run-page": Row("/r/{run}", MEMBERS_PAGE),
-    "run-plan-page": Row("/r/{run}/plan.toml", MEMBERS_PAGE),
-    "trial-page": Row("/t/{trial}", MEMBERS_PAGE),
-    "artefact-page": Row("/a/{artefact}", MEMBERS_PAGE),
-    "artefact-raw": Row("/a/{artefact}/raw", MEMBERS_PAGE),
-    "run": Row("/api/v1/runs/{run}", MEMBERS_API),
-    "run-sharing": Row("/api/v1/runs/{run}/sharing", MEMBERS_API),
-    "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
-    "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
-    "share-run": Row("/r/{run}/share", WRITERS_PAGE, "post", {"visibility": "private"}),
-    "revoke-run-link": Row("/r/{run}/share/revoke", WRITERS_PAGE, "post"),
-    "run-sharing-revoke": Row("/api/v1/runs/{run}/sharing/revoke", WRITERS_API, "post"),
 }

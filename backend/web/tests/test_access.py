@@ -28,7 +28,9 @@ from backend.testing.scenes import (
 )
 from backend.testing.transactions import kept_for_a_module, taken_back
 from backend.testing.uploads import WRK
-from backend.web.tests.access_rows import MEMBERS_API, ROWS, SHARED, VISITORS
+from backend.web.tests.access_rows import ROWS
+from backend.web.tests.access_statuses import MEMBERS_API, VISITORS
+from backend.web.tests.shared_rows import SHARED
 
 # Signing in is allauth's own; its routes are none of our data. For staff: test_staff.py.
 FOREIGN_ROUTES = ("accounts/", "staff/")

@@ -11,7 +11,9 @@ from backend.accounts.models import AuditEvent
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_result_set
 from backend.testing.transactions import taken_back
-from backend.web.tests.access_rows import ROWS, SHARED, Row
+from backend.web.tests.access_rows import ROWS
+from backend.web.tests.access_statuses import Row
+from backend.web.tests.shared_rows import SHARED
 from backend.web.tests.test_access import FOREIGN_ROUTES, ask, body_of, ids_of
 
 # What stands in the addresses of allauth and of Django's pages for the staff.

@@ -26,7 +26,8 @@ from backend.storage import storage
 from backend.testing.scenes import make_result_set, make_scene
 from backend.testing.transactions import kept_for_a_module
 from backend.transfer.exporting import request_export, write_due
-from backend.web.tests.access_rows import ROWS, VISITORS
+from backend.web.tests.access_rows import ROWS
+from backend.web.tests.access_statuses import VISITORS
 from backend.web.tests.test_access import FOREIGN_ROUTES, body_of, ids_of
 
 SCOPE_SETS = [

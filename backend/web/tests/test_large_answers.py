@@ -23,7 +23,8 @@ from backend.sharing.models import SharedRun, Visibility
 from backend.testing.scenes import make_changes
 from backend.testing.transactions import connection_kept_open, taken_back
 from backend.web.runs import run_page
-from backend.web.tests.access_rows import ROWS, Row
+from backend.web.tests.access_rows import ROWS
+from backend.web.tests.access_statuses import Row
 from backend.web.tests.test_access import ask, body_of, ids_of
 
 pytestmark = pytest.mark.django_db

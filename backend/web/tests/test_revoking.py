@@ -19,8 +19,8 @@ from backend.sharing.edits import end_link
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import revoke_link, share_run
 from backend.testing.scenes import make_export
-from backend.web.tests.access_rows import SHARED, SHARED_RUN
 from backend.web.tests.pages import keep
+from backend.web.tests.shared_rows import SHARED, SHARED_RUN
 from backend.web.tests.test_access import body_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

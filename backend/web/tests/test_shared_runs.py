@@ -15,8 +15,9 @@ from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.run_sharing import revoke_link, share_run
 from backend.testing.scenes import make_measured_run
 from backend.testing.transactions import taken_back
-from backend.web.tests.access_rows import SHARED_RUN, VISITORS
+from backend.web.tests.access_statuses import VISITORS
 from backend.web.tests.pages import html_of
+from backend.web.tests.shared_rows import SHARED_RUN
 from backend.web.tests.test_access import ask, body_of
 
 SHARED = [Visibility.UNLISTED, Visibility.PUBLIC]

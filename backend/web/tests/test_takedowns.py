@@ -16,7 +16,8 @@ from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.workspace_secrets import NotOpened
 from backend.testing.scenes import make_result_set
 from backend.web.base.errors import DATA_ENDINGS
-from backend.web.tests.access_rows import ROWS, SHARED, SHARED_RUN
+from backend.web.tests.access_rows import ROWS
+from backend.web.tests.shared_rows import SHARED, SHARED_RUN
 from backend.web.tests.takedown_steps import (
     REASON,
     make_staff,

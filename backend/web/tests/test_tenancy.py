@@ -33,7 +33,8 @@ from backend.sharing.models import ResultSet, SavedView, SharedRun, Visibility
 from backend.sharing.run_sharing import share_run
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.scenes import make_artefact, make_result_set
-from backend.web.tests.access_rows import ADMIN_ONLY, OWNER_ONLY, ROWS
+from backend.web.tests.access_roles import ADMIN_ONLY, OWNER_ONLY
+from backend.web.tests.access_rows import ROWS
 from backend.web.tests.every_answer import (
     OF_THE_SENDER,
     answer,

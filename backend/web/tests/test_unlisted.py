@@ -15,7 +15,8 @@ from backend.sharing.edits import supersede
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 from backend.testing.rows import STARTED
 from backend.testing.scenes import make_alerts, make_result_set, make_saved_view
-from backend.web.tests.access_rows import ROWS, SHARED
+from backend.web.tests.access_rows import ROWS
+from backend.web.tests.shared_rows import SHARED
 from backend.web.tests.test_access import body_of, ids_of
 
 TOKENS = 200
