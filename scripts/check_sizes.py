@@ -5,7 +5,7 @@ import sys
 import rooms
 
 MAX_LINES = 400
-MAX_TEST_LINES = 500
+MAX_TEST_LINES = 400
 MAX_TEMPLATE_WIDTH = 120
 TEMPLATES = rooms.ROOT / "frontend" / "templates"
 

@@ -21,6 +21,9 @@ LARGE_BODIES_TOGETHER = 4 * LARGE_BODIES
 # six for large answers (backend/analysis/loading/viewer_slots.py). A fifth of the threads is for
 # networks that have none (backend/config/serving/fair_threads.py).
 REQUEST_THREADS = 20
+# All of them share one interpreter, so this is how much slower than alone others are answered
+# beside one network whose requests compute.
+REQUEST_THREADS_OF_NETWORK = 5
 # A body is given up if it is slower over a minute, or silent for so long.
 LEAST_BYTES_PER_S, SLOW_AFTER_S = 1 << 10, 60
 # A form of a page, and any that is percent-encoded. Python takes that apart into as many objects as

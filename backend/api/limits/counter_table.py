@@ -20,6 +20,7 @@ from backend.untrusted.limits import (
     LARGE_BODIES,
     LARGE_BODIES_TOGETHER,
     REQUEST_THREADS,
+    REQUEST_THREADS_OF_NETWORK,
 )
 from backend.untrusted.sandbox import fair_slots
 from backend.untrusted.sandbox.slots import (
@@ -95,7 +96,7 @@ _OF_A_WEB_PROCESS = (
     ),
     AtOnce(
         "requests that are answered",
-        f"{REQUEST_THREADS} of a web process",
+        f"{REQUEST_THREADS_OF_NETWORK} of {REQUEST_THREADS} of a web process",
         "one address (one /48 of IPv6)",
         "nobody: they wait, and the address with the fewest comes next; a fifth is for "
         "addresses that have none",

@@ -33,6 +33,7 @@ from backend.untrusted.limits import (
     ANONYMOUS_BYTES,
     LEAST_BYTES_PER_S,
     REQUEST_THREADS,
+    REQUEST_THREADS_OF_NETWORK,
     SLOW_AFTER_S,
 )
 
@@ -44,7 +45,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 BLOCK_BYTES = 64 << 10
 LINGER_S = 2.0
 
-_threads = FairThreads(REQUEST_THREADS)
+_threads = FairThreads(REQUEST_THREADS, REQUEST_THREADS_OF_NETWORK)
 # How long a thread runs while others wait for the interpreter. Short answers wait for it several
 # times: beside five threads that write pages, 2.5 s with the 5 ms of Python and 0.3 s with this.
 sys.setswitchinterval(0.0005)

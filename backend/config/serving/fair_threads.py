@@ -1,8 +1,10 @@
 """The threads that answer requests, shared fairly by networks.
 
-A fifth of them is for networks that have none: they are answered at once, while whoever has one
-waits. The next free one goes to the network that has the fewest, and among equals to each in turn.
-So who sends many requests at once waits behind their own, and not in front of others.
+A network has few of them, because all threads share one interpreter: whoever is answered beside
+sixteen long requests gets a seventeenth of it. A fifth is for networks that have
+none: they are answered at once, while whoever has one waits. The next free one goes to the network
+that has the fewest, and among equals to each in turn. So who sends many requests at once waits
+behind their own, and not in front of others.
 """
 
 import asyncio
@@ -15,11 +17,12 @@ Result = TypeVar("Result")
 
 
 class FairThreads:
-    """`count` threads; used by one event loop."""
+    """`count` threads, of which one network has `most`; used by one event loop."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, most: int) -> None:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="request")
         self._free, self._reserved = count, count // 5
+        self._most = most
         self._at_work: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
@@ -75,7 +78,8 @@ class FairThreads:
                 turn.set_result(None)
 
     def _may_begin(self, network: str) -> bool:
-        return self._free > (self._reserved if self._at_work[network] else 0)
+        own = self._at_work[network]
+        return own < self._most and self._free > (self._reserved if own else 0)
 
     def _begin(self, network: str) -> None:
         self._free -= 1

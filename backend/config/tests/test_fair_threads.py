@@ -15,8 +15,8 @@ from backend.config.serving.fair_threads import FairThreads
 class Bench:
     """Threads, each of whose works goes on until it is told to end."""
 
-    def __init__(self, count=2):
-        self.threads = FairThreads(count)
+    def __init__(self, count=2, most=20):
+        self.threads = FairThreads(count, most)
         self.begun = []
         self._ends = {}
 
@@ -67,6 +67,22 @@ def test_who_sends_much_waits_behind_their_own():
     in_a_loop(act())
 
 
+def test_one_network_has_few_threads_of_many():
+    async def act():
+        bench = Bench(20, 2)
+        many = [bench.start("many", f"many {number}") for number in range(4)]
+        few = bench.start("few", "few")
+        await bench.end("few", ["many 0", "many 1", "few"])
+        await bench.end("many 0", ["many 0", "many 1", "few", "many 2"])
+        for number in range(1, 4):
+            bench._ends[f"many {number}"].set()
+        await asyncio.gather(*many, few)
+        assert bench.threads._free == 20
+        assert not bench.threads._waiting
+
+    in_a_loop(act())
+
+
 def test_who_goes_away_takes_no_thread_and_is_waited_for_in_one():
     async def act():
         bench = Bench()
@@ -93,7 +109,7 @@ def test_who_goes_away_takes_no_thread_and_is_waited_for_in_one():
 def test_who_goes_away_in_the_moment_in_which_a_thread_becomes_free_takes_none():
     async def act():
         for is_given_first in (False, True):
-            threads = FairThreads(1)
+            threads = FairThreads(1, 1)
             await threads._turn("one")
             gone, following = (asyncio.create_task(threads._turn("one")) for _ in range(2))
             await asyncio.sleep(0)
@@ -133,7 +149,7 @@ def test_among_many_networks_a_new_one_waits_for_a_round_at_most():
     """Each of as many networks as there are threads had one at work, and was next for ever."""
 
     async def act():
-        threads, served = FairThreads(3), []
+        threads, served = FairThreads(3, 3), []
 
         async def take(network):
             await threads._turn(network)
@@ -156,7 +172,7 @@ def test_among_many_networks_a_new_one_waits_for_a_round_at_most():
 
 def test_whoever_goes_away_whenever_all_threads_are_free_at_the_end():
     async def act():
-        threads, choose = FairThreads(3), random.Random(7)
+        threads, choose = FairThreads(3, 3), random.Random(7)
         tasks = []
         for number in range(400):
             work = threads.run(f"network {number % 5}", time.sleep, choose.random() / 500)
@@ -174,7 +190,7 @@ def test_whoever_goes_away_whenever_all_threads_are_free_at_the_end():
 
 def test_an_error_of_the_work_is_raised_and_frees_the_thread():
     async def act():
-        threads = FairThreads(1)
+        threads = FairThreads(1, 1)
         for _ in range(3):
             with pytest.raises(ZeroDivisionError):
                 await threads.run("one", lambda number: 1 // number, 0)

@@ -17,6 +17,7 @@ from backend.accounts.models import (
     User,
     Workspace,
 )
+from backend.deliveries.models import Channel
 
 pytestmark = pytest.mark.django_db
 ACCOUNT = {"password1": "a long right password", "password2": "a long right password"}
@@ -183,6 +184,14 @@ class TestMembers:
         assert Membership.objects.get(user=scene.viewer).role == Role.ADMIN
         owner.post(f"{base}/remove")
         assert not Membership.objects.filter(user=scene.viewer).exists()
+
+    def test_who_removes_reads_which_channels_go_on(self, owner, scene):
+        for name, kind in (("hook", "webhook"), ("mail", "mail")):
+            Channel.objects.create(
+                workspace=scene.own.workspace, author=scene.viewer, name=name, kind=kind
+            )
+        text = text_of(owner.post(f"{MEMBERS}/{scene.viewer.pk}/remove", follow=True))
+        assert f"Channels that {scene.viewer} added still get messages: hook." in text
 
     def test_the_only_owner_cannot_leave(self, owner, scene):
         response = owner.post(f"{MEMBERS}/{scene.own.user.pk}/remove")

@@ -15,6 +15,7 @@ from backend.accounts.people import invitations, members
 from backend.accounts.people.invitation_mail import checked_email, send_invitation
 from backend.accounts.sign_in import browsers, recent_sign_in
 from backend.accounts.sign_in.adapter import SIGN_UP_TOKEN
+from backend.deliveries.models import Channel
 from backend.links import absolute, link_to
 from backend.web.base import visible
 
@@ -67,6 +68,11 @@ def remove_member(request: HttpRequest, slug: str, user_id: UUID) -> HttpRespons
     messages.info(
         request, f"{removed} was removed from {workspace.name}. Their tokens stopped working."
     )
+    left = Channel.objects.filter(workspace=workspace, author=removed).exclude(kind="mail")
+    if names := ", ".join(left.values_list("name", flat=True)):
+        messages.info(
+            request, f"Channels that {removed} added still get messages: {names}. See Channels."
+        )
     return HttpResponseRedirect(link_to("members-page", workspace.slug))
 
 
