@@ -17,10 +17,10 @@ ENVELOPE_ROOM_BYTES = 1 << 20
 LARGE_BODIES = 16
 # Of all tokens of a workspace.
 LARGE_BODIES_TOGETHER = 4 * LARGE_BODIES
-# Slow work of all kinds may hold eighteen: twelve for files (backend/untrusted/sandbox/slots.py),
-# six for large answers (backend/analysis/loading/viewer_slots.py). A fifth of the threads is for
-# networks that have none (backend/config/serving/fair_threads.py).
-REQUEST_THREADS = 20
+# Slow work of all kinds may hold 22: twelve for files (backend/untrusted/sandbox/slots.py), ten for
+# large answers (backend/analysis/loading/viewer_slots.py). A fifth of the threads is for networks
+# that have none (backend/config/serving/fair_threads.py).
+REQUEST_THREADS = 24
 # All of them share one interpreter, so this is how much slower than alone others are answered
 # beside one network whose requests compute.
 REQUEST_THREADS_OF_NETWORK = 5

@@ -64,6 +64,10 @@ def _until(what: str, retry_s: int = fair_slots.RETRY_AFTER_S) -> str:
     return f"until one {what}; told to come back after {retry_s} s"
 
 
+_GIVES_WAY = (
+    "who has one, or had the last, leaves the place to wait to others (503); who has waited "
+    f"{fair_slots.PATIENCE_S:g} s (503)"
+)
 _ABOVE = f"above {ANONYMOUS_BYTES >> 10} KiB of a web process"
 _OF_A_WEB_PROCESS = (
     AtOnce(
@@ -121,18 +125,16 @@ _OF_A_WEB_PROCESS = (
     ),
     AtOnce(
         "large answers",
-        _places(viewer_slots.RUNNING + viewer_slots.WAITING, viewer_slots.PLACES),
+        _places(viewer_slots.MEMBERS.of_owner, viewer_slots.MEMBERS.places),
         "one user with all tokens",
-        f"{_SAME_VIEWER}; others where all places are taken (503)",
+        f"{_SAME_VIEWER}; {_GIVES_WAY}",
         _until("is made", viewer_slots.RETRY_AFTER_S),
     ),
     AtOnce(
         "large answers without an account",
-        f"{viewer_slots.PLACES_OF_VISITOR} of {viewer_slots.VISITORS_PLACES} places of a web "
-        "process",
+        _places(viewer_slots.VISITORS.of_owner, viewer_slots.VISITORS.places),
         "one address (one /48 of IPv6) without an account",
-        "the same address (429); visitors of other addresses where all of these are taken "
-        "(503); members never",
+        f"the same address (429); {_GIVES_WAY}; members never",
         _until("is made", viewer_slots.RETRY_AFTER_S),
     ),
     AtOnce(
@@ -146,16 +148,14 @@ _OF_A_WEB_PROCESS = (
         "archives and large files",
         _places(LONG_WORK.of_owner, LONG_WORK.places),
         "one user with all tokens",
-        "the same user (429); who runs one, or ran the last, leaves the place to wait to others "
-        f"(503); who has waited {fair_slots.PATIENCE_S:g} s (503)",
+        f"the same user (429); {_GIVES_WAY}",
         _until("is searched"),
     ),
     AtOnce(
         "plain files and envelopes",
         _places(SHORT_WORK.of_owner, SHORT_WORK.places),
         "one user with all tokens",
-        "the same user (429); who runs one, or ran the last, leaves the place to wait to others "
-        "(503)",
+        f"the same user (429); {_GIVES_WAY}",
         _until("is searched"),
     ),
     AtOnce(

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import random
 import time
 import uuid
 from pathlib import Path
@@ -155,12 +156,35 @@ def test_who_has_long_work_here_waits_for_it_and_others_do_not(client, tenant, m
     # Both are counted by person: one may have many workspaces.
     places._running.append(tenant.user.pk if url == UPLOADS else f"user:{tenant.user.pk}")
     give_slots(monkeypatch, places)
-    packed = gzip.compress(WRK.encode())
+    packed = large_archive()
     answer = send(client, packed, url=url)
     assert problem(answer, 429)["detail"] == "Other files of yours are being searched here."
     assert int(answer["Retry-After"]) > 0
     places._running[0] = "another"
     assert send(client, packed, url=url).status_code in {200, 202}
+
+
+def large_archive():
+    """Longer than what has a short attempt."""
+    padding = random.Random(1).randbytes(limits.SHORT_BYTES).hex()
+    return gzip.compress(f"{WRK}# {padding}\n".encode())
+
+
+def test_a_small_archive_has_a_short_attempt_and_then_waits_behind_long_work(client, monkeypatch):
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
+    none_left = slots.Slots(running=1, waiting=1)
+    none_left._running.append("other")
+    for module in ("secrets.cleaners", "sandbox.slots"):
+        monkeypatch.setattr(f"backend.untrusted.{module}.LONG_WORK", none_left)
+    client.raise_request_exception = False
+    archive = gzip.compress(f"{WRK}# password=hunter22hunter22\n".encode())
+    assert send(client, archive).status_code == 202
+    stored = Artefact.objects.get()
+    assert b"hunter22" not in gzip.decompress(storage().open(stored.sha256).read())
+    # 60 MB in 60 KB, and a second is not enough.
+    bomb = gzip.compress(b"a-b-c-d-" * (60 << 17))
+    assert len(bomb) < limits.SHORT_BYTES
+    assert send(client, bomb).status_code == 503
 
 
 def test_a_text_of_150_kilobytes_does_not_wait_behind_archives(client, monkeypatch):
@@ -172,7 +196,7 @@ def test_a_text_of_150_kilobytes_does_not_wait_behind_archives(client, monkeypat
     text = WRK + "# padding\n" * 15_000
     assert len(text) > limits.INLINE_FILE_BYTES
     client.raise_request_exception = False
-    assert send(client, gzip.compress(WRK.encode())).status_code == 503
+    assert send(client, large_archive()).status_code == 503
     assert send(client, text).status_code == 202
     large_envelope = make_envelope(1, notes="")
     large_envelope["unknown"] = "x" * 2 * limits.INLINE_FILE_BYTES

@@ -10,8 +10,7 @@ from django.db import connections
 from django.test import Client
 
 from backend.analysis.compare import comparison
-from backend.analysis.loading import viewer_slots
-from backend.analysis.loading.viewer_slots import PLACES_OF_VISITOR, RUNNING, WAITING
+from backend.analysis.loading.viewer_slots import MEMBERS, RETRY_AFTER_S, VISITORS
 from backend.fleet.models import Progress
 from backend.ingest.work.worker import process
 from backend.links import run_link
@@ -25,6 +24,7 @@ from backend.testing.uploads import (
     make_trial,
     make_upload,
 )
+from backend.untrusted.sandbox import fair_slots
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Of a busy machine.
@@ -73,7 +73,7 @@ def compare(number, *, headers=None, slug=None, address="192.0.2.1"):
 def slow(hold, monkeypatch):
     """The workspaces whose comparisons stand still."""
     slow = set()
-    monkeypatch.setattr(viewer_slots, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", PATIENCE_S)
     compute = comparison.compare
 
     def compare_slowly(query, *, workspace_ids):
@@ -86,13 +86,14 @@ def slow(hold, monkeypatch):
 
 
 @contextmanager
-def flooded(hold, viewer, ask, places=RUNNING + WAITING):
+def flooded(hold, ask, slots=MEMBERS):
     """A viewer has every slot of a viewer while the block runs; yields the answers to come."""
+    running, places = slots._running_of_owner, slots.of_owner
     with ThreadPoolExecutor(places) as pool:
         try:
             held = [in_thread(pool, ask, number) for number in range(places)]
-            hold.wait_until_begun(RUNNING)
-            while viewer_slots._viewers[viewer].places < places:
+            hold.wait_until_begun(running)
+            while len(slots._queue) < places - running:
                 threading.Event().wait(0.01)
             yield held
         finally:
@@ -106,17 +107,17 @@ def test_a_viewers_flood_of_comparisons_gets_429_and_another_viewer_an_answer(ho
     def ask(number):
         return compare(number, headers=scene.own.headers)
 
-    with flooded(hold, f"user:{scene.own.user.pk}", ask) as held:
+    with flooded(hold, ask) as held:
         flood = [ask(100 + number) for number in range(20)]
         other = compare(0, headers=scene.foreign.headers)
         hold.released.set()
         answered = [future.result(PATIENCE_S) for future in held]
 
     assert [answer.status_code for answer in flood] == [429] * 20
-    assert {answer["Retry-After"] for answer in flood} == {str(viewer_slots.RETRY_AFTER_S)}
+    assert {answer["Retry-After"] for answer in flood} == {str(RETRY_AFTER_S)}
     assert all("wait" in answer.json()["detail"] for answer in flood)
     assert other.status_code == 200
-    assert [answer.status_code for answer in answered] == [200] * (RUNNING + WAITING)
+    assert [answer.status_code for answer in answered] == [200] * MEMBERS.of_owner
     assert ask(200).status_code == 200
 
 
@@ -133,7 +134,7 @@ def test_a_strangers_flood_leaves_other_visitors_of_a_public_workspace_an_answer
     def ask(number, address="192.0.2.1"):
         return compare(number, slug=public.workspace.slug, address=address)
 
-    with flooded(hold, "address:192.0.2.1", ask, PLACES_OF_VISITOR):
+    with flooded(hold, ask, VISITORS):
         assert ask(100).status_code == 429
         slow.clear()
         assert ask(101, address="192.0.2.2").status_code == 200
@@ -151,19 +152,20 @@ def test_a_user_has_one_share_whatever_public_workspace_is_asked_for(hold, slow)
         slug = (own, other)[number % 2].workspace.slug
         return compare(number, headers=own.headers, slug=slug)
 
-    with flooded(hold, f"user:{own.user.pk}", ask):
+    with flooded(hold, ask):
         assert [ask(100).status_code, ask(101).status_code] == [429, 429]
 
 
 def test_where_others_have_all_places_a_visitor_gets_503(monkeypatch):
     public = make_scene().own
     make_public(public)
-    monkeypatch.setattr(viewer_slots, "PLACES", 0)
+    monkeypatch.setattr(VISITORS, "running", 0)
+    monkeypatch.setattr(VISITORS, "_most_waiting", 0)
 
     answer = compare(0, slug=public.workspace.slug)
 
     assert answer.status_code == 503
-    assert answer["Retry-After"] == str(viewer_slots.RETRY_AFTER_S)
+    assert answer["Retry-After"] == str(RETRY_AFTER_S)
     assert answer.json()["hint"].startswith("Wait")
 
 

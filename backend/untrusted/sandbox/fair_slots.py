@@ -29,9 +29,10 @@ class OwnerBusy(TooMany):
     """The owner has all the places that one may have. Nothing was stored."""
 
     sentence = "Other files of yours are being searched here."
+    retry_after_s = RETRY_AFTER_S
 
     def __init__(self) -> None:
-        super().__init__(self.sentence, wait_s=RETRY_AFTER_S)
+        super().__init__(self.sentence, wait_s=self.retry_after_s)
 
 
 @dataclass(slots=True, eq=False)

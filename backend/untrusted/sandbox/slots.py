@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 
 from backend.untrusted.sandbox.fair_slots import Busy, OwnerBusy, Slots
 
-# At most twelve of the twenty threads of a web process do such work or wait for it: three for what
+# At most twelve of the threads of a web process do such work or wait for it: three for what
 # may take long, three for what may not, four for previews, two for previews without an account.
 RUNNING, WAITING = 2, 1
 SHORT_RUNNING, SHORT_WAITING = 1, 2

@@ -5,7 +5,8 @@ the agent's own (`redaction`), so what it cleaned passes unchanged, byte for byt
 
 Small plain files are cleaned here, others in a child process under limits: unpacking and long
 searches would keep the other threads of a web process waiting. Plain files that are not much larger
-have slots of their own, because packed files may take minutes (slots.py).
+have slots of their own, because packed files may take minutes (slots.py). A small packed file has a
+short attempt there first, so that it does not wait behind those that take minutes.
 """
 
 import hashlib
@@ -51,17 +52,27 @@ class Cleaning:
         if is_text and len(beginning) <= min(INLINE_FILE_BYTES, self._inline_left):
             self._inline_left -= len(beginning)
             return iter((clean_bytes(beginning),))
-        is_short = is_text and len(beginning) <= SHORT_BYTES
-        return _cleaned_apart(file, Work(self._payer, is_short), quick)
+        is_small = len(beginning) <= SHORT_BYTES
+        work = Work(self._payer, is_small and is_text)
+        # A preview has few seconds in all, and its own slots.
+        attempt = Work(self._payer, is_short=True) if is_small and quick is None else None
+        return _cleaned_apart(file, work, quick, attempt=None if is_text else attempt)
 
 
-def _cleaned_apart(file: IO[bytes], work: Work, quick: QuickLimits | None) -> Iterator[bytes]:
+def _cleaned_apart(
+    file: IO[bytes], work: Work, quick: QuickLimits | None, *, attempt: Work | None
+) -> Iterator[bytes]:
     with tempfile.TemporaryDirectory(prefix="cleaning-") as folder:
-        target = Path(folder) / "target"
-        # The turn ends before the bytes are stored.
-        with cleaner(work) as child:
-            source = _on_disk(file, Path(folder) / "source")
-            is_changed = child.clean_file(source, target, quick)
+        target, is_changed = Path(folder) / "target", None
+        # A turn ends before the bytes are stored.
+        if attempt is not None:
+            with cleaner(attempt) as child:
+                source = _on_disk(file, Path(folder) / "source")
+                is_changed = child.try_file(source, target)
+        if is_changed is None:
+            with cleaner(work) as child:
+                source = _on_disk(file, Path(folder) / "source")
+                is_changed = child.clean_file(source, target, quick)
         if not is_changed:
             yield from _chunks(file)
             return

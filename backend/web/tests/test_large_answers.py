@@ -1,20 +1,13 @@
 """Answers about many trials hold one of few slots of their viewer until they are written."""
 
 import uuid
-from contextlib import ExitStack
 
 import pytest
 from django.core.wsgi import get_wsgi_application
 from django.test import Client, RequestFactory
 
-from backend.analysis.loading import large_runs, viewer_slots
-from backend.analysis.loading.viewer_slots import (
-    RETRY_AFTER_S,
-    RUNNING,
-    comparison_slot,
-    giving_slots_back,
-    hold_slot,
-)
+from backend.analysis.loading import large_runs
+from backend.analysis.loading.viewer_slots import MEMBERS, RETRY_AFTER_S
 from backend.api import middleware
 from backend.api.protocol import rendering
 from backend.api.runs import run_answer
@@ -22,6 +15,7 @@ from backend.runs.models import Correction, Observation, Run, Trial
 from backend.sharing.models import SharedRun, Visibility
 from backend.testing.scenes import make_changes
 from backend.testing.transactions import connection_kept_open, taken_back
+from backend.untrusted.sandbox import fair_slots
 from backend.web.runs import run_page
 from backend.web.tests.access_rows import ROWS
 from backend.web.tests.access_statuses import Row
@@ -83,7 +77,7 @@ def is_large(monkeypatch):
     """The run of the scene, of twelve trials, counts as large."""
     monkeypatch.setattr(large_runs, "LARGE_TRIALS", 3)
     monkeypatch.setattr(large_runs, "LARGE_SEARCH", 0)
-    monkeypatch.setattr(viewer_slots, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(fair_slots, "PATIENCE_S", 0.0)
 
 
 @pytest.fixture
@@ -95,6 +89,12 @@ def ids(scene):
     return {**own, **parts, **make_changes(scene)}
 
 
+def take_all(monkeypatch):
+    """Others have every slot, and all places to wait."""
+    monkeypatch.setattr(MEMBERS, "running", 0)
+    monkeypatch.setattr(MEMBERS, "_most_waiting", 0)
+
+
 @pytest.fixture
 def viewer(scene):
     return f"user:{scene.own.user.pk}"
@@ -103,12 +103,11 @@ def viewer(scene):
 @pytest.mark.usefixtures("is_large")
 @pytest.mark.parametrize("name", LARGE)
 def test_whoever_has_all_slots_is_told_to_wait_and_nothing_is_changed(
-    owner, ids, viewer, scene, name
+    owner, ids, scene, name, monkeypatch
 ):
     row, status = LARGE[name]
-    with ExitStack() as held:
-        for _ in range(RUNNING):
-            held.enter_context(comparison_slot(viewer))
+    with monkeypatch.context() as patch:
+        patch.setattr(MEMBERS, "of_owner", 0)
         refused = ask(owner, row, ids)
         assert (refused.status_code, refused["Retry-After"]) == (429, str(RETRY_AFTER_S))
         assert b"wait" in refused.content
@@ -118,13 +117,13 @@ def test_whoever_has_all_slots_is_told_to_wait_and_nothing_is_changed(
         assert scene.run.notes != NEW_NOTES["notes"]
         assert not Correction.objects.exclude(undone_at=None).filter(pk=ids["correction"]).exists()
     assert ask(owner, row, ids).status_code == status
-    assert not viewer_slots._viewers
+    assert not MEMBERS._running
 
 
 @pytest.mark.usefixtures("is_large")
 @pytest.mark.parametrize("name", LARGE)
 def test_where_others_have_all_places_the_answer_is_503(owner, ids, monkeypatch, name):
-    monkeypatch.setattr(viewer_slots, "PLACES", 0)
+    take_all(monkeypatch)
     refused = ask(owner, LARGE[name][0], ids)
     assert (refused.status_code, refused["Retry-After"]) == (503, str(RETRY_AFTER_S))
 
@@ -135,24 +134,22 @@ def observation():
     return {"id": str(uuid.uuid4()), "host": host, "uncertainty_s": 0.1, "samples": [sample]}
 
 
-def test_an_observation_needs_a_slot_before_its_body_is_read(scene, viewer, monkeypatch):
+def test_an_observation_needs_a_slot_before_its_body_is_read(scene, monkeypatch):
     """One token could keep all threads: of a long run each observation took a minute."""
-    monkeypatch.setattr(viewer_slots, "PATIENCE_S", 0.0)
     agent = Client(headers=scene.own.headers)
     path = f"/api/v1/runs/{scene.run.pk}/observations"
-    with ExitStack() as held:
-        for _ in range(RUNNING):
-            held.enter_context(comparison_slot(viewer))
+    with monkeypatch.context() as patch:
+        patch.setattr(MEMBERS, "of_owner", 0)
         for body in (observation(), "no JSON"):
             refused = agent.post(path, body, "application/json")
             assert (refused.status_code, refused["Retry-After"]) == (429, str(RETRY_AFTER_S))
     assert not Observation.objects.exists()
     assert agent.post(path, observation(), "application/json").status_code == 201
-    assert not viewer_slots._viewers
+    assert not MEMBERS._running
 
 
 def test_small_runs_need_no_slot(owner, ids, monkeypatch):
-    monkeypatch.setattr(viewer_slots, "PLACES", 0)
+    take_all(monkeypatch)
     for name, (row, status) in LARGE.items():
         if not name.startswith("trials-"):
             with taken_back():
@@ -161,7 +158,7 @@ def test_small_runs_need_no_slot(owner, ids, monkeypatch):
 
 @pytest.mark.usefixtures("is_large")
 def test_whose_run_it_is_not_learns_nothing_of_its_size(scene, ids, monkeypatch):
-    monkeypatch.setattr(viewer_slots, "PLACES", 0)
+    take_all(monkeypatch)
     foreign = Client(headers=scene.foreign.headers)
     for name in ("run", "patch", "correction", "run-page"):
         row = LARGE[name][0]
@@ -177,7 +174,7 @@ def test_the_slot_is_held_until_the_bytes_are_written(owner, scene, viewer, monk
         work = getattr(module, name)
 
         def watched(*arguments, **more):
-            running.append((name, viewer_slots._viewers[viewer].running))
+            running.append((name, MEMBERS._running.count(viewer)))
             return work(*arguments, **more)
 
         monkeypatch.setattr(module, name, watched)
@@ -188,7 +185,7 @@ def test_the_slot_is_held_until_the_bytes_are_written(owner, scene, viewer, monk
     assert owner.get(f"/api/v1/runs/{scene.run.pk}").status_code == 200
     assert owner.get(f"/r/{scene.run.pk}").status_code == 200
     assert set(running) == {("_written", 1), ("tag_of", 1), ("render_large", 1)}
-    assert not viewer_slots._viewers
+    assert not MEMBERS._running
 
 
 @pytest.mark.usefixtures("is_large")
@@ -202,7 +199,7 @@ def test_a_view_that_fails_gives_its_slot_back(scene, monkeypatch):
     monkeypatch.setattr(run_page, "render_large", fail)
     for path in (f"/api/v1/runs/{scene.run.pk}", f"/r/{scene.run.pk}"):
         assert client.get(path).status_code == 500
-        assert not viewer_slots._viewers
+        assert not MEMBERS._running
 
 
 @pytest.mark.usefixtures("is_large")
@@ -213,19 +210,8 @@ def test_a_client_that_goes_away_keeps_no_slot(scene, viewer):
     with connection_kept_open():
         unread = get_wsgi_application()(asked.environ, lambda status, *_: statuses.append(status))
         assert statuses == ["200 OK"]
-        assert not viewer_slots._viewers
+        assert not MEMBERS._running
         unread.close()
-
-
-def test_an_answer_holds_one_slot_and_needs_no_other_for_its_comparisons():
-    with giving_slots_back():
-        hold_slot("mine")
-        hold_slot("mine")
-        with comparison_slot("mine"):
-            assert viewer_slots._viewers["mine"].running == 1
-    assert not viewer_slots._viewers
-    hold_slot("nobody is answered")
-    assert not viewer_slots._viewers
 
 
 def grow(run):
