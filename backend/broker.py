@@ -60,8 +60,8 @@ def _timeouts() -> dict[str, Any]:
 
 # Celery wraps the errors of Redis in others.
 BROKER = Guard("broker", errors=Exception)
-# Limits and kept answers lie on the same server.
 CACHE = Guard("cache")
+ANSWERS = Guard("answers")
 
 
 @lru_cache(maxsize=1)
@@ -72,17 +72,23 @@ def broker_client() -> Redis:
 
 @lru_cache(maxsize=1)
 def cache_client() -> Redis:
-    """The Redis of kept answers and counts, which may lose them at any time."""
+    """The Redis of counts, which may lose them at any time."""
     return Redis.from_url(settings.CACHE_URL, **_timeouts())
+
+
+@lru_cache(maxsize=1)
+def answers_client() -> Redis:
+    """The Redis of kept answers, which may lose them at any time."""
+    return Redis.from_url(settings.ANSWERS_URL, **_timeouts())
 
 
 def forget_answers() -> None:
     """Remove every kept answer: its key does not tell whose data it shows."""
-    CACHE.call(_forget_answers, otherwise=None)
+    ANSWERS.call(_forget_answers, otherwise=None)
 
 
 def _forget_answers() -> None:
-    client = cache_client()
+    client = answers_client()
     for key in client.scan_iter(match=caches["answers"].make_key("*"), count=1000):
         client.unlink(key)
 

@@ -57,9 +57,9 @@ REDIS_TIMEOUT_S = 0.5
 LOCAL_SITE = env.flag(
     "LOCAL_SITE", "scripts/start runs this: pages name its commands and its demo", default=False
 )
-# What may be evicted at any time: kept answers, and counts for limits.
-CACHE_URL = env.optional_secret("CACHE_URL", "another Redis for kept answers and limits")
-CACHE_URL = CACHE_URL or REDIS_URL
+# What may be evicted at any time: counts for limits, and kept answers, which would evict them.
+CACHE_URL = env.optional_secret("CACHE_URL", "another Redis for limits") or REDIS_URL
+ANSWERS_URL = env.optional_secret("ANSWERS_URL", "another Redis for kept answers") or CACHE_URL
 DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default=".data"))
 DATABASE_DIR = env.text("DATABASE_DIR", "PostgreSQL's folder, if it is on this machine", default="")
 # The agent's files that are offered for download; built by scripts/start and the Dockerfile.
@@ -348,7 +348,7 @@ if not BEHIND_TLS:
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
-CACHES = caches(CACHE_URL, timeout_s=REDIS_TIMEOUT_S)
+CACHES = caches(CACHE_URL, ANSWERS_URL, timeout_s=REDIS_TIMEOUT_S)
 
 # Celery: a message is a hint, the row is the record
 

@@ -37,6 +37,7 @@ OF_ANOTHER_SITE = (
     "DATABASE_POOLER",
     "REDIS_URL",
     "CACHE_URL",
+    "ANSWERS_URL",
     "SECRET_KEY",
     "TOKEN_PEPPER",
 )

@@ -4,13 +4,12 @@ The counts of a field are under all filters but its own, so that a further value
 value that the other filters leave nothing of has the count 0.
 """
 
+import heapq
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import orjson
 
 from backend.analysis.loading.rows import as_text
 from backend.analysis.loading.selection import (
@@ -98,11 +97,10 @@ def facets(
         query = selection.query
         require_recorded(selection)
         unlabelled = selection.chosen_runs(with_labels=False)
-        rows = list(unlabelled.values_list(as_text("pk"), as_text("labels")))
-        counts = _count(query, selection, [pk for pk, _ in rows])
+        run_ids = list(unlabelled.values_list(as_text("pk"), flat=True))
+        counts = _count(query, selection, run_ids)
         require_loads(query, counts.loads.keys(), selection.workspace_ids)
-    # Django's own reading of JSON takes twice as long.
-    labels = {pk: orjson.loads(text) for pk, text in rows}
+        labels = _count_labels(query, counts, run_ids) if "label" in only else _NO_LABELS
     listed = [Listed(catalogue, counts, query) for catalogue in selection.catalogues]
     fields = [_field(FIELDS[name], query, listed, counts, labels) for name in only]
     total = {"cells": counts.cells, "trials": counts.trials, "runs": counts.runs_left}
@@ -145,6 +143,40 @@ def _count(query: CompareQuery, selection: Selection, run_ids: list[str]) -> Cou
         return _counts(cursor.fetchall())
 
 
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The trials of the labels that are shown, and how many labels there are."""
+
+    trials: Mapping[str, int]
+    count: int
+
+
+_NO_LABELS = Labels({}, 0)
+# The database has the labels of all runs, and here are those that are shown: a workspace may have
+# 100 for each run.
+_COUNT_LABELS = """
+SELECT text, trials, total FROM (
+    SELECT text, sum(trials) AS trials, count(*) OVER () AS total FROM (
+        SELECT label.key || ':' || label.value AS text, counted.trials
+        FROM unnest(%s::uuid[], %s::bigint[]) AS counted (id, trials)
+        JOIN runs_run AS run USING (id)
+        CROSS JOIN LATERAL jsonb_each_text(run.labels) AS label
+    ) AS of_run GROUP BY text
+) AS every
+ORDER BY char_length(text) > %s, text <> ALL(%s), lower(text), text LIMIT %s
+"""
+
+
+def _count_labels(query: CompareQuery, counts: Counts, run_ids: Sequence[str]) -> Labels:
+    trials = [counts.runs.get(run_id, 0) for run_id in run_ids]
+    with reading_connection().cursor() as cursor:
+        wanted = list(query.wanted("label"))
+        given = [list(run_ids), trials, MAX_LENGTH, wanted, MAX_VALUES]
+        cursor.execute(_COUNT_LABELS, given)
+        rows = cursor.fetchall()
+    return Labels({text: int(trials) for text, trials, _ in rows}, rows[0][2] if rows else 0)
+
+
 def _counts(rows: Iterable[Sequence[Any]]) -> Counts:
     series, loads, runs = {}, {}, {}
     cells = trials = left = 0
@@ -166,10 +198,10 @@ def _field(
     query: CompareQuery,
     listed: Sequence[Listed],
     counts: Counts,
-    labels: Mapping[str, Mapping[str, Any]],
+    labels: Labels,
 ) -> dict[str, Any]:
     if field.id == "label":
-        counted = _by_label(counts, labels)
+        counted = labels.trials
     elif field.level == "load":
         counted = _by_load(field, query, counts)
     else:
@@ -177,21 +209,16 @@ def _field(
     chosen = set(query.wanted(field.id))
     # What no link may hold cannot be chosen.
     fitting = [value for value in counted if 0 < len(value) <= MAX_LENGTH]
-    ranked = sorted(fitting, key=lambda value: (value not in chosen, natural(value)))
+    # Their keys take much more than the values, so not all of them are sorted.
+    ranked = heapq.nsmallest(
+        MAX_VALUES, fitting, key=lambda value: (value not in chosen, natural(value))
+    )
     values = [
         {"value": value, "label": value, "count": counted[value], "chosen": value in chosen}
-        for value in ranked[:MAX_VALUES]
+        for value in ranked
     ]
-    more = len(counted) - len(values)
+    more = (labels.count if field.id == "label" else len(counted)) - len(values)
     return {"id": field.id, "label": field.label, "values": values, "more": more}
-
-
-def _by_label(counts: Counts, labels: Mapping[str, Mapping[str, Any]]) -> Mapping[str, int]:
-    counted: Counter[str] = Counter()
-    for run_id, of_run in labels.items():
-        for key, text in of_run.items():
-            counted[f"{key}:{text}"] += counts.runs.get(run_id, 0)
-    return counted
 
 
 def _by_load(field: Field, query: CompareQuery, counts: Counts) -> Mapping[str, int]:

@@ -16,7 +16,7 @@ from backend import __version__
 from backend.analysis.loading.series_cache import load_settings
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.query.compare_query import CompareQuery
-from backend.broker import CACHE
+from backend.broker import ANSWERS
 from backend.runs.database.replica import Versions, compute_near
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def _key(kind: str, query: CompareQuery, versions: Versions) -> str:
 
 
 def _get(key: str) -> bytes | None:
-    stored: bytes | None = CACHE.call(lambda: caches["answers"].get(key), otherwise=None)
+    stored: bytes | None = ANSWERS.call(lambda: caches["answers"].get(key), otherwise=None)
     return stored
 
 
@@ -82,4 +82,4 @@ def _unpacked(packed: bytes | None) -> bytes | None:
 
 def _put(key: str, packed: bytes) -> None:
     if len(packed) <= MAX_KEPT_BYTES:
-        CACHE.call(lambda: caches["answers"].set(key, packed, KEPT_S), otherwise=None)
+        ANSWERS.call(lambda: caches["answers"].set(key, packed, KEPT_S), otherwise=None)

@@ -4,6 +4,7 @@ Values that exist, but not together, are a question that nothing answers: that i
 """
 
 import difflib
+import heapq
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -83,7 +84,7 @@ def _close(got: str, choices: Collection[str]) -> str | None:
 
 
 def _listed(choices: Collection[str]) -> str:
-    first = sorted(choices, key=natural)[:MAX_NAMED]
+    first = heapq.nsmallest(MAX_NAMED, choices, key=natural)
     more = len(choices) - len(first)
     return (", ".join(first) or "nothing") + (f" and {more} more" if more else "")
 

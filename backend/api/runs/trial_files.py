@@ -23,7 +23,8 @@ from backend.runs.catalogue.trial_table import COLUMNS, Part, read_part
 from backend.sharing.export import harmless
 
 PARQUET = "application/vnd.apache.parquet"
-# One part is built in memory: 20,000 rows take about 30 MB.
+# One part is built in memory: 20,000 rows take about 30 MB, and texts that rows repeat no more
+# than MOST_TEXT_BYTES (trial_table.py).
 DEFAULT_TRIALS, MOST_TRIALS = 10_000, 20_000
 NEXT = "Loadsheet-Next"
 PARAMETERS = [

@@ -1,11 +1,13 @@
 """The table of all trials comes whole as CSV and as Parquet."""
 
 import io
+import re
 
 import polars
 import pytest
 from django.test import Client
 
+from backend.runs.catalogue import trial_table
 from backend.runs.catalogue.trial_table import COLUMNS
 from backend.runs.models import Run, Trial
 from backend.testing.rows import CellSpec, let_a_minute_pass, make_run
@@ -80,3 +82,19 @@ def test_trials_of_other_workspaces_and_of_open_runs_are_left_out(api, lab):
 @pytest.mark.parametrize("query", ["limit=0", "limit=20001", "after=x", "colour=red", "since=2"])
 def test_a_bad_question_for_trials_is_refused(api, query):
     assert api.get(f"/api/v1/trials.parquet?{query}").status_code == 400
+
+
+def test_texts_that_every_row_repeats_end_a_part(api, lab, monkeypatch):
+    """Labels of 200 KB made a table of 1 GB of the 5,000 trials of one run."""
+    # The run of the scene has twelve trials.
+    Run.objects.update(labels={"commit": "a" * 100})
+    monkeypatch.setattr(trial_table, "MOST_TEXT_BYTES", 2_000)
+    bodies = pull(api, "csv")
+    assert len(bodies) > 1
+    whole = b"".join(bodies).count(b"\r\n") - len(bodies)
+    assert whole == Trial.objects.count()
+    monkeypatch.setattr(trial_table, "MOST_TEXT_BYTES", 1_000)
+    refused = api.get("/api/v1/trials.csv").json()
+    assert (refused["status"], refused["code"]) == (413, "too-large")
+    (after,) = re.findall(r"after=(\S+)", refused["hint"])
+    assert b"".join(pull(api, "csv", after=after)).count(b"hello") == 9

@@ -15,7 +15,7 @@ from django.db.migrations.executor import MigrationExecutor
 from redis.exceptions import RedisError
 
 from backend import disks
-from backend.broker import broker_client, cache_client
+from backend.broker import answers_client, broker_client, cache_client
 from backend.config.models import newest_reports
 from backend.config.processes import heartbeat
 from backend.config.recovery import backup_reports
@@ -61,6 +61,7 @@ def examine() -> Iterator[Finding]:
         yield _backups()
     yield _redis("broker", broker_client)
     yield _redis("cache", cache_client)
+    yield _redis("answers", answers_client)
     yield _storage()
     yield _disk()
     yield _pages()
@@ -157,7 +158,8 @@ def _redis(part: str, client: Callable[[], Any]) -> Finding:
             part,
             State.BROKEN,
             f"It does not answer: {_line(error)}",
-            "Start Valkey, or correct REDIS_URL and CACHE_URL. Uploads are received all the same.",
+            "Start Valkey, or correct REDIS_URL, CACHE_URL and ANSWERS_URL. Uploads are received "
+            "all the same.",
         )
     if not memory.get("maxmemory"):
         advice = "Set maxmemory and maxmemory-policy, as docs/operations.md says."

@@ -30,7 +30,7 @@ SECRETS = {name for name, variable in VARIABLES.items() if variable.is_secret}
 # What images of others read; ours may set nothing that is neither here nor in the settings.
 VARIABLES_OF_POSTGRES = {"POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD_FILE"}
 VARIABLES_OF_BOTO = {"AWS_DEFAULT_REGION"}
-OTHERS = ("postgres", "reserve", "broker", "cache", "proxy", "certbot")
+OTHERS = ("postgres", "reserve", "broker", "cache", "answers", "proxy", "certbot")
 LASTING = sorted(set(SERVICES) - {"migrate"})
 MAKE_SECRETS = runpy.run_path(str(ROOT / "scripts" / "make-secrets"))
 ADDRESSES = MAKE_SECRETS["ADDRESSES"]
@@ -177,9 +177,10 @@ class TestCompose:
         assert size_of(SERVICES["worker"]["mem_limit"]) > readers
 
     @pytest.mark.parametrize(
-        ("name", "policy"), [("broker", "noeviction"), ("cache", "allkeys-lru")]
+        ("name", "policy"),
+        [("broker", "noeviction"), ("cache", "allkeys-lru"), ("answers", "allkeys-lru")],
     )
-    def test_bounds_broker_and_cache_each_in_its_way(self, name, policy):
+    def test_bounds_each_valkey_in_its_way(self, name, policy):
         command = SERVICES[name]["command"]
         values = dict(zip(command[1::2], command[2::2], strict=True))
 
@@ -187,7 +188,8 @@ class TestCompose:
         most = values["--maxmemory"].removesuffix("b")
         assert size_of(most) < size_of(SERVICES[name]["mem_limit"])
         assert values["--appendonly"] == "no"
-        variable = {"broker": "REDIS_URL", "cache": "CACHE_URL"}[name]
+        variables = {"broker": "REDIS_URL", "cache": "CACHE_URL", "answers": "ANSWERS_URL"}
+        variable = variables[name]
         assert urlsplit(ADDRESSES[variable]).hostname == name
 
     @pytest.mark.parametrize("part", ["worker", "beat", "backup"])

@@ -13,9 +13,11 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db.models import Count, F, Q, QuerySet, TextField
-from django.db.models.functions import Cast, Now
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum, TextField
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast, Coalesce, Now
 
+from backend.errors import TooLarge
 from backend.runs.catalogue.listing import fitting
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.catalogue.text_search import in_workspaces
@@ -24,10 +26,24 @@ from backend.runs.models import Run, Trial
 from backend.runs.tables.server_texts import SERVER_TEXTS
 from backend.stats.histogram import STORED_PERCENTILES
 
+# Of texts that are repeated in each row: labels and configurations may have 200 KB each.
+MOST_TEXT_BYTES = 32 << 20
 # A run has at most as many trials as an envelope may have.
 RUNS_AT_ONCE = 500
 # As long a transaction that records a run may take after it wrote when.
 HELD_BACK = timedelta(minutes=1)
+
+
+class PartTooLarge(TooLarge):
+    """The texts that a run repeats in each row take too much."""
+
+    def __init__(self, run_id: UUID, size_bytes: int, following: str) -> None:
+        super().__init__(
+            f"The labels and configurations of run {run_id} have {size_bytes >> 20} MiB in this "
+            f"table, which repeats them in each row; at most {MOST_TEXT_BYTES >> 20} MiB are "
+            "answered.",
+            hint=f"GET /api/v1/runs/{run_id} has its trials. To go on behind it: after={following}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +118,7 @@ def read_part(
     """The trials of the next whole runs, at least one run, else at most `most_trials` trials.
 
     Runs that are still measured and runs of the last minute (HELD_BACK) are left out: they come
-    later. Raises BadCursor.
+    later. Raises BadCursor and PartTooLarge.
     """
     complete = Run.objects.filter(is_open=False, completed_at__lt=Now() - HELD_BACK)
     ids = list(workspace_ids)
@@ -113,22 +129,37 @@ def read_part(
         rows = rows.filter(is_later, completed_at__gte=completed_at)
     rows = rows.order_by("completed_at", "pk")
     listed = list(rows.values_list("pk", "completed_at")[: RUNS_AT_ONCE + 1])
-    chosen = _first_runs([pk for pk, _ in listed[:RUNS_AT_ONCE]], most_trials)
-    if not chosen:
+    if not listed:
         return Part([], None, is_last=True)
-    last_id, completed_at = listed[len(chosen) - 1]
+    run_ids = [pk for pk, _ in listed[:RUNS_AT_ONCE]]
+    count, text_bytes = _first_runs(run_ids, most_trials)
+    last_id, completed_at = listed[count - 1]
+    following = pack_cursor(completed_at.isoformat(), str(last_id))
+    if text_bytes > MOST_TEXT_BYTES:
+        raise PartTooLarge(last_id, text_bytes, following)
     return Part(
-        rows=list(_rows(Trial.objects.filter(run__in=chosen))),
-        next=pack_cursor(completed_at.isoformat(), str(last_id)),
-        is_last=len(chosen) == len(listed),
+        rows=list(_rows(Trial.objects.filter(run__in=run_ids[:count]))),
+        next=following,
+        is_last=count == len(listed),
     )
 
 
-def _first_runs(run_ids: list[UUID], most_trials: int) -> list[UUID]:
-    """The first runs that have together at most `most_trials` trials; the first one in any case."""
-    counted = Trial.objects.filter(run__in=run_ids).order_by().values_list("run")
-    counts = dict(counted.annotate(Count("pk")))
-    return run_ids[: fitting([counts.get(run_id, 0) for run_id in run_ids], most_trials)]
+def _first_runs(run_ids: list[UUID], most_trials: int) -> tuple[int, int]:
+    """How many of the runs have together at most `most_trials` trials and MOST_TEXT_BYTES, one in
+    any case; and the bytes of their texts.
+    """
+    trials = Trial.objects.filter(run__in=run_ids).order_by().values_list("run")
+    texts = _length("run__labels") + _length("cell__series__server__configuration")
+    found = {run: sizes for run, *sizes in trials.annotate(count=Count("pk"), bytes=Sum(texts))}
+    trial_counts, sizes = zip(*(found.get(run_id, (0, 0)) for run_id in run_ids), strict=True)
+    count = min(fitting(trial_counts, most_trials), fitting(sizes, MOST_TEXT_BYTES))
+    return count, sum(sizes[:count])
+
+
+def _length(path: str) -> Combinable:
+    text = Cast(path, TextField())
+    length = Func(text, function="octet_length", output_field=IntegerField())
+    return Coalesce(length, 0)
 
 
 def _rows(trials: QuerySet[Trial]) -> Iterator[tuple[Any, ...]]:

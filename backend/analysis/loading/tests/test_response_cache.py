@@ -6,7 +6,7 @@ from redis.exceptions import ConnectionError as AwayError
 
 from backend.analysis.loading import response_cache
 from backend.analysis.query.compare_query import CompareQuery
-from backend.broker import Guard, cache_client
+from backend.broker import Guard, answers_client
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +63,7 @@ def test_another_question_has_another_answer(lab, other):
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_kept_answer_that_is_damaged_is_computed_anew(lab, damage):
-    computed, client = Computed(), cache_client()
+    computed, client = Computed(), answers_client()
     ask(computed, lab)
     (key,) = client.keys(caches["answers"].make_key("*"))
     whole = client.get(key)
@@ -97,7 +97,7 @@ def test_without_the_broker_every_answer_is_computed(lab, monkeypatch):
         set = get
 
     monkeypatch.setattr(response_cache, "caches", {"answers": Away()})
-    monkeypatch.setattr(response_cache, "CACHE", Guard("cache"))
+    monkeypatch.setattr(response_cache, "ANSWERS", Guard("answers"))
     computed = Computed()
     assert ask(computed, lab) == b'{"times":1}'
     assert ask(computed, lab) == b'{"times":2}'
