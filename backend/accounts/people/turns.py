@@ -65,6 +65,12 @@ def forget_turns() -> None:
     WorkTurn.objects.filter(at__lt=timezone.now() - KEPT).delete()
 
 
+def forget_turns_of_workspace(workspace_id: UUID) -> None:
+    """Delete the turns that have its id."""
+    keys = [f"{work} {WORKSPACE}{workspace_id}" for work in Work]
+    WorkTurn.objects.filter(pk__in=keys).delete()
+
+
 def payer_in_sql(workspace: str) -> str:
     """SQL of the payer of the workspace that the column `workspace` names, such as 'user 7'."""
     return f"""coalesce(

@@ -171,7 +171,7 @@ def _count_labels(query: CompareQuery, counts: Counts, run_ids: Sequence[str]) -
     trials = [counts.runs.get(run_id, 0) for run_id in run_ids]
     with reading_connection().cursor() as cursor:
         wanted = list(query.wanted("label"))
-        given = [list(run_ids), trials, MAX_LENGTH, wanted, MAX_VALUES]
+        given: list[Any] = [list(run_ids), trials, MAX_LENGTH, wanted, MAX_VALUES]
         cursor.execute(_COUNT_LABELS, given)
         rows = cursor.fetchall()
     return Labels({text: int(trials) for text, trials, _ in rows}, rows[0][2] if rows else 0)

@@ -7,6 +7,7 @@ from django.db import Error
 
 from backend.accounts import audit
 from backend.accounts.models import Workspace
+from backend.accounts.people.turns import forget_turns_of_workspace
 from backend.broker import forget_answers
 from backend.ingest.artefacts.parts import discard_of_workspace
 from backend.ingest.models import Part, Upload
@@ -48,6 +49,7 @@ def _remove_row(workspace: Workspace) -> bool:
         if model._default_manager.filter(workspace=workspace.pk).exists():
             return False
     audit.purge(workspace.pk)
+    forget_turns_of_workspace(workspace.pk)
     Workspace.objects.filter(pk=workspace.pk).delete()
     return True
 
