@@ -139,7 +139,12 @@ def require_labels(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> N
     for label in query.wanted("label"):
         if not theirs.filter(with_label(label)).exists() and theirs.exists():
             rows = theirs.exclude(labels={}).values_list("labels", flat=True)[:MAX_LABELLED]
-            labels_in_use = {f"{key}:{text}" for labels in rows for key, text in labels.items()}
+            labels_in_use: set[str] = set()
+            for labels in rows.iterator(chunk_size=20):
+                labels_in_use.update(f"{key}:{text}" for key, text in labels.items())
+                # A run has a hundred: all of many runs would take seconds.
+                if len(labels_in_use) > MAX_COMPARED:
+                    break
             raise UnknownValue("label", label, labels_in_use)
 
 
