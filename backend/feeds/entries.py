@@ -10,12 +10,11 @@ from django.db.models import Exists, OuterRef, QuerySet
 from backend.accounts.models import Workspace
 from backend.alerts.models import Alert, AlertState
 from backend.alerts.wording import STATE_TEXTS, range_text
-from backend.analysis.query.compare_query import QueryError
 from backend.links import absolute, link_to, result_set_link, run_link
 from backend.runs.catalogue.listing import RunRow, rows_of
 from backend.runs.models import Cell, Run, Server
 from backend.sharing.models import GONE, ResultSet
-from backend.sharing.newer_runs import matching_since
+from backend.sharing.newer_runs import find_matching_since
 
 ENTRIES = 50
 
@@ -47,8 +46,11 @@ def entries_of_server(server: Server) -> list[Entry]:
     return _of_runs(_newest(Run.objects.filter(Exists(measured), workspace=server.workspace_id)))
 
 
-def entries_of_result_set(result_set: ResultSet, *, is_member: bool) -> list[Entry]:
-    """Its publication, what superseded it, and for members the newer runs that match it."""
+def entries_of_result_set(result_set: ResultSet, *, is_member: bool, viewer: str) -> list[Entry]:
+    """Its publication, what superseded it, and for members the newer runs that match it.
+
+    Raises TooManyAnswers and AnswersBusy.
+    """
     entries = [_of_result_set(result_set)]
     newer = result_set.superseded_by
     if newer is not None and (is_member or result_set.may_name(newer)):
@@ -62,15 +64,9 @@ def entries_of_result_set(result_set: ResultSet, *, is_member: bool) -> list[Ent
             )
         )
     if is_member:
-        entries += _of_runs(_newest(Run.objects.filter(pk__in=_newer_runs(result_set))))
+        newer_runs = find_matching_since(result_set, viewer=viewer)
+        entries += _of_runs(_newest(Run.objects.filter(pk__in=newer_runs)))
     return _newest_first(entries)
-
-
-def _newer_runs(result_set: ResultSet) -> Sequence[UUID]:
-    try:
-        return matching_since(result_set)
-    except QueryError:
-        return ()
 
 
 def entries_of_alerts(workspace: Workspace) -> list[Entry]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import UNSET
 
-from backend.analysis.compare.comparison import compare
+from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.compare.ratios import Yardstick, no_ratio
 from backend.analysis.figures import Figures, Measure, Point, Series
 from backend.analysis.grouping.measures import half_step
-from backend.analysis.kept_figures import read_figures
+from backend.analysis.kept_figures import figures_of_json, read_figures
 from backend.analysis.loading.former_names import NAMED
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
@@ -80,21 +80,25 @@ class Differences:
         ) and (self.after == self.before)
 
 
-def differences_since(result_set: ResultSet) -> Differences:
-    """Evaluate the frozen query again over the runs that still exist. Raises QueryError."""
+def differences_since(result_set: ResultSet, *, viewer: str) -> Differences:
+    """Evaluate the frozen query again over the runs that still exist.
+
+    In a slot of the viewer, unless the answer is kept. Raises QueryError, TooManyComparisons and
+    AnswersBusy.
+    """
     snapshot = result_set.frozen_snapshot()
     query = CompareQuery.parse(snapshot["query"])
     rows = Run.objects.filter(workspace_id=result_set.workspace_id, pk__in=query.run_ids)
     existing = set(rows.values_list("pk", flat=True))
     before = read_figures(snapshot["figures"])
     missing = tuple(str(run) for run in query.run_ids if run not in existing)
-    now = _current_figures(query, existing, result_set) if existing else None
+    now = _current_figures(query, existing, result_set, viewer) if existing else None
     share = result_set.workspace.relevant_share
     return differences_between(before, now, missing_runs=missing, relevant=share)
 
 
 def _current_figures(
-    frozen: CompareQuery, existing: set[uuid.UUID], result_set: ResultSet
+    frozen: CompareQuery, existing: set[uuid.UUID], result_set: ResultSet, viewer: str
 ) -> Figures | None:
     """The figures of the `existing` runs; None if nothing of the frozen query exists."""
     query: CompareQuery | None = replace(
@@ -103,7 +107,8 @@ def _current_figures(
     )
     while query is not None:
         try:
-            return compare(query, workspace_ids=[result_set.workspace_id])
+            ids = [result_set.workspace_id]
+            return figures_of_json(compare_as_json(query, workspace_ids=ids, viewer=viewer))
         except UnknownValue as unknown:
             # With its last run a server leaves the workspace, and so the query.
             query = unknown.rest

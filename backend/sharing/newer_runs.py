@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 
 from django.db.models import Q
 
 from backend.analysis.kept_figures import read_figures
+from backend.analysis.loading.findings import find
 from backend.analysis.loading.rows import MAX_RUNS
 from backend.analysis.loading.selection import select
 from backend.analysis.loading.validation import UnknownValue
@@ -49,10 +51,37 @@ def count_newer_runs(result_sets: Sequence[ResultSet]) -> dict[uuid.UUID, int | 
     return {each.pk: _count(each, newest[each.workspace_id]) for each in result_sets}
 
 
-def matching_since(result_set: ResultSet) -> list[uuid.UUID]:
-    """Matching runs recorded since, at most MOST. Raises QueryError for a query of another time."""
-    newest = _Newest(result_set.workspace_id, result_set.created_at)
-    return newest.matching_since(result_set)
+def find_newer_runs(
+    result_sets: Iterable[ResultSet], *, viewer: str
+) -> dict[uuid.UUID, int | None]:
+    """As `count_newer_runs`, kept until the data of the workspaces change.
+
+    A large workspace is searched in a slot of the viewer. Raises TooManyAnswers and AnswersBusy.
+    """
+    of_workspace = defaultdict(list)
+    for each in result_sets:
+        of_workspace[each.workspace].append(each)
+    counts: dict[uuid.UUID, int | None] = {}
+    for workspace, own in of_workspace.items():
+        question = ("newer runs", *(each.pk for each in own))
+        counts |= find(workspace, question, partial(count_newer_runs, own), viewer=viewer)
+    return counts
+
+
+def find_matching_since(result_set: ResultSet, *, viewer: str) -> list[uuid.UUID]:
+    """Matching runs recorded since, at most MOST; none for a query of another time.
+
+    Kept and searched as `find_newer_runs`.
+    """
+
+    def search() -> list[uuid.UUID]:
+        newest = _Newest(result_set.workspace_id, result_set.created_at)
+        try:
+            return newest.matching_since(result_set)
+        except QueryError:
+            return []
+
+    return find(result_set.workspace, ("matching since", result_set.pk), search, viewer=viewer)
 
 
 def _count(result_set: ResultSet, newest: _Newest) -> int | None:

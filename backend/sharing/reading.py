@@ -9,9 +9,11 @@ from typing import Any
 from backend.accounts.takedown_models import Thing
 from backend.accounts.takedowns import refuse_taken_down
 from backend.analysis.compare.comparison import compare_as_json
-from backend.analysis.figures import Figures
+from backend.analysis.figures import Figures, plain_figures
 from backend.analysis.kept_figures import figures_of_json, read_figures
+from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.query.compare_query import CompareQuery
+from backend.runs.models import Trial
 from backend.runs.registry.identity import canonical_json
 from backend.sharing.best_figures import best_as_answer
 from backend.sharing.models import ResultSet
@@ -57,16 +59,28 @@ class Reading:
         shown = self.result_set
         if shown.is_frozen:
             return shown.frozen_snapshot()
+        # Names the files of each trial.
+        runs = [uuid.UUID(run.id) for run in self.figures.runs]
+        hold_slot_if_large(Trial.objects.filter(run__in=runs), viewer=self.viewer)
+        return document_of(shown, self.figures, id_=shown.link)
+
+    @cached_property
+    def plain_figures(self) -> dict[str, Any]:
+        """The figures in the document; those of a frozen set may be of an older version."""
+        shown = self.result_set
+        if shown.is_frozen:
+            figures: dict[str, Any] = self.document["figures"]
+            return figures
         # As the comparison page gets the figures, from its cache while nothing changed.
-        figures = compare_as_json(
+        answer = compare_as_json(
             saved_query(shown), workspace_ids=[shown.workspace_id], viewer=self.viewer
         )
-        return document_of(shown, figures_of_json(figures), id_=shown.link)
+        return plain_figures(figures_of_json(answer))
 
     @cached_property
     def figures(self) -> Figures:
-        """The figures in the document; those of a frozen set may be of an older version."""
-        return read_figures(self.document["figures"])
+        """The same figures as a record."""
+        return read_figures(self.plain_figures)
 
     @cached_property
     def best_as_answer(self) -> dict[str, Any]:
@@ -76,7 +90,7 @@ class Reading:
     @cached_property
     def shown(self) -> dict[str, Any]:
         """The figures as pages and images show them: with an answer where nothing is ranked."""
-        return {**self.document["figures"], **self.best_as_answer}
+        return {**self.plain_figures, **self.best_as_answer}
 
     @cached_property
     def json(self) -> bytes:

@@ -7,12 +7,15 @@ facet and label is about them: choosing among them here costs no statement.
 import uuid
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, partial
+from typing import Any
 
 from django.db.models import Q
 
 from backend.accounts.models import Workspace
 from backend.accounts.people.workspaces import current_slug
+from backend.analysis.loading.findings import Findings
+from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH
 from backend.analysis.query.field import Field, spellings_of, texts_of
 from backend.analysis.query.records import (
@@ -22,6 +25,7 @@ from backend.analysis.query.records import (
     LoadedWorkload,
     slug_of,
 )
+from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import FormerName, Host, Server, Workload
 from backend.runs.registry.shown import shown_series
 from backend.runs.tables.server_texts import SERVER_TEXTS
@@ -153,15 +157,32 @@ def load_settings(
 
 def get_catalogue(workspace: WorkspaceSettings) -> Catalogue:
     """Every series of a workspace."""
-    return _load(workspace.id, workspace.data_version)
+    return _catalogues.get(workspace.id, workspace.data_version, partial(_load, workspace.id))
 
 
-@lru_cache(maxsize=MAX_KEPT)
-def _load(workspace_id: uuid.UUID, _data_version: int) -> Catalogue:
+@repeatable_read()
+def load_catalogue(workspace_id: uuid.UUID, *, viewer: str) -> None:
+    """Read the series of a workspace, unless they are kept; of a large one in a slot of the viewer.
+
+    Raises TooManyAnswers and AnswersBusy.
+    """
+    take_slot = partial(hold_slot_if_workspace_large, workspace_id, viewer=viewer)
+    load = partial(_load, workspace_id)
+    for workspace in load_settings([workspace_id]):
+        _catalogues.get(workspace_id, workspace.data_version, load, take_slot=take_slot)
+
+
+_catalogues: Findings[Catalogue] = Findings(most=MAX_KEPT, least_age=0)
+
+
+def _load(workspace_id: uuid.UUID) -> Catalogue:
     own = Q(workspace=workspace_id)
     names = FormerNames(FormerName.objects.filter(own).values_list("kind", "former", "current"))
-    servers = {row.pk: _server(row, names) for row in Server.objects.filter(own)}
-    workloads = {row.pk: _workload(row, names) for row in Workload.objects.filter(own)}
+    # As tuples: thousands of model instances take twice as long as their rows.
+    server_rows = Server.objects.filter(own).values_list(*_SERVER, named=True)
+    servers = {row.pk: _server(row, names) for row in server_rows}
+    workload_rows = Workload.objects.filter(own).values_list(*_WORKLOAD, named=True)
+    workloads = {row.pk: _workload(row, names) for row in workload_rows}
     hosts = {row.pk: load_host(row, names) for row in Host.objects.filter(own)}
     rows = shown_series([workspace_id]).order_by("pk")
     columns = rows.values_list(
@@ -187,7 +208,14 @@ def _load(workspace_id: uuid.UUID, _data_version: int) -> Catalogue:
     return Catalogue(series, names)
 
 
-def _server(row: Server, names: FormerNames) -> LoadedServer:
+_SERVER = ("pk", "name", "slot", "configuration", *(text.name for text in SERVER_TEXTS))
+_WORKLOAD = (
+    *("pk", "name", "method", "path", "payload_bytes", "keepalive", "tls", "headers"),
+    "body_sha256",
+)
+
+
+def _server(row: Any, names: FormerNames) -> LoadedServer:
     return LoadedServer(
         row.pk,
         row.name,
@@ -198,7 +226,7 @@ def _server(row: Server, names: FormerNames) -> LoadedServer:
     )
 
 
-def _workload(row: Workload, names: FormerNames) -> LoadedWorkload:
+def _workload(row: Any, names: FormerNames) -> LoadedWorkload:
     return LoadedWorkload(
         row.pk,
         row.name,
@@ -230,4 +258,4 @@ def load_host(host: Host, names: FormerNames = NO_FORMER_NAMES) -> LoadedHost:
 
 def forget() -> None:
     """Empty the cache."""
-    _load.cache_clear()
+    _catalogues.forget()

@@ -1,6 +1,7 @@
 """The JSON of result sets: what requests carry and what is answered."""
 
 from typing import Any, get_args
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -11,7 +12,6 @@ from backend.api.protocol.taken_down import HELP, TakenDownSerializer
 from backend.api.protocol.workspaces import workspace_field
 from backend.links import link_to, result_set_link
 from backend.sharing.models import Kind, ResultSet, State, Visibility
-from backend.sharing.newer_runs import may_tell_newer_runs, newer_runs
 from backend.sharing.readers import readers_of, readers_of_runs
 from backend.sharing.text import MAX_LENGTH
 from backend.stats import Verdict
@@ -132,11 +132,8 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         return found
 
     def get_newer_runs(self, result_set: ResultSet) -> int | None:
-        if result_set.is_gone or not may_tell_newer_runs(result_set, self.context["readable"]):
-            return None
-        # Of a list, counted together.
-        counts = self.context.get("newer_runs")
-        return newer_runs(result_set) if counts is None else counts[result_set.pk]
+        counts: dict[UUID, int | None] = self.context["newer_runs"]
+        return counts.get(result_set.pk)
 
     def get_withdrawn_reason(self, result_set: ResultSet) -> str | None:
         return result_set.withdrawn_reason or None

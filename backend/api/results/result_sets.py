@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -35,7 +36,11 @@ from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, Visibility
-from backend.sharing.newer_runs import count_newer_runs
+from backend.sharing.newer_runs import (
+    count_newer_runs,
+    find_newer_runs,
+    may_tell_newer_runs,
+)
 from backend.sharing.readers import readers_of_all_runs, takedowns_of_result_sets
 from backend.sharing.reading import Reading, find_result_set
 
@@ -52,8 +57,9 @@ class ResultSetList(APIView):
         page = newest_first(request, related, "created_at")
         return page, {
             "workspaces": ids,
-            "readable": ids,
-            "newer_runs": count_newer_runs([each for each in page.rows if not each.is_gone]),
+            "newer_runs": find_newer_runs(
+                [each for each in page.rows if not each.is_gone], viewer=viewer_name(request)
+            ),
             "takedowns": takedowns_of_result_sets(page.rows),
             "readers_of_runs": readers_of_all_runs(each.workspace for each in page.rows),
         }
@@ -105,10 +111,17 @@ def _manageable(request: Request, link: UUID) -> ResultSet:
 def _with_context(request: Request, result_set: ResultSet) -> tuple[ResultSet, dict[str, Any]]:
     """The set, and what its serializer reads beside it."""
     actor = actor_of(request)
+    readable = access.readable_ids(actor)
+    is_told = not result_set.is_gone and may_tell_newer_runs(result_set, readable)
+    counted = [result_set] if is_told else []
+    # What was changed already is not refused.
+    is_change = request.method not in SAFE_METHODS
     return result_set, {
         "workspaces": access.workspace_ids_of(actor),
         "takedowns": takedowns_of_result_sets([result_set]),
-        "readable": access.readable_ids(actor),
+        "newer_runs": count_newer_runs(counted)
+        if is_change
+        else find_newer_runs(counted, viewer=viewer_name(request)),
     }
 
 
@@ -141,7 +154,7 @@ class ResultSetDetail(APIView):
         result_set, context = _with_context(request, result_set)
         shown: dict[str, Any] = ResultSetSerializer(result_set, context=context).data
         if FIGURES in parts:
-            shown[FIGURES] = Reading(result_set, viewer_name(request)).document["figures"]
+            shown[FIGURES] = Reading(result_set, viewer_name(request)).plain_figures
         response = Response(only_asked(request, [shown])[0])
         if result_set.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"
@@ -207,7 +220,7 @@ class ResultSetChanges(APIView):
         or_not_found(is_own and result_set.is_frozen)
         if result_set.is_gone:
             raise _gone(result_set)
-        differences = differences_since(result_set)
+        differences = differences_since(result_set, viewer=viewer_name(request))
         return {
             "changed": not differences.is_empty,
             "before": _headline(differences.before),

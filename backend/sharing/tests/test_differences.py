@@ -32,7 +32,7 @@ def test_nothing_changed(lab):
     made = frozen(lab)
     # What came later is not what was frozen.
     make_run(lab, CellSpec("sync", rates=(1.0, 2.0, 3.0)))
-    found = differences_since(made)
+    found = differences_since(made, viewer="viewer")
     assert found.is_empty
     assert found.after == found.before
 
@@ -44,7 +44,7 @@ def test_a_figure_that_is_another_now(lab):
     for trial in Trial.objects.filter(run=run, warmup=False):
         trial.throughput_rps = trial.throughput_rps * 2
         trial.save()
-    found = differences_since(made)
+    found = differences_since(made, viewer="viewer")
     assert not found.is_empty
     [one] = [one for one in found.figures if one.metric == "throughput"]
     level = geometric_mean((1000.0, 1010.0, 990.0))
@@ -66,7 +66,11 @@ def test_the_ratio_is_that_of_the_figures_shown(lab):
     make_run(lab, CellSpec("sync", rates=(1500.0,)))
     made = frozen(lab)
     set_rates(run, 2000.0, 2020.0, 1980.0)
-    [change] = [each for each in differences_since(made).figures if each.metric == "throughput"]
+    [change] = [
+        each
+        for each in differences_since(made, viewer="viewer").figures
+        if each.metric == "throughput"
+    ]
     # Each run counts as much as the other, whatever its number of trials.
     assert (
         change.ratio.value == pytest.approx(change.after / change.before) == pytest.approx(2**0.5)
@@ -84,7 +88,11 @@ def test_three_runs_are_the_units_of_a_change(lab):
     made = frozen(lab)
     for run, level in zip(runs, (1.05, 1.0, 1.04), strict=True):
         set_rates(run, *(level * rate for rate in rates))
-    [change] = [each for each in differences_since(made).figures if each.metric == "throughput"]
+    [change] = [
+        each
+        for each in differences_since(made, viewer="viewer").figures
+        if each.metric == "throughput"
+    ]
     assert change.ratio.scope == "over 3 runs"
     # As nine trials, they would tell a change that the runs do not.
     assert change.ratio.verdict == "inconclusive"
@@ -122,7 +130,9 @@ def test_rounded_figures_change_by_no_less_than_their_steps(lab):
     made = frozen(lab)
     Trial.objects.filter(run=run).update(percentiles_us={"50": 4000.0, "99": 9000.0})
     lab.changed()
-    [change] = [each for each in differences_since(made).figures if each.metric == "p50"]
+    [change] = [
+        each for each in differences_since(made, viewer="viewer").figures if each.metric == "p50"
+    ]
     # 3 and 4 ms may both have been 3.5 ms.
     assert change.ratio.low <= 1
     assert change.ratio.verdict == "inconclusive"
@@ -133,11 +143,11 @@ def test_a_run_that_is_gone_takes_its_points(lab):
     made = frozen(lab)
     lost_id = str(lost.pk)
     lost.delete()
-    found = differences_since(made)
+    found = differences_since(made, viewer="viewer")
     assert found.missing_runs == (lost_id,)
     assert [one.label for one in found.gone] == ["gthread 23.0"]
     kept.delete()
-    found = differences_since(made)
+    found = differences_since(made, viewer="viewer")
     assert found.after is None
     assert len(found.gone) == 2
     assert not found.is_empty
@@ -148,7 +158,7 @@ def test_a_new_name_is_no_new_series(lab):
     made = frozen(lab)
     Server.objects.filter(workspace=lab).update(name="unicorn")
     lab.changed()
-    found = differences_since(made)
+    found = differences_since(made, viewer="viewer")
     assert found.renamed == (("sync 23.0", "unicorn 23.0"),)
     assert not found.gone
     assert not found.new
@@ -234,6 +244,6 @@ def test_a_renamed_place_is_renamed_and_neither_gone_nor_new(lab):
     make_run(lab, CellSpec("sync"), CellSpec("gthread"))
     made = frozen(lab, "x=server")
     rename(lab, FormerName.Kind.SERVER, "sync", "sync worker", None)
-    found = differences_since(made)
+    found = differences_since(made, viewer="viewer")
     assert (found.gone, found.new, found.figures) == ((), (), ())
     assert ("sync", "sync worker") in found.renamed

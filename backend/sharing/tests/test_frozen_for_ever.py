@@ -98,7 +98,7 @@ def test_what_the_first_version_froze_is_read(lab):
     assert reading.figures.series[0].points[0].cells == ()
     assert csv_of(reading.figures).count("\r\n") == 3
     assert badge_of("T", reading.figures).value.text.startswith(("sync", "gthread"))
-    assert differences_since(made).is_empty
+    assert differences_since(made, viewer="viewer").is_empty
 
 
 def test_its_query_names_its_runs(lab):

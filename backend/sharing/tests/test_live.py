@@ -116,7 +116,7 @@ def test_a_server_whose_last_run_is_gone_breaks_nothing(lab, client):
     assert (newer_runs(kept), newer_runs(gone), newer_runs(open_)) == (1, 0, 1)
     assert Reading(ResultSet.objects.get(pk=kept.pk), "viewer").json == before
     assert client.get(kept.path).status_code == client.get(gone.path).status_code == 200
-    found = differences_since(kept)
+    found = differences_since(kept, viewer="viewer")
     assert (found.after, len(found.missing_runs)) == (None, 1)
     # What a live question cannot show any more is said, and nothing of what else there is.
     for path in (f"{open_.path}.json", f"{open_.path}.csv", f"/embed/{open_.link}"):
@@ -131,7 +131,7 @@ def test_what_is_left_of_a_frozen_question_is_still_compared(lab):
     gone = make_run(lab, CellSpec("beta"))
     made = frozen(lab, "server=alpha&server=beta&at=64")
     remove_run(gone)
-    found = differences_since(made)
+    found = differences_since(made, viewer="viewer")
     assert len(found.missing_runs) == 1
     assert found.after is not None
     assert "alpha" in found.after[0]
@@ -226,4 +226,4 @@ def test_a_renamed_server_whose_last_run_is_gone_breaks_nothing(lab, make):
     make_run(lab, CellSpec("sync"))
     assert newer_runs(made) == 1
     if made.is_frozen:
-        assert "sync" in differences_since(made).after[0]
+        assert "sync" in differences_since(made, viewer="viewer").after[0]

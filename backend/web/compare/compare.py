@@ -1,10 +1,9 @@
 """The live comparison of a workspace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 
-from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -14,7 +13,9 @@ from backend.accounts.people.workspaces import current_slug
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.grouping.series import MAX_SERIES
 from backend.analysis.kept_figures import figures_of_json
+from backend.analysis.loading.findings import find
 from backend.analysis.loading.selection import NotVisible, resolve_query
+from backend.analysis.loading.series_cache import load_catalogue
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.pages.comparable_groups import ComparableGroup, group_to_open, list_groups
 from backend.analysis.pages.question_check import QuestionCheck
@@ -30,7 +31,6 @@ from backend.sharing.saved_views import default_view, views_in
 from backend.web.base import visible
 from backend.web.base.first_steps import first_steps
 
-GROUPS_KEPT_S = 600
 Question = tuple[Workspace, CompareQuery]
 
 
@@ -49,6 +49,7 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
         named, parsed = parsed.workspace or workspace.slug, replace(parsed, workspace=None)
         if named != workspace.slug and current_slug(named) != workspace.slug:
             raise UnknownValue("workspace", named, {workspace.slug})
+        load_catalogue(workspace.pk, viewer=visible.viewer_name(request))
         current = resolve_query(parsed, [workspace.pk])
         if current != parsed:
             return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
@@ -65,12 +66,15 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
     can be compared, where everything is too much for one comparison.
     """
     workspace, parsed = question
-    if not request.GET and _leaves_series_out(workspace):
-        return HttpResponseRedirect(compare_link(workspace.slug, **_groups(workspace)[0].query))
+    groups = _groups(request, workspace)
+    leaves_out = len(groups) > 1 and _leaves_series_out(workspace)
+    if not request.GET and leaves_out:
+        return HttpResponseRedirect(compare_link(workspace.slug, **groups[0].query))
     if not run_count([workspace.pk]):
         steps = first_steps(request, workspace)
         return render(request, "compare_nothing.html", {**steps, "nav": "compare"})
     query, here = parsed.canonical(), {"workspace": workspace.slug}
+    everything = query_string(here.items()) if leaves_out else ""
     asked = "&".join(filter(None, (query, query_string(here.items()))))
     writable = visible.may_write(request, workspace)
     is_member = visible.is_own(request, workspace)
@@ -85,8 +89,8 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
         "png_url": link_to("compare-png", workspace.slug, query=query),
         "share_url": link_to("share", workspace.slug) if writable else "",
         "readers_of_runs": readers_of_runs(workspace) if writable else "",
-        "groups": _group_links(workspace),
-        "everything": _everything(workspace),
+        "groups": _group_links(workspace, groups, everything),
+        "everything": everything,
         "is_member": is_member,
         "views": views_in([workspace.pk]) if is_member else [],
         "save_view_url": link_to("save-view", workspace.slug) if writable else "",
@@ -102,13 +106,19 @@ def first_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     """
     workspace = visible.workspace_or_404(request, slug)
     view = default_view(workspace)
+    question, viewer = ("first comparison", slug, view and view.path), visible.viewer_name(request)
+    search = partial(_first_path, request, workspace, view)
+    return HttpResponseRedirect(find(workspace, question, search, viewer=viewer))
+
+
+def _first_path(request: HttpRequest, workspace: Workspace, view: SavedView | None) -> str:
     if view is not None and _has_answer(view):
-        return HttpResponseRedirect(view.path)
-    groups = _groups(workspace)
+        return view.path
+    groups = _groups(request, workspace)
     if len(groups) < 2:
-        return HttpResponseRedirect(compare_link(slug))
-    opened = group_to_open(groups, QuestionCheck(workspace.pk, slug))
-    return HttpResponseRedirect(compare_link(slug, **opened.query))
+        return compare_link(workspace.slug)
+    opened = group_to_open(groups, QuestionCheck(workspace.pk, workspace.slug))
+    return compare_link(workspace.slug, **opened.query)
 
 
 def _has_answer(view: SavedView) -> bool:
@@ -119,37 +129,28 @@ def _has_answer(view: SavedView) -> bool:
     return True
 
 
-def _groups(workspace: Workspace) -> list[ComparableGroup]:
-    """Cached until the data of the workspace change."""
-    key = f"comparable-groups:{workspace.pk}:{workspace.data_version}"
-    groups: list[ComparableGroup] | None = caches["process"].get(key)
-    if groups is None:
-        groups = list_groups(workspace.pk)
-        caches["process"].set(key, groups, GROUPS_KEPT_S)
-    return groups
+def _groups(request: HttpRequest, workspace: Workspace) -> list[ComparableGroup]:
+    viewer, search = visible.viewer_name(request), partial(list_groups, workspace.pk)
+    return find(workspace, "comparable groups", search, viewer=viewer)
 
 
-def _group_links(workspace: Workspace) -> list[tuple[str, str]]:
+def _group_links(
+    workspace: Workspace, groups: Sequence[ComparableGroup], everything: str
+) -> list[tuple[str, str]]:
     """Label and address of each group, and of everything; none where all can be compared."""
-    groups = _groups(workspace)
     if len(groups) < 2:
         return []
     links = [(group.label, compare_link(workspace.slug, **group.query)) for group in groups]
     return [
         *links,
-        ("Everything", link_to("compare-page", workspace.slug, query=_everything(workspace))),
+        ("Everything", link_to("compare-page", workspace.slug, query=everything)),
     ]
 
 
-def _everything(workspace: Workspace) -> str:
-    """The query string of all that the workspace has."""
-    return query_string([("workspace", workspace.slug)]) if _leaves_series_out(workspace) else ""
-
-
 def _leaves_series_out(workspace: Workspace) -> bool:
-    """Whether a comparison of everything leaves series out, and others are offered."""
+    """Whether a comparison of everything leaves series out."""
     series = Series.objects.filter(workspace=workspace)[: MAX_SERIES + 1]
-    return series.count() > MAX_SERIES and len(_groups(workspace)) > 1
+    return series.count() > MAX_SERIES
 
 
 @asking

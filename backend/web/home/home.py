@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
@@ -14,6 +15,9 @@ from backend.accounts.people import access
 from backend.accounts.sign_in import recent_sign_in
 from backend.accounts.takedowns import takedowns_of_workspaces
 from backend.accounts.tokens import tokens
+from backend.analysis.loading.findings import find
+from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
+from backend.analysis.pages.front_questions import list_questions
 from backend.ingest.listing.listed_uploads import ListedUpload, Which
 from backend.ingest.listing.listing import upload_page
 from backend.library.loading import SLUG as LIBRARY
@@ -27,7 +31,6 @@ from backend.sharing.models import ResultSet
 from backend.sharing.readers import takedowns_of_result_sets
 from backend.web.base import visible
 from backend.web.base.first_steps import first_steps
-from backend.web.home.kept_questions import questions_of
 from backend.web.home.library import result_set_paths
 from backend.web.home.visitors import introduction
 
@@ -76,6 +79,8 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return HttpResponseRedirect(link_to("workspace", slug))
     recent_sign_in.require(request)
+    # Before there is a token: it is shown once, on a page that may need a slot.
+    hold_slot_if_workspace_large(workspace.pk, viewer=visible.viewer_name(request))
     clear = tokens.issue(
         TokenKind.AGENT,
         workspace,
@@ -105,7 +110,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
             "failed_runs": _failed_runs(workspace),
             "runs": run_page([workspace.pk], limit=LATEST).rows,
             "counts": _counts(workspace),
-            **_questions(workspace),
+            **_questions(workspace, visible.viewer_name(request)),
             **_latest_result_sets(sets.defer("snapshot")[:LATEST_RESULT_SETS]),
         }
     return render(request, "workspace.html", context)
@@ -127,9 +132,10 @@ def _latest(workspace: Workspace) -> Run | None:
     return rows.only("id", "recorded_at").first()
 
 
-def _questions(workspace: Workspace) -> dict[str, Any]:
+def _questions(workspace: Workspace, viewer: str) -> dict[str, Any]:
     """Those that have an answer, each with its comparison, and what the others need."""
-    questions = questions_of(workspace)
+    search = partial(list_questions, workspace.pk, workspace.slug)
+    questions = find(workspace, ("questions", workspace.slug), search, viewer=viewer)
     unanswered = [question for question in questions if question.query is None]
     return {
         "questions": [

@@ -73,7 +73,11 @@ def result_set_feed(request: HttpRequest, link: UUID) -> HttpResponse:
     result_set = visible.or_404(find_result_set(link, workspace_ids=own))
     if result_set.is_gone:
         return gone(request, result_set)
-    entries = entries_of_result_set(result_set, is_member=result_set.workspace_id in own)
+    entries = entries_of_result_set(
+        result_set,
+        is_member=result_set.workspace_id in own,
+        viewer=visible.viewer_name(request),
+    )
     return _answer(request, entries, title=result_set.title or "Result set", page=result_set.path)
 
 

@@ -119,7 +119,7 @@ def changes(request: HttpRequest, link: UUID) -> HttpResponse:
     if result_set.is_gone:
         return guarded(result_set, gone(request, result_set))
     try:
-        differences = differences_since(result_set)
+        differences = differences_since(result_set, viewer=visible.viewer_name(request))
     except QueryError as error:
         return guarded(result_set, no_answer(request, error))
     context: Mapping[str, Any] = {

@@ -31,7 +31,7 @@ from backend.sharing.models import Kind, ResultSet
 from backend.sharing.newer_runs import (
     MOST,
     corrections_since,
-    count_newer_runs,
+    find_newer_runs,
     may_tell_newer_runs,
 )
 from backend.sharing.readers import readers_of, readers_of_runs, takedowns_of_result_sets
@@ -99,7 +99,7 @@ def _newer_texts(request: HttpRequest, result_sets: Sequence[ResultSet]) -> dict
         # A study is as it was published: newer runs of its servers do not outdate it.
         and find_study_of(each) is None
     ]
-    counts = count_newer_runs(shown)
+    counts = find_newer_runs(shown, viewer=visible.viewer_name(request))
     return {pk: _newer_count(count) for pk, count in counts.items() if count}
 
 

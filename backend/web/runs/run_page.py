@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from backend.accounts.models import Workspace
 from backend.analysis.loading.large_runs import hold_slot_for_count
 from backend.analysis.loading.selection import NotVisible
+from backend.analysis.loading.series_cache import load_catalogue
 from backend.analysis.pages.reproduction import Reproduction
 from backend.analysis.pages.run import describe_corrections, describe_run
 from backend.fleet.progress import RunProgress, run_progress
@@ -39,6 +40,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     except NotVisible:
         return _waiting(request, progress)
     workspace = visible.workspace_or_404(request, view["workspace"])
+    load_catalogue(workspace.pk, viewer=visible.viewer_name(request))
     run = Run.objects.select_related("workspace").get(pk=run_id)
     is_own = visible.is_own(request, workspace)
     if not is_own:

@@ -3,17 +3,21 @@
 import uuid
 
 import pytest
+from django.core.cache import caches
 from django.core.wsgi import get_wsgi_application
 from django.test import Client, RequestFactory
 
-from backend.analysis.loading import large_runs
-from backend.analysis.loading.viewer_slots import MEMBERS, RETRY_AFTER_S
+from backend.accounts.models import Token
+from backend.analysis.loading import large_runs, series_cache
+from backend.analysis.loading.viewer_slots import MEMBERS, RETRY_AFTER_S, VISITORS
+from backend.analysis.query.compare_query import CompareQuery
 from backend.api import middleware
 from backend.api.protocol import rendering
 from backend.api.runs import run_answer
 from backend.runs.models import Correction, Observation, Run, Trial
+from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import SharedRun, Visibility
-from backend.testing.scenes import make_changes
+from backend.testing.scenes import make_changes, make_measured_run
 from backend.testing.transactions import connection_kept_open, taken_back
 from backend.untrusted.sandbox import fair_slots
 from backend.web.runs import run_page
@@ -91,8 +95,9 @@ def ids(scene):
 
 def take_all(monkeypatch):
     """Others have every slot, and all places to wait."""
-    monkeypatch.setattr(MEMBERS, "running", 0)
-    monkeypatch.setattr(MEMBERS, "_most_waiting", 0)
+    for slots in (MEMBERS, VISITORS):
+        monkeypatch.setattr(slots, "running", 0)
+        monkeypatch.setattr(slots, "_most_waiting", 0)
 
 
 @pytest.fixture
@@ -126,6 +131,80 @@ def test_where_others_have_all_places_the_answer_is_503(owner, ids, monkeypatch,
     take_all(monkeypatch)
     refused = ask(owner, LARGE[name][0], ids)
     assert (refused.status_code, refused["Retry-After"]) == (503, str(RETRY_AFTER_S))
+
+
+# What is found in a whole workspace: kept, so that it needs a slot once.
+FOUND = {
+    "home": "/",
+    "workspace": "/w/own-lab/",
+    "compare-page": "/w/own-lab/compare",
+    "first-comparison": "/w/own-lab/compare/first",
+    "result-sets-page": "/w/own-lab/result-sets",
+    "result-set-page": "/s/{frozen}",
+    "live-result-set-page": "/s/{live}",
+    "result-set-changes": "/s/{frozen}/changes",
+    "result-set-feed": "/s/{frozen}.atom",
+    "embed": "/embed/{live}",
+    "result-set": "/api/v1/result-sets/{frozen}",
+    "result-set-list": "/api/v1/result-sets",
+}
+
+
+@pytest.fixture
+def links(scene):
+    """A frozen and a live result set, which a newer run matches."""
+    lab, public = scene.own.workspace, Description(title="T", visibility=Visibility.PUBLIC)
+    query = CompareQuery.parse("server=secret-server&workspace=own-lab")
+    made = {
+        "frozen": freeze(query, workspace=lab, author=None, description=public).link,
+        "live": save_live(query, workspace=lab, author=None, description=public).link,
+    }
+    make_measured_run(lab)
+    lab.changed()
+    caches["answers"].clear()
+    series_cache.forget()
+    return made
+
+
+@pytest.mark.usefixtures("is_large")
+@pytest.mark.parametrize("name", FOUND)
+def test_what_is_found_in_a_large_workspace_needs_a_slot_until_it_is_kept(
+    owner, links, scene, name, monkeypatch
+):
+    path = FOUND[name].format(**links)
+    # A frame on another site is a visitor's.
+    asker = Client() if name == "embed" else owner
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            take_all(patch)
+            assert asker.get(path).status_code == 503
+        shown = asker.get(path)
+        assert shown.status_code in (200, 302)
+        with monkeypatch.context() as patch:
+            take_all(patch)
+            assert asker.get(path).status_code == shown.status_code
+        scene.own.workspace.changed()
+    assert not MEMBERS._running
+    assert not VISITORS._running
+
+
+@pytest.mark.usefixtures("is_large")
+def test_the_json_of_a_live_set_names_the_files_of_all_trials(owner, links, monkeypatch):
+    path = f"/s/{links['live']}.json"
+    shown = owner.get(path)
+    with monkeypatch.context() as patch:
+        take_all(patch)
+        assert owner.get(path).status_code == 503
+    assert owner.get(path).content == shown.content
+
+
+@pytest.mark.usefixtures("is_large")
+def test_where_there_is_no_slot_no_token_is_made(owner, scene, monkeypatch):
+    """It is shown once, on a page of what is found in the workspace."""
+    take_all(monkeypatch)
+    tokens = Token.objects.count()
+    assert owner.post("/w/own-lab/first-token").status_code == 503
+    assert Token.objects.count() == tokens
 
 
 def observation():

@@ -233,6 +233,7 @@ class TestChanges:
         made = keep(scene)
         assert "The figures did not change" in owner.get(f"{made.path}/changes").content.decode()
         Trial.objects.filter(run=scene.run).update(throughput_rps=1234.0)
+        scene.own.workspace.changed()
         page = owner.get(f"{made.path}/changes").content.decode()
         assert "1,230 req/s" in page
         body = owner.get(f"/api/v1/result-sets/{made.link}/changes").json()
