@@ -42,6 +42,7 @@ OBSERVATION_BYTES = 4 << 20
 JSON_BYTES = 1 << 20
 ENVELOPE_TRIALS = 5_000
 LABELS = MAX_LABELS
+LABELS_BYTES = 20_000
 # Members of one map: facts, a configuration, headers.
 MAP_MEMBERS = 1_000
 # Of a map that tells servers or workloads apart. Corrections and merges copy it to each trial.

@@ -33,14 +33,17 @@ class _Kept(NamedTuple):
 
 
 class Findings(Generic[T]):
-    """The answers to questions, at most `most`: those that were asked longest ago go first.
+    """The answers to questions, which weigh `most` together: those that were asked longest ago go
+    first.
 
     After a search that was not cheap, an answer is kept for at least `least_age` times its CPU
     time; with 0, it is always of the data version that was asked for.
     """
 
-    def __init__(self, *, most: int, least_age: float = LEAST_AGE) -> None:
-        self._most, self._least_age = most, least_age
+    def __init__(
+        self, *, most: int, least_age: float = LEAST_AGE, weigh: Callable[[T], int] = lambda _: 1
+    ) -> None:
+        self._most, self._least_age, self._weigh = most, least_age, weigh
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
         # The questions whose threads wait for a slot, and those that are searched for.
         self._entering: set[Hashable] = set()
@@ -103,8 +106,9 @@ class Findings(Generic[T]):
         with self._changed:
             self._kept[question] = kept
             self._kept.move_to_end(question)
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            weight = sum(self._weigh(each.finding) for each in self._kept.values())
+            while weight > self._most and len(self._kept) > 1:
+                weight -= self._weigh(self._kept.popitem(last=False)[1].finding)
         return kept
 
     def forget(self) -> None:

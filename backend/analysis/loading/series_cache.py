@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Func, IntegerField, Q, QuerySet, Sum, TextField
+from django.db.models.functions import Cast
 
 from backend.accounts.models import Workspace
 from backend.accounts.people.workspaces import current_slug
@@ -25,13 +26,30 @@ from backend.analysis.query.records import (
     LoadedWorkload,
     slug_of,
 )
+from backend.errors import Unprocessable
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import FormerName, Host, Server, Workload
 from backend.runs.registry.shown import shown_series
 from backend.runs.tables.server_texts import SERVER_TEXTS
 
 MAX_LOADED_SERIES = 50_000
-MAX_KEPT = 32
+# Of the configurations and headers of all servers and workloads of a workspace, as JSON.
+MAX_TEXT_BYTES = 32 << 20
+# Of all catalogues that are kept together.
+MAX_KEPT_SERIES = 100_000
+# As much text counts as a series.
+BYTES_OF_A_SERIES = 1_000
+
+
+class TooMuchText(Unprocessable):
+    """A workspace has more than a comparison can read at once."""
+
+    def __init__(self, text_bytes: int) -> None:
+        super().__init__(
+            f"The configurations of servers and the headers of workloads of this workspace have "
+            f"{text_bytes >> 20} MiB; comparisons read at most {MAX_TEXT_BYTES >> 20} MiB.",
+            hint="Delete runs whose servers have long configurations.",
+        )
 
 
 class FormerNames:
@@ -62,10 +80,14 @@ class Catalogue:
     """The series of one workspace, with what a link may call the values of their fields."""
 
     def __init__(
-        self, series: Iterable[LoadedSeries], names: FormerNames = NO_FORMER_NAMES
+        self,
+        series: Iterable[LoadedSeries],
+        names: FormerNames = NO_FORMER_NAMES,
+        text_bytes: int = 0,
     ) -> None:
         self.series = tuple(series)
         self.names = names
+        self.text_bytes = text_bytes
         self._spellings: dict[str, list[frozenset[str]]] = {}
         self._texts: dict[str, list[tuple[str, ...]]] = {}
         self._positions: dict[str, dict[str, list[int]]] = {}
@@ -172,11 +194,19 @@ def load_catalogue(workspace_id: uuid.UUID, *, viewer: str) -> None:
         _catalogues.get(workspace_id, workspace.data_version, load, take_slot=take_slot)
 
 
-_catalogues: Findings[Catalogue] = Findings(most=MAX_KEPT, least_age=0)
+def _weight(catalogue: Catalogue) -> int:
+    return len(catalogue.series) + catalogue.text_bytes // BYTES_OF_A_SERIES
+
+
+_catalogues: Findings[Catalogue] = Findings(most=MAX_KEPT_SERIES, least_age=0, weigh=_weight)
 
 
 def _load(workspace_id: uuid.UUID) -> Catalogue:
     own = Q(workspace=workspace_id)
+    text_bytes = _text_bytes(Server.objects.filter(own), "configuration")
+    text_bytes += _text_bytes(Workload.objects.filter(own), "headers")
+    if text_bytes > MAX_TEXT_BYTES:
+        raise TooMuchText(text_bytes)
     names = FormerNames(FormerName.objects.filter(own).values_list("kind", "former", "current"))
     # As tuples: thousands of model instances take twice as long as their rows.
     server_rows = Server.objects.filter(own).values_list(*_SERVER, named=True)
@@ -205,7 +235,13 @@ def _load(workspace_id: uuid.UUID) -> Catalogue:
             :MAX_LOADED_SERIES
         ]
     )
-    return Catalogue(series, names)
+    return Catalogue(series, names, text_bytes)
+
+
+def _text_bytes(rows: QuerySet[Any], column: str) -> int:
+    text = Func(Cast(column, TextField()), function="octet_length", output_field=IntegerField())
+    total: int | None = rows.aggregate(total=Sum(text))["total"]
+    return total or 0
 
 
 _SERVER = ("pk", "name", "slot", "configuration", *(text.name for text in SERVER_TEXTS))

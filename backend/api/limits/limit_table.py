@@ -100,6 +100,7 @@ _FIXED = (
     ),
     Limit("run_dismissals", MAX_DISMISSALS, "dismissals", "of one run, undone ones included", 400),
     Limit("labels", sent.LABELS, "labels", "of one run", 400),
+    Limit("labels_bytes", sent.LABELS_BYTES, "bytes", "all labels of one run, as JSON", 400),
     Limit("map_members", sent.MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
     Limit(
         "identity_map_bytes",

@@ -205,6 +205,7 @@ BEYOND = {
     "envelope_bytes": envelope_sent(unknown="x" * limits.ENVELOPE_BYTES),
     "envelope_trials": envelope_sent(trials=[{}] * (limits.ENVELOPE_TRIALS + 1)),
     "labels": run_sent(labels=many(limits.LABELS + 1)),
+    "labels_bytes": run_sent(labels={f"a{number}": "x" * 2_000 for number in range(10)}),
     "map_members": envelope_sent(hosts={"client": {"facts": many(limits.MAP_MEMBERS + 1)}}),
     # With the name and the punctuation, a byte more than the limit.
     "identity_map_bytes": trial_sent(
@@ -254,6 +255,7 @@ SENTENCES = {
     "envelope_bytes": "The field envelope is refused. It has more than {} bytes the limit.",
     "envelope_trials": ITEMS,
     "labels": MEMBERS,
+    "labels_bytes": "an object of at most {} bytes of JSON.",
     "map_members": MEMBERS,
     "identity_map_bytes": "an object of at most {} bytes of JSON.",
     "name_length": CHARACTERS,

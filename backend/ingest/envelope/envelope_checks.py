@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 
 def check_labels(envelope: Envelope) -> None:
-    """No label is too long."""
+    """No label is too long, nor all together: tables repeat them for each trial."""
     labels = (envelope.run and envelope.run.labels) or {}
+    if len(orjson.dumps(labels)) > limits.LABELS_BYTES:
+        expected = f"an object of at most {limits.LABELS_BYTES:,} bytes of JSON"
+        raise EnvelopeError("run.labels", labels, expected)
     for name, value in labels.items():
         if _label_length(value) > limits.TEXT_LENGTH:
             expected = f"text of at most {limits.TEXT_LENGTH} characters"

@@ -4,6 +4,7 @@ import pytest
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import plain_figures
+from backend.analysis.loading import series_cache
 from backend.analysis.loading.facets import facets
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import MAX_LENGTH, CompareQuery
@@ -105,6 +106,13 @@ def test_of_many_labels_the_chosen_one_and_the_first_by_name_are_listed(lab):
     assert (len(values), field["more"]) == (100, 81)
     assert values[:3] == ["key 2-59:x", "key 0-00:x", "key 0-01:x"]
     assert field["values"][0]["chosen"]
+
+
+def test_of_more_text_than_is_read_at_once_a_comparison_says_so(lab, monkeypatch):
+    make_run(lab, CellSpec("a", configuration={"workers": "x" * 1_000}))
+    monkeypatch.setattr(series_cache, "MAX_TEXT_BYTES", 900)
+    with pytest.raises(series_cache.TooMuchText, match="comparisons read at most"):
+        ask(lab)
 
 
 def test_a_label_whose_key_has_a_colon_is_found_as_its_facet_says(lab):

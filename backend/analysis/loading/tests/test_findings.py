@@ -129,3 +129,13 @@ def test_who_gets_no_slot_leaves_the_question_to_others():
     with pytest.raises(LoadsheetError):
         kept.get("a", 1, lambda: 1, take_slot=refuse)
     assert kept.get("a", 1, lambda: 2) == 2
+
+
+def test_what_weighs_too_much_together_goes_in_the_order_of_its_use():
+    findings = Findings(most=10, weigh=len)
+    for question, finding in (("a", "x" * 4), ("b", "x" * 4), ("a", ""), ("c", "x" * 5)):
+        findings.get(question, 1, lambda finding=finding: finding)
+    assert list(findings._kept) == ["a", "c"]
+    # One alone is kept, however much it weighs.
+    findings.get("d", 1, lambda: "x" * 99)
+    assert list(findings._kept) == ["d"]
