@@ -13,13 +13,13 @@ from typing import Any
 from django.http import HttpResponse, HttpResponseBase
 from django.utils.text import slugify
 
-from backend.accounts.people.invitations import InvitationRefused
-from backend.accounts.people.members import MemberRefused
-from backend.accounts.people.outgoing_mail import MailAway
-from backend.accounts.people.quotas import MembersFull
-from backend.accounts.people.workspaces import WorkspaceRefused
-from backend.accounts.takedowns import TakenDown, TakenDownByLaw
+from backend.accounts.mail.outgoing_mail import MailAway
 from backend.accounts.tokens.tokens import TokenRefused
+from backend.accounts.workspace.invitations import InvitationRefused
+from backend.accounts.workspace.members import MemberRefused
+from backend.accounts.workspace.quotas import MembersFull
+from backend.accounts.workspace.takedowns import TakenDown, TakenDownByLaw
+from backend.accounts.workspace.workspaces import WorkspaceRefused
 from backend.alerts.lifecycle import AlertEnded, BadState
 from backend.alerts.rules import BadRule, RuleRefused
 from backend.analysis.loading.viewer_slots import RETRY_AFTER_S as ANSWER_AFTER_S

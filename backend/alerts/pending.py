@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from backend.accounts.people.turns import Work, end_turn, next_workspaces
+from backend.accounts.workspace.turns import Work, end_turn, next_workspaces
 from backend.alerts.announcing import announce_run
 from backend.alerts.evaluation import judge_run
 from backend.alerts.models import PendingRun

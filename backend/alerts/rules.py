@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
-from backend.accounts.people.workspace_lock import lock_workspace
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.alerts.models import Alert, AlertRule, RuleKind
 from backend.deliveries.channels import checked_name
 from backend.errors import Conflict, InvalidInput, NotFound

@@ -8,7 +8,7 @@ from backend import counters
 from backend.alerts.pending import judge_next
 from backend.alerts.tending import forget, look_at_agents
 from backend.deliveries.queue import send_next
-from backend.ingest.work.poller import Poller
+from backend.ingest.queue.poller import Poller
 
 TEND_TASK = "alerts.tend"
 # A message that is being sent when the worker stops is sent again by its id.

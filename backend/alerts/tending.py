@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from backend.accounts.people.turns import forget_turns
+from backend.accounts.workspace.turns import forget_turns
 from backend.alerts.lifecycle import apply_sightings
 from backend.alerts.models import OPEN_STATES, Alert, AlertRule, AlertState, RuleKind
 from backend.alerts.thresholds import judge_agents

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.models import User
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.api.protocol.conventions import METHODS
 
 _building = threading.Lock()

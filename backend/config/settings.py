@@ -308,7 +308,7 @@ _mail_server = env.mail_server(
     "SMTP_URL", "the mail server; without it, messages are kept for the operator"
 )
 SENDS_MAIL = bool(_mail_server)
-EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
+EMAIL_BACKEND = "backend.accounts.mail.held_mail.EmailBackend"
 globals().update(_mail_server)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.mail_sender(
     "MAIL_FROM", "the address that mails come from", default="loadsheet@localhost"

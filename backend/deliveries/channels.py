@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
-from backend.accounts.people.workspace_lock import lock_workspace
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.deliveries.models import Channel, ChannelKind, Delivery, Topic
 from backend.deliveries.queue import Message, enqueue_for
 from backend.deliveries.sending import is_members_address

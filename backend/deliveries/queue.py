@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from backend import counters
 from backend.accounts.models import Workspace
-from backend.accounts.people.turns import Work, end_turn, next_workspaces
+from backend.accounts.workspace.turns import Work, end_turn, next_workspaces
 from backend.analysis.query.timestamps import instant
 from backend.deliveries.models import Channel, Delivery, DeliveryState, Topic
 from backend.deliveries.posting import TOTAL_S, NotSent

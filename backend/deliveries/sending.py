@@ -5,10 +5,10 @@ from smtplib import SMTPException
 
 from django.conf import settings
 
+from backend.accounts.mail import outgoing_mail
+from backend.accounts.mail.held_mail import WorkspaceMail
+from backend.accounts.mail.mailed_addresses import mailed_addresses
 from backend.accounts.models import User
-from backend.accounts.people import outgoing_mail
-from backend.accounts.people.held_mail import WorkspaceMail
-from backend.accounts.people.mailed_addresses import mailed_addresses
 from backend.deliveries.models import Channel, ChannelKind, Delivery
 from backend.deliveries.payloads import mail_body, slack_body, webhook_body
 from backend.deliveries.posting import NotSent, post

@@ -2,14 +2,14 @@
 
 from celery import shared_task
 
+from backend.ingest.queue import worker
+from backend.ingest.queue.poller import Poller
+from backend.ingest.queue.worker import read_due
 from backend.ingest.receiving.hints import DRAIN_TASK
 from backend.ingest.removing.collector import collect_in_turn
 from backend.ingest.removing.purging import purge_deleted_workspaces
 from backend.ingest.removing.retention import remove_due_output
 from backend.ingest.removing.trash import remove_expired_runs
-from backend.ingest.work import worker
-from backend.ingest.work.poller import Poller
-from backend.ingest.work.worker import read_due
 
 COLLECT_TASK = "ingest.collect"
 # An upload that is being read when the worker stops is read to its end.

@@ -9,13 +9,13 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 
 from backend.accounts.models import Workspace
-from backend.accounts.people.workspaces import own_workspace
+from backend.accounts.workspace.workspaces import own_workspace
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import WorkFailed
 from backend.ingest.models import State, Upload
+from backend.ingest.queue.worker import receive_and_read
 from backend.ingest.receiving.receive import Sender
 from backend.ingest.removing.removal import remove_run
-from backend.ingest.work.worker import receive_and_read
 from backend.library.envelopes import NAMESPACE, Parcel, parcel_of, today_parcel
 from backend.library.notes import notes_of, today_notes
 from backend.library.study import Study, read_studies

@@ -5,7 +5,7 @@ class SharingConfig(AppConfig):
     name = "backend.sharing"
 
     def ready(self) -> None:
-        from backend.accounts.people.workspaces import LOCKED_OPENING_CHECKS, OPENING_CHECKS
+        from backend.accounts.workspace.workspaces import LOCKED_OPENING_CHECKS, OPENING_CHECKS
         from backend.ingest.quota.stored_sums import COUNTED
         from backend.ingest.removing.retention import HELD_RUNS
         from backend.runs.amending.dismissals import TEXT_CHECKS

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from backend.accounts.audit import changes, record
 from backend.accounts.models import Act
-from backend.accounts.people.workspace_lock import lock_workspace
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.errors import Conflict, NotFound
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.secret_check import refuse_secrets_of

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from backend.accounts.models import Workspace
-from backend.accounts.people.workspace_links import is_unlisted, working_links
 from backend.accounts.takedown_models import Takedown, Thing
-from backend.accounts.takedowns import find_takedowns, takedowns_of_workspaces
+from backend.accounts.workspace.takedowns import find_takedowns, takedowns_of_workspaces
+from backend.accounts.workspace.workspace_links import is_unlisted, working_links
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 
 _OF_RESULT_SET = {

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from backend.accounts.takedown_models import Thing
-from backend.accounts.takedowns import refuse_taken_down
+from backend.accounts.workspace.takedowns import refuse_taken_down
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures, plain_figures
 from backend.analysis.kept_figures import figures_of_json, read_figures

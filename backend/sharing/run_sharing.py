@@ -10,7 +10,7 @@ from django.db import transaction
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act
 from backend.accounts.takedown_models import Takedown, Thing
-from backend.accounts.takedowns import find_takedown, refuse_taken_down
+from backend.accounts.workspace.takedowns import find_takedown, refuse_taken_down
 from backend.errors import Conflict, NotFound
 from backend.runs.models import Run, Trial
 from backend.sharing.models import OPENNESS, SharedRun, Visibility

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
-from backend.accounts.people.workspace_lock import lock_workspace
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import Conflict, InvalidInput, NotFound
 from backend.sharing.models import SavedView

@@ -20,13 +20,13 @@ from django.utils import timezone
 from backend.accounts.audit import record
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import REPORTS
+from backend.accounts.mail.held_mail import WorkspaceMail
+from backend.accounts.mail.mailed_addresses import mailed_addresses
+from backend.accounts.mail.outgoing_mail import send
 from backend.accounts.models import Act, Role, User, Workspace
-from backend.accounts.people.held_mail import WorkspaceMail
-from backend.accounts.people.mailed_addresses import mailed_addresses
-from backend.accounts.people.outgoing_mail import send
-from backend.accounts.people.workspace_lock import lock_workspace
 from backend.accounts.takedown_models import Report, Takedown, Thing
-from backend.accounts.takedowns import how_to_object
+from backend.accounts.workspace.takedowns import how_to_object
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.email_address import what_is_wrong
 from backend.errors import Conflict, InvalidInput
 from backend.links import absolute, link_to

@@ -1,8 +1,8 @@
 """Deleting a workspace for good."""
 
 from backend.accounts.models import Workspace
-from backend.accounts.people import workspaces
-from backend.accounts.people.workspace_lock import lock_workspace
+from backend.accounts.workspace import workspaces
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.sharing.models import ResultSet, SavedView, SharedRun
 from backend.transactions import whole
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from backend.accounts.models import Workspace
-from backend.accounts.people.turns import payer_of_workspace
+from backend.accounts.workspace.turns import payer_of_workspace
 from backend.errors import InvalidInput
 from backend.links import run_link
 from backend.runs.models import Run

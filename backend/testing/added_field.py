@@ -75,8 +75,8 @@ def added_column() -> Iterator[None]:
 
 def upload(envelope: dict[str, Any]) -> None:
     from backend.accounts.models import Workspace
+    from backend.ingest.queue.worker import receive_and_read
     from backend.ingest.receiving.receive import Sender
-    from backend.ingest.work.worker import receive_and_read
     from backend.testing.uploads import make_file
 
     user_id = UUID(sys.argv[1])

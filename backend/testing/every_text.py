@@ -15,10 +15,10 @@ from django.test import Client
 
 from backend.accounts.limits.throttle import payer_of
 from backend.accounts.models import Role, Token, TokenKind, User, Workspace
-from backend.accounts.people import invitations, workspace_links
-from backend.accounts.people.quotas import set_limits
 from backend.accounts.sign_in import leaks
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace import invitations, workspace_links
+from backend.accounts.workspace.quotas import set_limits
 from backend.deliveries.channels import send_test
 from backend.deliveries.models import Channel
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat

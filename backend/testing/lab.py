@@ -9,7 +9,7 @@ from typing import Any
 
 from django.test import Client
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.testing.made.printing import CONNECTIONS
 from backend.testing.uploads import Tenant, make_envelope, make_file, make_tenant
 

@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from backend.accounts.models import Membership, Role, TokenKind, User, Workspace
 from backend.accounts.tokens.tokens import AGENT_LIFETIME, issue
 from backend.ingest.models import Upload
+from backend.ingest.queue.claims import claim_due
+from backend.ingest.queue.queue import Claim
 from backend.ingest.receiving.receive import Sender, receive
-from backend.ingest.work.claims import claim_due
-from backend.ingest.work.queue import Claim
 from backend.testing.packed import gzip_of, gzip_of_zeros
 from backend.testing.reports import WRK, make_envelope, make_trial
 

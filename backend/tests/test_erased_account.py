@@ -28,8 +28,8 @@ from backend.accounts.models import (
     Workspace,
 )
 from backend.accounts.own_data.personal_data import RELATIONS, exported_keys
-from backend.accounts.people import invitations
 from backend.accounts.takedown_models import Report
+from backend.accounts.workspace import invitations
 from backend.alerts.models import AlertChange
 from backend.deliveries.models import Channel, ChannelKind
 from backend.sharing.workspace_deletion import delete_workspace
@@ -48,7 +48,7 @@ PASSWORD = "correct horse battery staple"
 @pytest.fixture
 def scene(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
+    settings.EMAIL_BACKEND = "backend.accounts.mail.held_mail.EmailBackend"
     storage.cache_clear()
     yield make_scene()
     storage.cache_clear()

@@ -25,8 +25,8 @@ from backend.accounts.models import Act, AuditEvent, Workspace
 from backend.broker import broker_client, cache_client
 from backend.config.environment.logs import JsonFormatter
 from backend.ingest.models import Artefact, State, Upload
+from backend.ingest.queue.worker import drain
 from backend.ingest.removing.purging import purge_deleted_workspaces
-from backend.ingest.work.worker import drain
 from backend.runs.models import Server
 from backend.storage import storage
 from backend.testing.every_text import (
@@ -52,7 +52,7 @@ LARGE = f"{MARKER} a line that no load tool prints\n".encode() * 8000
 def lab(settings, tmp_path, caplog):
     """A workspace with everything that one can have, and its owner's browser."""
     settings.DATA_DIR = tmp_path
-    settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
+    settings.EMAIL_BACKEND = "backend.accounts.mail.held_mail.EmailBackend"
     storage.cache_clear()
     caplog.set_level("INFO")
     scene = make_scene()

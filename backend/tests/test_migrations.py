@@ -13,7 +13,7 @@ from django.db.migrations.state import ProjectState
 from django.test.utils import CaptureQueriesContext
 
 from backend.config.management.commands import migrate
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.migration_steps import (
     AddFieldOnce,
     AddIndexOnce,

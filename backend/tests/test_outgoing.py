@@ -17,8 +17,8 @@ ALLOWED = {
     ("config/site/site.py", "urllib.request"),
     ("config/recovery/backup_bucket.py", "boto3"),
     ("storage/s3.py", "boto3"),
-    ("accounts/people/held_mail.py", "django.core.mail"),
-    ("accounts/people/outgoing_mail.py", "django.core.mail"),
+    ("accounts/mail/held_mail.py", "django.core.mail"),
+    ("accounts/mail/outgoing_mail.py", "django.core.mail"),
     ("sharing/takedowns.py", "django.core.mail"),
     # Faults, where the operator asks for reports of them.
     ("config/processes/error_reports.py", "sentry_sdk"),

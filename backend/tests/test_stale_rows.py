@@ -6,7 +6,7 @@ from django.test import Client
 
 from backend.accounts.credentials.token_format import new_token
 from backend.accounts.models import User, Workspace
-from backend.accounts.people import workspaces
+from backend.accounts.workspace import workspaces
 from backend.alerts.models import AlertRule, RuleKind
 from backend.alerts.rules import change_rule, delete_rule
 from backend.errors import NotFound

@@ -18,9 +18,9 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 
+from backend.accounts.mail.held_mail import EmailBackend
+from backend.accounts.mail.outgoing_mail import SmtpBackend
 from backend.accounts.models import HeldMessage
-from backend.accounts.people.held_mail import EmailBackend
-from backend.accounts.people.outgoing_mail import SmtpBackend
 from backend.config.environment.environment import mail_server
 from backend.config.environment.logs import JsonFormatter
 from backend.deliveries import payloads

@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
-from backend.accounts.people.turns import Work, end_turn, next_workspaces
+from backend.accounts.workspace.turns import Work, end_turn, next_workspaces
 from backend.broker import BROKER
 from backend.database_faults import is_taken
 from backend.disks import is_short

@@ -19,7 +19,7 @@ from django.db import DatabaseError, connection, transaction
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Membership, Role, User, Workspace
-from backend.accounts.people import workspaces
+from backend.accounts.workspace import workspaces
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.factors import HOST_FACTORS
 from backend.ingest.models import SmallContent

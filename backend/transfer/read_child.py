@@ -30,8 +30,8 @@ from backend.transfer.layout import (
     MAX_UNPACKED_BYTES,
     RAW,
 )
+from backend.untrusted.archives.archives import BROKEN_ZIP, METHODS
 from backend.untrusted.json.plain_json import check_plain
-from backend.untrusted.packed.archives import BROKEN_ZIP, METHODS
 from backend.untrusted.sandbox.child import Limits, serve
 
 PIECE_BYTES = 1 << 20

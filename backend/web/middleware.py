@@ -28,7 +28,7 @@ from backend.accounts.limits.throttle import TooOften
 from backend.accounts.models import User
 from backend.accounts.sign_in import browsers, guesses
 from backend.accounts.sign_in.adapter import SIGN_UP_TOKEN, may_sign_up
-from backend.accounts.takedowns import TakenDown
+from backend.accounts.workspace.takedowns import TakenDown
 from backend.errors import LoadsheetError
 from backend.middleware import Middleware
 from backend.visible_text import visible

@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from backend.accounts.audit import record
+from backend.accounts.mail.mailed_addresses import own_addresses
 from backend.accounts.models import (
     Act,
     AuditEvent,
@@ -24,9 +25,8 @@ from backend.accounts.models import (
     Workspace,
 )
 from backend.accounts.own_data.personal_data import FORGETS, RELATIONS
-from backend.accounts.people import members
-from backend.accounts.people.mailed_addresses import own_addresses
 from backend.accounts.takedown_models import Report
+from backend.accounts.workspace import members
 from backend.errors import Conflict
 from backend.transactions import whole
 

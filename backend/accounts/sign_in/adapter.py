@@ -18,9 +18,9 @@ from django.http import HttpRequest
 from backend.accounts.credentials.token_format import peppers
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import MAILS
-from backend.accounts.people import invitations
-from backend.accounts.people.outgoing_mail import MailAway, send
+from backend.accounts.mail.outgoing_mail import MailAway, send
 from backend.accounts.sign_in import first_owner, recent_sign_in
+from backend.accounts.workspace import invitations
 from backend.email_address import validate_address
 from backend.links import absolute
 

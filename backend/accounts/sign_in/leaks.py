@@ -12,12 +12,12 @@ from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.audit import record
+from backend.accounts.mail.held_mail import WorkspaceMail
+from backend.accounts.mail.mailed_addresses import mailed_addresses
+from backend.accounts.mail.outgoing_mail import send
 from backend.accounts.models import Act, Role, Token, TokenKind, User
-from backend.accounts.people import invitations, workspace_links
-from backend.accounts.people.held_mail import WorkspaceMail
-from backend.accounts.people.mailed_addresses import mailed_addresses
-from backend.accounts.people.outgoing_mail import send
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import invitations, workspace_links
 from backend.broker import BROKER
 from backend.errors import NotFound
 from backend.links import absolute, link_to

@@ -11,9 +11,9 @@ from django.test import Client
 from backend.accounts import audit
 from backend.accounts.limits import limiters, throttle
 from backend.accounts.models import Act, AuditEvent, Membership, Role, Token, User, Workspace
-from backend.accounts.people import invitations
 from backend.accounts.sign_in import leaks
 from backend.accounts.tokens import token_making, tokens
+from backend.accounts.workspace import invitations
 from backend.deliveries.models import Channel
 from backend.feeds.models import FeedToken
 from backend.ingest.removing.purging import purge_deleted_workspaces

@@ -3,8 +3,8 @@
 import pytest
 from django.core.mail import EmailMessage
 
+from backend.accounts.mail import held_mail
 from backend.accounts.models import HeldMessage, User
-from backend.accounts.people import held_mail
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from backend.accounts.models import (
     User,
     Workspace,
 )
-from backend.accounts.people import access, invitations, members, workspace_links, workspaces
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import access, invitations, members, workspace_links, workspaces
 from backend.errors import NotFound
 from backend.feeds import tokens as feed_tokens
 

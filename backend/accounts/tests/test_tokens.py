@@ -21,12 +21,12 @@ from backend.accounts.models import (
     TokenKind,
     User,
 )
-from backend.accounts.people import invitations, workspace_links
-from backend.accounts.scopes import Scope
 from backend.accounts.sign_in import leaks
 from backend.accounts.sign_in.adapter import SecondFactorAdapter
 from backend.accounts.tokens import token_making, tokens
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace import invitations, workspace_links
+from backend.accounts.workspace.scopes import Scope
 from backend.feeds import tokens as feed_tokens
 from backend.testing.uploads import make_tenant
 

@@ -9,9 +9,9 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from backend.accounts.people.workspace_links import make_link
 from backend.accounts.sign_in.browsers import VISIT_S
 from backend.accounts.tasks import delete_ended_sessions
+from backend.accounts.workspace.workspace_links import make_link
 from backend.testing.uploads import make_tenant
 
 pytestmark = pytest.mark.django_db

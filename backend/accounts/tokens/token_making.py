@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from backend.accounts.limits.addresses import are_within, read_networks
 from backend.accounts.models import BEARER_KINDS, Token, TokenKind, User, Workspace
-from backend.accounts.people.members import role_of
-from backend.accounts.people.workspace_lock import lock_workspace
-from backend.accounts.scopes import Scope, scopes_of_role
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace.members import role_of
+from backend.accounts.workspace.scopes import Scope, scopes_of_role
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.errors import Conflict, InvalidInput
 
 MAX_NAME = 120

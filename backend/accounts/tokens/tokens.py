@@ -15,8 +15,8 @@ from backend.accounts.credentials import token_format
 from backend.accounts.credentials.stored_token import signature_of
 from backend.accounts.limits.addresses import Address, is_within
 from backend.accounts.models import Act, Token, TokenKind, User, Workspace
-from backend.accounts.people.workspace_lock import lock_workspace
-from backend.accounts.scopes import AGENT_SCOPES, scopes_of_role
+from backend.accounts.workspace.scopes import AGENT_SCOPES, scopes_of_role
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.errors import Refused
 from backend.transactions import whole
 

@@ -12,7 +12,7 @@ from backend.alerts.pending import judge_next
 from backend.alerts.rules import add_rule
 from backend.deliveries.channels import add_channel
 from backend.deliveries.models import Delivery
-from backend.ingest.work.worker import drain, process
+from backend.ingest.queue.worker import drain, process
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.uploads import make_tenant, make_upload
 from backend.testing.worked_off import judge_due

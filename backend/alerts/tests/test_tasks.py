@@ -10,8 +10,8 @@ from backend.alerts.tasks import judge, send
 from backend.config.celery import app
 from backend.deliveries.models import Delivery
 from backend.deliveries.queue import Message, enqueue_for
-from backend.ingest.work import poller
-from backend.ingest.work.poller import Poller
+from backend.ingest.queue import poller
+from backend.ingest.queue.poller import Poller
 from backend.testing.rows import CellSpec, make_run
 
 

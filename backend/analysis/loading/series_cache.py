@@ -14,7 +14,7 @@ from django.db.models import Func, IntegerField, Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast
 
 from backend.accounts.models import Workspace
-from backend.accounts.people.workspaces import current_slug
+from backend.accounts.workspace.workspaces import current_slug
 from backend.analysis.loading.findings import Findings
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH

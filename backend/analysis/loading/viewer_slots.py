@@ -3,14 +3,14 @@
 A comparison, a run of thousands of trials, a table of trials, a search of many runs and the answer
 to an observation are large. Viewers take turns (backend/untrusted/sandbox/fair_slots.py), those
 with an account apart from all others. Who is one viewer is decided by
-`backend.accounts.people.access`. Cached answers and small runs need no slot.
+`backend.accounts.workspace.access`. Cached answers and small runs need no slot.
 """
 
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from backend.accounts.people.access import VISITOR
+from backend.accounts.workspace.access import VISITOR
 from backend.untrusted.sandbox.fair_slots import Busy, OwnerBusy, Slots
 
 RETRY_AFTER_S = 2

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.alerts.lifecycle import MAX_NOTE, answer_alert
 from backend.alerts.listing import SHOWN, alert_page, find_alert
 from backend.alerts.models import SAID_STATES, Alert, AlertState, RuleKind

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User
-from backend.accounts.scopes import Scope
+from backend.accounts.workspace.scopes import Scope
 from backend.api.protocol.auth import author_of, required_actor
 from backend.api.protocol.errors import or_not_found
 from backend.api.protocol.idempotency import idempotent

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from backend.accounts.limits.limiters import LIMITERS, MAILS
-from backend.accounts.people.invitations import MOST_OPEN
-from backend.accounts.people.workspaces import MOST_OWNED
 from backend.accounts.tokens.token_making import MOST_USABLE
+from backend.accounts.workspace.invitations import MOST_OPEN
+from backend.accounts.workspace.workspaces import MOST_OWNED
 from backend.alerts.rules import MAX_RULES
 from backend.api.uploads.observations import MAX_SAMPLES
 from backend.deliveries.channels import MAX_CHANNELS
@@ -21,6 +21,8 @@ from backend.runs.amending import merging
 from backend.runs.tables.names import MAX_CORRECTIONS, MAX_DISMISSALS, MAX_TRIALS, TOKEN_HOSTS
 from backend.sharing.saved_views import MAX_VIEWS
 from backend.untrusted import limits as sent
+from backend.untrusted.archives.decompress import MAX_FILES, MAX_MEMBERS, MAX_RATIO
+from backend.untrusted.archives.tar_members import KEPT_TAR_BYTES, MAX_FAR_FILES
 from backend.untrusted.json.plain_json import (
     JSON_BRACKETS,
     JSON_COMMAS,
@@ -28,8 +30,6 @@ from backend.untrusted.json.plain_json import (
     JSON_LEVELS,
     JSON_OBJECT_MEMBERS,
 )
-from backend.untrusted.packed.decompress import MAX_FILES, MAX_MEMBERS, MAX_RATIO
-from backend.untrusted.packed.tar_members import KEPT_TAR_BYTES, MAX_FAR_FILES
 
 
 @dataclass(frozen=True, slots=True)

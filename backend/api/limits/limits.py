@@ -6,8 +6,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from backend.accounts.people import access
-from backend.accounts.people.quotas import limits_of
+from backend.accounts.workspace import access
+from backend.accounts.workspace.quotas import limits_of
 from backend.api.limits.limit_table import Limit, limits
 from backend.api.protocol.auth import actor_of
 from backend.api.protocol.schema import operation

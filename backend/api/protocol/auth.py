@@ -14,11 +14,11 @@ from backend.accounts.limits import throttle
 from backend.accounts.limits.addresses import sender_address
 from backend.accounts.limits.limiters import UPLOADS
 from backend.accounts.models import BEARER_KINDS, Token, User
-from backend.accounts.people import access
-from backend.accounts.people.workspace_links import shared_ids
-from backend.accounts.scopes import Scope
 from backend.accounts.sign_in import recent_sign_in
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import access
+from backend.accounts.workspace.scopes import Scope
+from backend.accounts.workspace.workspace_links import shared_ids
 from backend.api.protocol.errors import Problem, sign_in_needed
 from backend.api.protocol.rates import count_request
 from backend.links import link_to

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from backend.accounts.models import Token, User
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.api.models import CreationKey
 from backend.api.protocol.auth import required_actor
 from backend.api.protocol.errors import Problem

@@ -15,7 +15,7 @@ from rest_framework.throttling import BaseThrottle
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import REQUESTS
 from backend.accounts.models import Token, User
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.errors import Allowance
 from backend.middleware import Middleware
 from backend.problems import rate_limit_headers, set_headers

@@ -10,7 +10,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from backend.accounts.models import Token
-from backend.accounts.scopes import Scope
+from backend.accounts.workspace.scopes import Scope
 from backend.api.protocol.errors import Problem
 
 # Any of these sets of scopes is enough.

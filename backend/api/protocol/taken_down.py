@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from backend.accounts.takedown_models import Takedown, Thing
-from backend.accounts.takedowns import members_of
+from backend.accounts.workspace.takedowns import members_of
 
 HELP = "The takedown by which only members read it; null while it stands"
 

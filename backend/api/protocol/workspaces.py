@@ -13,8 +13,8 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from backend.accounts.models import Token, User, Workspace
-from backend.accounts.people import access
-from backend.accounts.people.workspaces import current_slug
+from backend.accounts.workspace import access
+from backend.accounts.workspace.workspaces import current_slug
 from backend.api.protocol.auth import required_actor
 from backend.api.protocol.errors import Problem, or_not_found
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User, Workspace
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.api.protocol.auth import actor_of, author_of, required_actor, viewer_name

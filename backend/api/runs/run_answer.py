@@ -5,7 +5,7 @@ from uuid import UUID
 
 from rest_framework.request import Request
 
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.pages.run import describe_corrections, describe_run, describe_single_trial
 from backend.api.protocol.auth import required_actor, viewer_name

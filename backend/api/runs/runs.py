@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts.people import access
-from backend.accounts.people.workspaces import current_slug
+from backend.accounts.workspace import access
+from backend.accounts.workspace.workspaces import current_slug
 from backend.analysis.loading.large_runs import (
     hold_slot_for_count,
     hold_slot_if_large,

@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.api.protocol.auth import required_actor, viewer_name
 from backend.api.protocol.errors import or_not_found

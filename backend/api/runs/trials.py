@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.api.protocol.auth import required_actor
 from backend.api.protocol.errors import or_not_found
 from backend.api.protocol.parameters import FIELDS, asked_parts, expand_parameter, only_asked

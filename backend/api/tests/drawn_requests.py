@@ -17,8 +17,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
 
 DOCUMENT = Path(__file__).parents[3] / "docs/openapi.yaml"
 # Of each operation; in full with OPENAPI_EXAMPLES=500.

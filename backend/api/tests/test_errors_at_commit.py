@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
 from backend.api.tests.test_examples import FOR_PEOPLE, asked_requests, send
 from backend.testing.refused_commits import FAULTS, RefusedCommits
 

@@ -28,9 +28,9 @@ from backend.runs.tables.names import TOKEN_HOSTS
 from backend.storage import storage
 from backend.testing.uploads import WRK, gzip_of_zeros, make_envelope, make_tenant, make_trial
 from backend.untrusted import limits
+from backend.untrusted.archives import decompress, tar_members
 from backend.untrusted.body_refusals import BodyTooLarge
 from backend.untrusted.json import plain_json
-from backend.untrusted.packed import decompress, tar_members
 from backend.untrusted.sandbox.parser_failures import CpuUsedUp, MemoryUsedUp
 from backend.untrusted.sandbox.sandbox import Sandbox
 

@@ -16,9 +16,9 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Role, Token, TokenKind
-from backend.accounts.people.invitations import invite
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.invitations import invite
+from backend.accounts.workspace.scopes import Scope
 from backend.alerts.lifecycle import Sighting, apply_sightings
 from backend.alerts.models import Alert, RuleKind
 from backend.alerts.rules import add_rule

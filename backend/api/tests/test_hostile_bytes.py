@@ -17,10 +17,10 @@ from backend.ingest.models import Artefact, Upload
 from backend.storage import storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
 from backend.untrusted import limits
+from backend.untrusted.archives import decompress
 from backend.untrusted.json import plain_json
 from backend.untrusted.json.json_refusals import JsonRefused
 from backend.untrusted.json.plain_json import read_json
-from backend.untrusted.packed import decompress
 from backend.untrusted.sandbox import fair_slots, slots
 from backend.untrusted.secrets import cleaning
 

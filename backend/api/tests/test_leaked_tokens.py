@@ -7,8 +7,8 @@ from django.test import Client
 
 from backend.accounts.credentials import token_format
 from backend.accounts.models import Invitation, Role, Token, TokenKind, WorkspaceLink
-from backend.accounts.people import invitations, workspace_links
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import invitations, workspace_links
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import make_token
 from backend.testing.uploads import make_tenant

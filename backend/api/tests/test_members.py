@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from backend.accounts.models import Act, AuditEvent, Invitation, Membership, Role, Token, User
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
 
 pytestmark = pytest.mark.django_db
 ROOT = "/api/v1"

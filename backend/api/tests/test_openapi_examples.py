@@ -18,7 +18,7 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from backend.accounts.models import Role, Token
-from backend.accounts.people import invitations
+from backend.accounts.workspace import invitations
 from backend.api.tests.drawn_requests import (
     CHECKS,
     EXAMPLES,

@@ -7,9 +7,9 @@ import uuid
 import pytest
 from django.test import Client
 
-from backend.accounts.people.workspaces import rename
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
+from backend.accounts.workspace.workspaces import rename
 from backend.api.protocol.scopes import NEEDED_SCOPES, NO_TOKEN
 from backend.api.tests.test_tokens import path_of
 from backend.ingest.models import Upload

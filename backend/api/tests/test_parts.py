@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.ingest.models import Artefact, Part, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.receiving import incoming
 from backend.ingest.receiving import receive as receiving
-from backend.ingest.work.worker import process
 from backend.storage import open_artefact, storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
 from backend.untrusted.sandbox import fair_slots, slots

@@ -18,7 +18,7 @@ from django.db import connection
 
 from backend.accounts.models import Workspace
 from backend.ingest.models import State, Upload
-from backend.ingest.work.worker import drain
+from backend.ingest.queue.worker import drain
 from backend.testing.rows import let_a_minute_pass
 from backend.testing.uploads import Tenant, make_tenant, make_upload
 

@@ -12,7 +12,7 @@ from django.test import Client
 from backend.analysis.compare import comparison
 from backend.analysis.loading.viewer_slots import MEMBERS, RETRY_AFTER_S, VISITORS
 from backend.fleet.models import Progress
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.links import run_link
 from backend.runs.models import Run, Trial
 from backend.runs.recording import record

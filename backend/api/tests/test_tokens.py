@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from backend.accounts.models import Membership, Role, Token
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
 from backend.api.docs import openapi_document
 from backend.api.protocol.schema import match_of
 from backend.api.protocol.scopes import NEEDED_SCOPES, needed_scopes

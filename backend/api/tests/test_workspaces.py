@@ -16,9 +16,9 @@ from backend.accounts.models import (
     User,
     Workspace,
 )
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
 from backend.accounts.tokens.tokens import revoke
+from backend.accounts.workspace.scopes import Scope
 from backend.deliveries.channels import add_channel
 from backend.deliveries.signing import secret_of
 from backend.feeds.tokens import tokens_of

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User, Workspace
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.api.protocol.auth import agents_token, required_actor
 from backend.api.protocol.errors import or_not_found
 from backend.api.protocol.schema import operation

@@ -9,7 +9,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.api.protocol.auth import required_actor
 from backend.api.protocol.errors import Problem, or_not_found
 from backend.api.protocol.rendering import AnyFormat

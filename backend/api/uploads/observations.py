@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import UPLOADS
 from backend.accounts.models import Token, User
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.analysis.loading.viewer_slots import hold_slot
 from backend.api.protocol.auth import required_actor, viewer_name
 from backend.api.protocol.errors import Problem, or_not_found

@@ -16,8 +16,8 @@ from rest_framework.views import APIView
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import PREVIEWS, UPLOADS
 from backend.accounts.models import Token, Workspace
-from backend.accounts.people import access
-from backend.accounts.people.workspaces import current_slug
+from backend.accounts.workspace import access
+from backend.accounts.workspace.workspaces import current_slug
 from backend.analysis.query.compare_query import QueryError
 from backend.api.protocol.auth import actor_of, viewer_name
 from backend.api.protocol.errors import Problem, cut_off

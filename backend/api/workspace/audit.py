@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from backend.accounts.audit import events_of
 from backend.accounts.models import Act, AuditEvent, Token
-from backend.accounts.scopes import Scope
+from backend.accounts.workspace.scopes import Scope
 from backend.api.protocol.auth import required_actor
 from backend.api.protocol.paging import WORKSPACE, list_operation, newest_first
 from backend.api.protocol.parameters import not_allowed

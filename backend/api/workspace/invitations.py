@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts.models import Invitation, Role
-from backend.accounts.people import invitations
-from backend.accounts.people.invitation_mail import checked_email, send_invitation
+from backend.accounts.workspace import invitations
+from backend.accounts.workspace.invitation_mail import checked_email, send_invitation
 from backend.api.protocol.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.protocol.paging import WORKSPACE, list_operation, newest_first
 from backend.api.protocol.schema import operation

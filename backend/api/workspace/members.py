@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts.models import Membership, Role
-from backend.accounts.people.members import change_role, members_of, remove
+from backend.accounts.workspace.members import change_role, members_of, remove
 from backend.api.protocol.auth import require_recent_sign_in, required_actor
 from backend.api.protocol.paging import WORKSPACE, by_name, list_operation
 from backend.api.protocol.schema import operation

@@ -10,8 +10,6 @@ from rest_framework.views import APIView
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import LEAK_REPORTS
 from backend.accounts.models import Token
-from backend.accounts.people import access
-from backend.accounts.scopes import Scope
 from backend.accounts.sign_in.leaks import MOST_REPORTED, Leak, end_leaked
 from backend.accounts.tokens.token_making import (
     LONGEST_DAYS,
@@ -23,6 +21,8 @@ from backend.accounts.tokens.token_making import (
     tokens_of,
 )
 from backend.accounts.tokens.tokens import revoke
+from backend.accounts.workspace import access
+from backend.accounts.workspace.scopes import Scope
 from backend.api.protocol.auth import require_recent_sign_in, required_actor
 from backend.api.protocol.errors import or_not_found
 from backend.api.protocol.paging import WORKSPACE, list_operation, newest_first

@@ -6,8 +6,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from backend.accounts.people import access
-from backend.accounts.people.workspaces import current_slug
+from backend.accounts.workspace import access
+from backend.accounts.workspace.workspaces import current_slug
 from backend.api.protocol.auth import required_actor
 from backend.api.protocol.errors import or_not_found
 from backend.api.protocol.schema import operation

@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts.models import Membership, Role, Token, User, Workspace
-from backend.accounts.people import access, workspaces
-from backend.accounts.people.workspace_links import make_link, revoke_link
-from backend.accounts.takedowns import takedowns_of_workspaces
+from backend.accounts.workspace import access, workspaces
+from backend.accounts.workspace.takedowns import takedowns_of_workspaces
+from backend.accounts.workspace.workspace_links import make_link, revoke_link
 from backend.api.protocol.auth import author_of, require_recent_sign_in, required_actor
 from backend.api.protocol.idempotency import idempotent
 from backend.api.protocol.paging import by_name, list_operation

@@ -9,16 +9,16 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User, Workspace
-from backend.accounts.people import access
-from backend.accounts.people.workspace_links import is_unlisted
-from backend.accounts.people.workspaces import (
+from backend.accounts.workspace import access
+from backend.accounts.workspace.takedowns import takedown_of_workspace
+from backend.accounts.workspace.workspace_links import is_unlisted
+from backend.accounts.workspace.workspaces import (
     LARGEST_SHARE,
     MIN_TRIALS,
     change_settings,
     current_slug,
     rename,
 )
-from backend.accounts.takedowns import takedown_of_workspace
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.api.protocol.auth import require_recent_sign_in, required_actor
 from backend.api.protocol.errors import Problem

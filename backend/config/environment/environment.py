@@ -127,7 +127,7 @@ def mail_server(name: str, meaning: str) -> dict[str, object]:
     is_implicit = parts.scheme == "smtps"
     is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
     return {
-        "EMAIL_BACKEND": "backend.accounts.people.outgoing_mail.SmtpBackend",
+        "EMAIL_BACKEND": "backend.accounts.mail.outgoing_mail.SmtpBackend",
         "EMAIL_HOST": parts.hostname,
         "EMAIL_PORT": parts.port or (465 if is_implicit else 587),
         "EMAIL_HOST_USER": unquote(parts.username or ""),

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from backend.accounts.credentials.token_format import pepper_id
 from backend.accounts.models import BEARER_KINDS, Token, TokenKind
-from backend.accounts.people.invitations import usable_invitations
-from backend.accounts.people.workspace_links import working_links
+from backend.accounts.workspace.invitations import usable_invitations
+from backend.accounts.workspace.workspace_links import working_links
 from backend.feeds.tokens import signed_tokens
 
 

@@ -15,8 +15,8 @@ from django.utils.http import parse_header_parameters
 
 from backend.accounts.limits.addresses import sender_address
 from backend.accounts.models import BEARER_KINDS
-from backend.accounts.people import access
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import access
 from backend.api.protocol.auth import clear_text
 from backend.api.protocol.errors import Problem
 from backend.api.urls import is_api_path

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.test import Client
 
 from backend.accounts.models import BEARER_KINDS, TokenKind
-from backend.accounts.scopes import AGENT_SCOPES, Scope
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace.scopes import AGENT_SCOPES, Scope
 from backend.testing.empty_tables import empty_tables
 from backend.testing.raw_http import connected, read_answer, request
 from backend.testing.running import make_machine

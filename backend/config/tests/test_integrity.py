@@ -10,7 +10,7 @@ from backend.config.health import verification_task
 from backend.config.health.verification_task import REPORTS_KEPT, check_integrity, check_rows
 from backend.config.models import IntegrityReport, newest_reports
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run
 from backend.storage import storage
 from backend.testing.uploads import make_tenant, make_upload

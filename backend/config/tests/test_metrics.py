@@ -16,7 +16,7 @@ from backend.config.models import IntegrityReport
 from backend.config.processes import error_reports
 from backend.deliveries.models import Channel, Delivery
 from backend.deliveries.queue import Message, enqueue_for
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.storage import storage
 from backend.testing.scenes import make_alerts, make_scene
 from backend.testing.uploads import make_tenant, make_upload

@@ -11,7 +11,7 @@ from backend.accounts.models import Token
 from backend.accounts.tokens import tokens
 from backend.config.serving.wsgi import application
 from backend.ingest.models import Artefact, SmallContent, Upload
-from backend.ingest.work.worker import drain
+from backend.ingest.queue.worker import drain
 from backend.testing.transactions import connection_kept_open
 from backend.testing.uploads import WRK, make_tenant
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import close_old_connections
 from django.test import Client
 
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.ingest.models import Artefact, Upload
 from backend.storage import storage
 from backend.testing.outages import cut_off_database, database_away

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from backend.storage import open_artefact
-from backend.untrusted.packed.decompress import FREE_BYTES, DecompressionRefused, unpacked
+from backend.untrusted.archives.decompress import FREE_BYTES, DecompressionRefused, unpacked
 
 PREVIEW_BYTES = 256 << 10
 # As stored; text is never packed to more than its size.

@@ -21,7 +21,7 @@ from django.db import connection
 from django.utils import timezone
 
 from backend.accounts.models import Workspace
-from backend.accounts.people.quotas import limits_of, service_limits
+from backend.accounts.workspace.quotas import limits_of, service_limits
 from backend.errors import Away, NotFound, Refused, TooMany
 from backend.ingest.quota.stored_sums import SUMS_OF, stored_bytes, sums_of
 

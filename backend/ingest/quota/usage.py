@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db import connection
 
 from backend.accounts.models import Membership
-from backend.accounts.people.invitations import usable_invitations
-from backend.accounts.people.quotas import limits_of, service_limits
+from backend.accounts.workspace.invitations import usable_invitations
+from backend.accounts.workspace.quotas import limits_of, service_limits
 from backend.ingest.models import State, Upload
 from backend.ingest.quota.quota import day_ends_at
 from backend.ingest.quota.stored_sums import TODAY, sums_of

@@ -7,7 +7,7 @@ from django.db import Error
 
 from backend.accounts import audit
 from backend.accounts.models import Workspace
-from backend.accounts.people.turns import forget_turns_of_workspace
+from backend.accounts.workspace.turns import forget_turns_of_workspace
 from backend.broker import forget_answers
 from backend.ingest.artefacts.parts import discard_of_workspace
 from backend.ingest.models import Part, Upload

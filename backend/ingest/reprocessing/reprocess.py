@@ -14,11 +14,11 @@ from django.db.models import QuerySet
 from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import Rereading, State, Upload
+from backend.ingest.queue import queue
+from backend.ingest.queue.process import link_artefacts, run_input_of
+from backend.ingest.queue.worker import process
 from backend.ingest.reading.reading import NothingRead, Reading, envelope_of, read_upload
 from backend.ingest.removing.retention import refuse_removed
-from backend.ingest.work import queue
-from backend.ingest.work.process import link_artefacts, run_input_of
-from backend.ingest.work.worker import process
 from backend.noise.record import refresh_noise
 from backend.runs.amending.changes import Change, changes_between
 from backend.runs.models import Trial

@@ -11,8 +11,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, TextFiel
 from django.db.models.functions import Cast, Now
 
 from backend.ingest.models import NAMED_RUN, Artefact, State, Upload, as_hex
+from backend.ingest.queue.queue import PASSING_FAULTS_S
 from backend.ingest.removing.collector import unnamed_artefacts
-from backend.ingest.work.queue import PASSING_FAULTS_S
 from backend.runs.models import Run
 from backend.storage import CHUNK_BYTES, storage
 from backend.untrusted.secrets.cleaning import hash_of

@@ -8,9 +8,9 @@ from django.forms.models import model_to_dict
 
 from backend.ingest.envelope.envelope import read_envelope
 from backend.ingest.models import State, Upload
+from backend.ingest.queue import batches, queue, watching, worker
+from backend.ingest.queue.claims import claim_due
 from backend.ingest.receiving.priority import SMALL_BYTES, is_small
-from backend.ingest.work import batches, queue, watching, worker
-from backend.ingest.work.claims import claim_due
 from backend.runs.models import Cell, Run, Trial
 from backend.runs.recording import record_new
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload

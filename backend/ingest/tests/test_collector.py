@@ -12,11 +12,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from backend.ingest.models import Artefact, Part, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.receiving import insert
 from backend.ingest.removing import collector
 from backend.ingest.removing.collector import collect, remove_unnamed
 from backend.ingest.removing.removal import remove_run
-from backend.ingest.work.worker import process
 from backend.runs.models import Host, Run, Server, Workload
 from backend.storage import StorageAway, storage
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload

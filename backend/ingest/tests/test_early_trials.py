@@ -8,8 +8,8 @@ from django.test import Client
 from backend.accounts.models import Token
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.reprocessing.reprocess import reprocess
-from backend.ingest.work.worker import process
 from backend.runs.models import Cell, Run, Trial
 from backend.runs.recording import record, refusals
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload

@@ -7,7 +7,7 @@ from django.test import Client
 
 from backend.ingest.envelope.envelope import read_envelope
 from backend.ingest.envelope.envelope_errors import EnvelopeError
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run, Trial, Workload
 from backend.testing.uploads import make_envelope, make_tenant, make_trial, make_upload
 

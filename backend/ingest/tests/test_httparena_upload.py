@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run, Trial
 from backend.testing.uploads import make_tenant, make_upload
 

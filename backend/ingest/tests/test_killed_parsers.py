@@ -13,10 +13,10 @@ from django.conf import settings as live
 from django.utils import timezone
 
 from backend.ingest.models import State, Upload
+from backend.ingest.queue import batches, queue, watching, worker
+from backend.ingest.queue.claims import claim_due
+from backend.ingest.queue.outcomes import MORE_MEMORY
 from backend.ingest.reading import answers, questions
-from backend.ingest.work import batches, queue, watching, worker
-from backend.ingest.work.claims import claim_due
-from backend.ingest.work.outcomes import MORE_MEMORY
 from backend.testing.uploads import claim_next, make_tenant, make_upload
 from backend.untrusted.sandbox import sandbox as sandbox_module
 from backend.untrusted.sandbox.parser_failures import ParserInterrupted

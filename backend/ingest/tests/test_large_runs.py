@@ -5,8 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from backend.ingest.models import Artefact, State
+from backend.ingest.queue import worker
 from backend.ingest.reading import reading
-from backend.ingest.work import worker
 from backend.runs.database import bulk
 from backend.runs.database.bulk import MAX_PARAMETERS, insert_rows, rows_per_statement
 from backend.runs.models import Cell, Series, Server, Trial, Workload

@@ -6,12 +6,12 @@ import pytest
 from django.db import transaction
 
 from backend.ingest.models import SmallContent, State, Upload
+from backend.ingest.queue import claims, worker
 from backend.ingest.reading import answers, questions
 from backend.ingest.receiving import receive as receiving
 from backend.ingest.receiving.hints import hint_soon
 from backend.ingest.receiving.priority import SMALL_BYTES
 from backend.ingest.receiving.receive import Sender, receive
-from backend.ingest.work import claims, worker
 from backend.runs.models import Trial
 from backend.storage import open_artefact, storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant

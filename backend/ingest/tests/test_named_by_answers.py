@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Server
 from backend.testing.uploads import WRK, make_tenant, make_upload
 

@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from backend.database_faults import is_database_away, is_database_busy
 from backend.ingest.models import State, Upload
+from backend.ingest.queue import queue, watching, worker
+from backend.ingest.queue.worker import process
 from backend.ingest.reading import answers
-from backend.ingest.work import queue, watching, worker
-from backend.ingest.work.worker import process
 from backend.problems import answer_to
 from backend.runs.recording import record
 from backend.storage import storage

@@ -7,10 +7,10 @@ from django.db import OperationalError
 
 from backend.broker import Guard
 from backend.ingest.models import State, Upload
+from backend.ingest.queue import poller, worker
+from backend.ingest.queue.poller import Poller
+from backend.ingest.queue.worker import drain, read_due
 from backend.ingest.receiving import hints
-from backend.ingest.work import poller, worker
-from backend.ingest.work.poller import Poller
-from backend.ingest.work.worker import drain, read_due
 from backend.storage import storage
 from backend.testing.running import make_machine
 from backend.testing.uploads import make_tenant, make_upload

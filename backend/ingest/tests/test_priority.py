@@ -11,10 +11,10 @@ import pytest
 from django.db.models import F
 
 from backend.ingest.models import State, Upload
+from backend.ingest.queue import queue
+from backend.ingest.queue.claims import claim_due
+from backend.ingest.queue.turn_statement import HEAD_START_S
 from backend.ingest.receiving.receive import Sender, receive
-from backend.ingest.work import queue
-from backend.ingest.work.claims import claim_due
-from backend.ingest.work.turn_statement import HEAD_START_S
 from backend.testing.uploads import (
     WRK,
     claim_next,

@@ -7,10 +7,10 @@ from django.db.models.functions import Now
 from backend.ingest.envelope.envelope import read_envelope
 from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.ingest.models import State, Upload
+from backend.ingest.queue import queue
+from backend.ingest.queue.worker import process
 from backend.ingest.reading import answers
 from backend.ingest.reading.reading import MAX_REASONS, Reading, Refusal
-from backend.ingest.work import queue
-from backend.ingest.work.worker import process
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import WRK, gzip_of, make_envelope, make_tenant, make_trial
 from backend.testing.uploads import make_upload as upload_of

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test import Client
 
 from backend.accounts.models import Role, Workspace
-from backend.accounts.people import invitations
+from backend.accounts.workspace import invitations
 from backend.ingest.models import Part, Upload
 from backend.ingest.removing.purging import purge_deleted_workspaces
 from backend.runs.models import Run

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from backend.broker import Guard
 from backend.ingest.models import State, Upload
+from backend.ingest.queue import budget, queue, worker
+from backend.ingest.queue.claims import claim_due
 from backend.ingest.receiving import hints
-from backend.ingest.work import budget, queue, worker
-from backend.ingest.work.claims import claim_due
 from backend.testing.uploads import claim_next, make_tenant, make_upload
 from backend.untrusted.sandbox import sandbox
 

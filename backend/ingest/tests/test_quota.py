@@ -14,9 +14,9 @@ from django.db import connection, connections
 from django.test import Client
 
 from backend.ingest.models import Artefact, StoredBytes, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.quota.stored_sums import recount, stored_bytes
 from backend.ingest.removing.removal import remove_run
-from backend.ingest.work.worker import process
 from backend.runs.models import Observation, Run
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_upload
 

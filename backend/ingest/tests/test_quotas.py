@@ -11,16 +11,16 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent, Invitation, Membership, Role, User
-from backend.accounts.people import invitations
-from backend.accounts.people.quotas import MembersFull, limits_of, set_limits
+from backend.accounts.workspace import invitations
+from backend.accounts.workspace.quotas import MembersFull, limits_of, set_limits
 from backend.ingest.models import StoredBytes, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.quota import quota
 from backend.ingest.quota.quota import RoomChanged
 from backend.ingest.quota.stored_sums import sums_of
 from backend.ingest.quota.usage import near_limits, usage_of
 from backend.ingest.receiving.receive import receive
 from backend.ingest.removing.removal import remove_run
-from backend.ingest.work.worker import process
 from backend.runs.models import Run
 from backend.testing.uploads import WRK, claim_next, make_file, make_tenant, make_upload
 

@@ -13,10 +13,10 @@ from django.db import connections
 from django.test import Client
 
 from backend.accounts.models import Invitation, Membership, Role, Token, User
-from backend.accounts.people import invitations, workspaces
-from backend.accounts.people.quotas import MembersFull, set_limits
 from backend.accounts.tokens import token_making
 from backend.accounts.tokens.token_making import usable_tokens
+from backend.accounts.workspace import invitations, workspaces
+from backend.accounts.workspace.quotas import MembersFull, set_limits
 from backend.alerts import rules
 from backend.alerts.models import AlertRule
 from backend.deliveries import channels

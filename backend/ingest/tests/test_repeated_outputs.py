@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from backend.analysis.pages.repeated_outputs import _with_same_output
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Cell, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 

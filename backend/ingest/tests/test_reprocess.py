@@ -9,10 +9,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from backend.ingest.models import State
+from backend.ingest.queue.worker import process
 from backend.ingest.reading import answers
 from backend.ingest.reprocessing import reprocess as reprocessing
 from backend.ingest.reprocessing.reprocess import NotEnded, outdated, reprocess
-from backend.ingest.work.worker import process
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Cell, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Trial
 from backend.testing.uploads import make_envelope, make_tenant, make_trial, make_upload
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from backend.accounts.models import Act, AuditEvent, Workspace
 from backend.ingest.models import State, Upload
 from backend.ingest.preview.provenance import provenance_of
+from backend.ingest.queue.worker import process
 from backend.ingest.quota.stored_sums import recount, stored_bytes
 from backend.ingest.removing import retention
 from backend.ingest.removing.retention import RawOutputRemoved, count_due_output, remove_due_output
@@ -19,7 +20,6 @@ from backend.ingest.reprocessing.reprocess import outdated, reprocess
 from backend.ingest.tasks import collect
 from backend.ingest.tests.test_collector import files
 from backend.ingest.tests.test_verification import verified
-from backend.ingest.work.worker import process
 from backend.runs.models import Trial
 from backend.storage import storage
 from backend.testing.uploads import WRK, make_tenant, make_upload

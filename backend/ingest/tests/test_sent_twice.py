@@ -12,9 +12,9 @@ from django.db import connections
 from django.test import Client
 
 from backend.ingest.models import Artefact, Part, State, Upload
+from backend.ingest.queue.worker import drain
 from backend.ingest.quota.stored_sums import recount, stored_bytes
 from backend.ingest.reading import answers
-from backend.ingest.work.worker import drain
 from backend.runs.models import Run, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial
 from backend.untrusted.limits import LEAST_PART_BYTES

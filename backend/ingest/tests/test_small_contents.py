@@ -6,12 +6,12 @@ import pytest
 
 from backend.errors import Conflict
 from backend.ingest.models import Artefact, SmallContent, State, Upload
+from backend.ingest.queue import worker
 from backend.ingest.quota.quota import WorkspaceFull
 from backend.ingest.quota.stored_sums import stored_bytes
 from backend.ingest.receiving.receive import receive
 from backend.ingest.removing import collector
 from backend.ingest.reprocessing.verification import verify
-from backend.ingest.work import worker
 from backend.storage import open_artefact, storage
 from backend.testing.uploads import WRK, make_file, make_tenant, make_upload
 

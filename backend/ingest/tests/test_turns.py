@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from backend.accounts.models import Membership, Role, Workspace, WorkTurn
 from backend.ingest.models import State, Upload
+from backend.ingest.queue import budget, outcomes, queue, watching, worker
+from backend.ingest.queue.claims import claim_due
 from backend.ingest.reading import answers
-from backend.ingest.work import budget, outcomes, queue, watching, worker
-from backend.ingest.work.claims import claim_due
 from backend.runs.models import Trial
 from backend.runs.recording import record
 from backend.testing.uploads import WRK, claim_next, make_envelope, make_tenant, make_upload

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 
 from backend.ingest.models import State, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.tests.test_collector import files, make_old
-from backend.ingest.work.worker import process
 from backend.storage import storage
 from backend.testing.uploads import make_tenant, make_upload
 

@@ -2,12 +2,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from backend.accounts.models import User, Workspace
-from backend.accounts.people import workspaces
-from backend.accounts.people.workspaces import WorkspaceRefused
+from backend.accounts.workspace import workspaces
+from backend.accounts.workspace.workspaces import WorkspaceRefused
 from backend.ingest.models import Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.receiving.hints import hint
 from backend.ingest.receiving.receive import Sender, receive
-from backend.ingest.work.worker import process
 from backend.library import loading
 from backend.library.envelopes import parcel_of, today_parcel
 from backend.library.loading import load_library, result_set_id, today_name

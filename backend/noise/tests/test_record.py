@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.formats.model import ParsedTrial, ReadTrial
+from backend.ingest.queue.worker import process
 from backend.ingest.removing.removal import remove_run
 from backend.ingest.reprocessing import merging
 from backend.ingest.reprocessing.editing import edit_run, undo_edit
 from backend.ingest.reprocessing.merging import merge_names, undo_merged_names
-from backend.ingest.work.worker import process
 from backend.noise.models import HostNoise, SelfComparison
 from backend.noise.reading import latest_comparisons, noise_of_hosts
 from backend.noise.record import refresh_noise, refresh_noise_of_runs

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.amending import dismissals
 from backend.runs.amending.dismissals import DismissalRefused, dismiss, fired_in, undo
 from backend.runs.models import Dismissal, Run

@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.reading.reading import envelope_of
 from backend.ingest.reprocessing.reprocess import reprocess
-from backend.ingest.work.worker import process
 from backend.runs.amending import editing, regrouping
 from backend.runs.amending.editing import CorrectionRefused, correct, undo_correction
 from backend.runs.catalogue.catalogue import host_page, server_page, workload_page

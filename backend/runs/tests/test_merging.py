@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
+from backend.ingest.queue.worker import process
 from backend.ingest.reprocessing.reprocess import reprocess
-from backend.ingest.work.worker import process
 from backend.runs.amending import merging, regrouping
 from backend.runs.amending.editing import correct
 from backend.runs.amending.merging import MergeRefused, merge, merges_into, successor_of, undo_merge

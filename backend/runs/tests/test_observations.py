@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from backend.ingest.models import Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.reprocessing.editing import edit_run, undo_edit
 from backend.ingest.reprocessing.reprocess import reprocess
-from backend.ingest.work.worker import process
 from backend.runs.models import Observation, Run, Series, Trial
 from backend.runs.recording import observations
 from backend.runs.recording.observations import Sample, observe, resource_use

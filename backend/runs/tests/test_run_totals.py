@@ -13,9 +13,9 @@ from django.db import connection, transaction
 from django.db.models import Count, Max, Q
 
 from backend.ingest.models import Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.reprocessing.editing import edit_run
 from backend.ingest.reprocessing.merging import merge_names
-from backend.ingest.work.worker import process
 from backend.runs.models import Cell, FormerName, Run, Trial
 from backend.runs.recording.record import RunInput, record_run
 from backend.runs.recording.record_new import NewRun, record_new_runs

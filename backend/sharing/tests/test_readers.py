@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Role
-from backend.accounts.people.workspace_links import make_link, revoke_link
+from backend.accounts.workspace.workspace_links import make_link, revoke_link
 from backend.runs.models import Run
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.readers import readers_of_runs

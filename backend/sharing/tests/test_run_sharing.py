@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from backend.accounts.credentials import token_format
 from backend.accounts.models import Workspace
-from backend.accounts.people import workspace_links
+from backend.accounts.workspace import workspace_links
 from backend.errors import NotFound
 from backend.ingest.removing.removal import remove_run
 from backend.ingest.removing.trash import restore_run, trash_run

@@ -8,9 +8,9 @@ from django.test import Client
 
 from backend.accounts.credentials import token_format
 from backend.accounts.models import Workspace
-from backend.accounts.people.turns import payer_of_workspace
-from backend.accounts.people.workspace_links import is_unlisted, make_link
-from backend.accounts.people.workspaces import change_settings
+from backend.accounts.workspace.turns import payer_of_workspace
+from backend.accounts.workspace.workspace_links import is_unlisted, make_link
+from backend.accounts.workspace.workspaces import change_settings
 from backend.ingest.removing.trash import trash_run
 from backend.runs.amending.dismissals import dismiss, fired_in
 from backend.runs.amending.editing import correct

@@ -18,9 +18,9 @@ from django.test import override_settings
 
 from backend.accounts.models import Workspace
 from backend.ingest.models import Artefact, State, Upload
+from backend.ingest.queue.worker import drain
 from backend.ingest.removing.collector import collect
 from backend.ingest.removing.purging import purge_deleted_workspaces
-from backend.ingest.work.worker import drain
 from backend.storage import open_artefact, storage
 from backend.testing.simultaneous.acts import (
     OF_RUNS,

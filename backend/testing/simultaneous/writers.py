@@ -16,7 +16,7 @@ from backend.accounts.models import Membership, Role, TokenKind, User
 from backend.accounts.tokens.tokens import AGENT_LIFETIME, issue
 from backend.alerts.pending import judge_next
 from backend.deliveries.queue import send_next
-from backend.ingest.work.worker import drain
+from backend.ingest.queue.worker import drain
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.reports import WRK, make_envelope, make_trial

@@ -13,8 +13,8 @@ from backend.accounts.models import Workspace
 from backend.alerts.models import Alert, AlertRule, RuleKind
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Rereading, SmallContent, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.reprocessing.editing import edit_run
-from backend.ingest.work.worker import process
 from backend.noise.models import HostNoise, SelfComparison
 from backend.runs.amending.dismissals import dismiss, fired_in
 from backend.runs.models import Host, Run, Series, Trial

@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent, Membership, Workspace
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
 from backend.ingest.removing.collector import collect
 from backend.ingest.removing.purging import purge_deleted_workspaces
 from backend.ingest.tests.test_collector import make_old

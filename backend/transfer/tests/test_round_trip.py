@@ -13,8 +13,8 @@ from django.db.models import ForeignKey, Max, OneToOneField
 from django.test import Client
 
 from backend.accounts.models import Act, AuditEvent, Membership, Token, User, Workspace
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota.stored_sums import recount, stored_bytes
 from backend.ingest.reprocessing.verification import verify

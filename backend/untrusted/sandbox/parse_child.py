@@ -20,8 +20,8 @@ from backend.formats.httparena import machine
 from backend.formats.model import Entry, ParsedTrial, RawArtefact
 from backend.formats.provenance import MAX_BYTES, NotTraced, trace
 from backend.formats.text import read_up_to
-from backend.untrusted.packed.archives import files_of
-from backend.untrusted.packed.decompress import DecompressionRefused, unpacked
+from backend.untrusted.archives.archives import files_of
+from backend.untrusted.archives.decompress import DecompressionRefused, unpacked
 from backend.untrusted.sandbox.child import Limits, serve
 from backend.untrusted.sandbox.child_answers import as_entry, as_refusal
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from backend.formats.streams import stream_of
-from backend.untrusted.packed.archives import open_zip, zip_members, zip_pieces
-from backend.untrusted.packed.decompress import DecompressionRefused, is_compressed, unpacked
-from backend.untrusted.packed.packings import HEAD_BYTES, Packer, packer_like, packing_of
-from backend.untrusted.packed.tar_members import tar_members, tar_pieces
+from backend.untrusted.archives.archives import open_zip, zip_members, zip_pieces
+from backend.untrusted.archives.decompress import DecompressionRefused, is_compressed, unpacked
+from backend.untrusted.archives.packings import HEAD_BYTES, Packer, packer_like, packing_of
+from backend.untrusted.archives.tar_members import tar_members, tar_pieces
 from backend.untrusted.secrets.redaction import Scan
 from backend.untrusted.secrets.rewriting import (
     REDACTOR,

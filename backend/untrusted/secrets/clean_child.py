@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from backend.untrusted.packed.decompress import BeyondLimit, DecompressionRefused, TooManyBytes
+from backend.untrusted.archives.decompress import BeyondLimit, DecompressionRefused, TooManyBytes
 from backend.untrusted.sandbox.child import Limits, serve
 from backend.untrusted.secrets.file_cleaning import answer_to, clean_file, clean_json
 from backend.untrusted.secrets.rewriting import CannotClean

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from backend.errors import Unprocessable
-from backend.untrusted.packed.decompress import (
+from backend.untrusted.archives.decompress import (
     GZIP_MAGIC,
     DecompressionRefused,
     UnpackingStopped,
     is_compressed,
     unpacked,
 )
-from backend.untrusted.packed.packings import HEAD_BYTES, Packer, packer_like, packing_of
+from backend.untrusted.archives.packings import HEAD_BYTES, Packer, packer_like, packing_of
 from backend.untrusted.secrets.redaction import Redactor, Scan, blocks
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from django.test import Client
 
 from backend.api.limits.limit_table import limits
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Trial
 from backend.storage import open_artefact, storage
 from backend.testing.uploads import WRK, make_file, make_tenant
-from backend.untrusted.packed.archives import files_of
-from backend.untrusted.packed.decompress import FREE_BYTES, MAX_FILES, DecompressionRefused
+from backend.untrusted.archives.archives import files_of
+from backend.untrusted.archives.decompress import FREE_BYTES, MAX_FILES, DecompressionRefused
 from backend.untrusted.secrets.cleaner import Cleaner
 from backend.untrusted.secrets.cleaning import Cleaning
 from backend.untrusted.secrets.redaction import MARK

@@ -10,13 +10,13 @@ import pytest
 
 from backend.formats import FormatError, parse
 from backend.formats.tests.test_techempower import RAW
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Trial
 from backend.testing.uploads import WRK, make_tenant, make_upload
-from backend.untrusted.packed import tar_members
-from backend.untrusted.packed.archives import files_of
-from backend.untrusted.packed.decompress import FREE_BYTES, MAX_FILES, DecompressionRefused
-from backend.untrusted.packed.tar_members import MAX_FAR_FILES
+from backend.untrusted.archives import tar_members
+from backend.untrusted.archives.archives import files_of
+from backend.untrusted.archives.decompress import FREE_BYTES, MAX_FILES, DecompressionRefused
+from backend.untrusted.archives.tar_members import MAX_FAR_FILES
 
 CASE = Path(__file__).parents[2] / "formats/ab/tests/captures/rand-c10-tsv-csv"
 FILES = {name: (CASE / name).read_bytes() for name in ("stdout", "plot.tsv", "pct.csv")}
@@ -123,7 +123,7 @@ def test_many_files_of_a_tar_are_read_in_one_pass(monkeypatch):
     data = tarred({f"file-{number}": b"%d" % number for number in range(MAX_FILES)})
     passes, real = [], tarfile.open
     monkeypatch.setattr(
-        "backend.untrusted.packed.tar_members.tarfile.open",
+        "backend.untrusted.archives.tar_members.tarfile.open",
         lambda **options: passes.append(1) or real(**options),
     )
     for file in unpack(data)[::-1]:
@@ -143,7 +143,7 @@ def test_the_directory_of_a_zip_is_read_once(monkeypatch):
     data = zipped({f"file-{number}": b"%d" % number for number in range(MAX_FILES)})
     opened, real = [], zipfile.ZipFile
     monkeypatch.setattr(
-        "backend.untrusted.packed.archives.zipfile.ZipFile",
+        "backend.untrusted.archives.archives.zipfile.ZipFile",
         lambda file: opened.append(1) or real(file),
     )
     files = unpack(data)

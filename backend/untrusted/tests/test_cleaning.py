@@ -20,9 +20,9 @@ from django.test import Client
 from backend.config.environment.logs import JsonFormatter
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.receiving.content_hash import content_hash
 from backend.ingest.receiving.receive import UploadConflict, receive
-from backend.ingest.work.worker import process
 from backend.storage import open_artefact, storage
 from backend.testing.damage import captures
 from backend.testing.rows import let_a_minute_pass

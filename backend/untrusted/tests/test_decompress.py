@@ -7,8 +7,8 @@ import pytest
 import zstandard
 
 from backend.testing.uploads import gzip_of_zeros
-from backend.untrusted.packed import decompress
-from backend.untrusted.packed.decompress import DecompressionRefused, unpacked
+from backend.untrusted.archives import decompress
+from backend.untrusted.archives.decompress import DecompressionRefused, unpacked
 
 LIMIT = 512 << 20
 

@@ -11,11 +11,11 @@ from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 
 from backend.accounts.models import Token, Workspace
-from backend.accounts.people import access
-from backend.accounts.people.workspace_links import opened_links
-from backend.accounts.people.workspaces import with_slug
 from backend.accounts.takedown_models import Takedown, Thing
-from backend.accounts.takedowns import TakenDown, refusal_of
+from backend.accounts.workspace import access
+from backend.accounts.workspace.takedowns import TakenDown, refusal_of
+from backend.accounts.workspace.workspace_links import opened_links
+from backend.accounts.workspace.workspaces import with_slug
 from backend.ingest.models import Artefact
 from backend.problems import answer_to, problem_response
 from backend.runs.models import Cell, Run, Trial

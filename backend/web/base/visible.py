@@ -10,9 +10,9 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from backend.accounts.models import User, Workspace
-from backend.accounts.people import access
-from backend.accounts.people.workspace_links import shared_ids
-from backend.accounts.people.workspaces import with_slug
+from backend.accounts.workspace import access
+from backend.accounts.workspace.workspace_links import shared_ids
+from backend.accounts.workspace.workspaces import with_slug
 from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, State, Upload
 from backend.runs.catalogue.naming import order_by_name

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.accounts.people.workspaces import current_slug
+from backend.accounts.workspace.workspaces import current_slug
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.grouping.series import MAX_SERIES
 from backend.analysis.kept_figures import figures_of_json

@@ -15,7 +15,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.links import link_to
 from backend.web.base import visible
 from backend.web.documents import agent_files

@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts.models import TokenKind, Workspace
-from backend.accounts.people import access
 from backend.accounts.sign_in import recent_sign_in
-from backend.accounts.takedowns import takedowns_of_workspaces
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import access
+from backend.accounts.workspace.takedowns import takedowns_of_workspaces
 from backend.analysis.loading.findings import find
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.analysis.pages.front_questions import list_questions

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import TRIES
-from backend.accounts.people import access
+from backend.accounts.workspace import access
 from backend.errors import Away, LoadsheetError, Refused
 from backend.fleet.models import Progress
 from backend.fleet.progress import RunProgress, run_progress

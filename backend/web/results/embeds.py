@@ -13,8 +13,8 @@ from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from backend.accounts.people import access
-from backend.accounts.takedowns import TakenDown
+from backend.accounts.workspace import access
+from backend.accounts.workspace.takedowns import TakenDown
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible

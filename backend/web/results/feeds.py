@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts.limits.addresses import sender_address
 from backend.accounts.models import Workspace
-from backend.accounts.people.workspaces import with_slug
+from backend.accounts.workspace.workspaces import with_slug
 from backend.feeds.atom import CONTENT_TYPE, write_feed
 from backend.feeds.entries import (
     Entry,

@@ -7,7 +7,7 @@ from django.template import Context, Library
 
 from backend.accounts.models import Workspace
 from backend.accounts.takedown_models import Takedown, Thing
-from backend.accounts.takedowns import find_takedown, how_to_object, takedown_of_workspace
+from backend.accounts.workspace.takedowns import find_takedown, how_to_object, takedown_of_workspace
 from backend.links import link_to
 from backend.sharing.models import ResultSet
 from backend.sharing.takedowns import open_reports

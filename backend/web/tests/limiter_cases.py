@@ -10,8 +10,8 @@ from datetime import timedelta
 from django.test import Client
 
 from backend.accounts.models import TokenKind, User, Workspace
-from backend.accounts.people.workspace_links import make_link
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace.workspace_links import make_link
 from backend.testing.uploads import WRK, make_file, make_tenant
 
 PASSWORD = "a long right password"

@@ -3,8 +3,8 @@
 from django.test import Client
 
 from backend.accounts.models import User
-from backend.accounts.people.workspaces import change_settings
 from backend.accounts.takedown_models import Report, Takedown
+from backend.accounts.workspace.workspaces import change_settings
 from backend.sharing.models import SharedRun, Visibility
 from backend.storage import storage
 from backend.testing.scenes import make_result_set

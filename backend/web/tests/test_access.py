@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from backend.accounts.models import Role, Token
-from backend.accounts.people import invitations
+from backend.accounts.workspace import invitations
 from backend.ingest.models import Upload
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility

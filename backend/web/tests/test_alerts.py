@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from backend.accounts.models import Membership, Role
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
 from backend.alerts.models import Alert, AlertRule
 from backend.deliveries.models import Channel, Delivery
 from backend.deliveries.signing import secret_of

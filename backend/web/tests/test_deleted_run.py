@@ -7,9 +7,9 @@ from django.test import Client
 
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.reading import answers
 from backend.ingest.reprocessing.reprocess import reprocess
-from backend.ingest.work.worker import process
 from backend.runs.models import Run, Server, Trial
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from backend.accounts.models import Role
-from backend.accounts.scopes import Scope, scopes_of_role
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope, scopes_of_role
 from backend.api.protocol.scopes import NEEDED_SCOPES, needed_scopes
 from backend.api.tests.exit_table import (
     API_EXITS,

@@ -3,7 +3,7 @@
 import pytest
 
 from backend.ingest.models import Upload
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Trial
 from backend.testing.uploads import make_upload
 from backend.web.runs.failures import MOST_GROUPS, failures_of

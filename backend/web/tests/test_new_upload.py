@@ -12,7 +12,7 @@ from django.test import Client
 from backend.formats.tests.test_techempower import RAW
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.preview.dry_run import OF_MEMBERS
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run, Server, Trial
 from backend.storage import StorageAway
 from backend.testing.uploads import WRK, make_file, make_upload

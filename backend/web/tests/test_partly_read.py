@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.catalogue.run_states import count_not_read
 from backend.sharing.models import SharedRun, Visibility
 from backend.testing.uploads import WRK, make_upload

@@ -146,7 +146,7 @@ class TestInvitation:
         def fail(*_):
             raise OSError("no mail server")
 
-        monkeypatch.setattr("backend.accounts.people.invitation_mail.WorkspaceMail.send", fail)
+        monkeypatch.setattr("backend.accounts.workspace.invitation_mail.WorkspaceMail.send", fail)
         self.link(owner, email="eve@example.org")
         assert "We sent" not in text_of(owner.get(MEMBERS))
 
@@ -243,7 +243,7 @@ class TestRenaming:
 class TestUnsentMails:
     @pytest.fixture
     def kept(self, settings, scene):
-        settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
+        settings.EMAIL_BACKEND = "backend.accounts.mail.held_mail.EmailBackend"
         scene.viewer.email = "eve@example.org"
         scene.viewer.save()
         Client().post("/accounts/password/reset/", {"email": "eve@example.org"})

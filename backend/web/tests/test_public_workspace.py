@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.links import result_set_link
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility

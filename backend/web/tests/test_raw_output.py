@@ -7,8 +7,8 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace.scopes import Scope
 from backend.ingest.models import Upload
 from backend.ingest.removing.retention import remove_due_output
 from backend.sharing.edits import withdraw

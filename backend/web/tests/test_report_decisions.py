@@ -159,7 +159,7 @@ def test_staff_find_open_reports_where_they_begin(scene, things, staff):
 
 
 def test_without_a_mail_server_the_staff_read_it_as_unsent(scene, things, staff, settings):
-    settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
+    settings.EMAIL_BACKEND = "backend.accounts.mail.held_mail.EmailBackend"
     reported(f"/s/{things['shared']}")
 
     assert HeldMessage.objects.filter(to="op@example.org").exists()

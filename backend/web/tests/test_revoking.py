@@ -10,10 +10,10 @@ from django.db import connection
 from django.test import Client
 
 from backend.accounts.models import Token
-from backend.accounts.people import workspace_links
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens import tokens
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace import workspace_links
+from backend.accounts.workspace.scopes import Scope
 from backend.sharing import drawing
 from backend.sharing.edits import end_link
 from backend.sharing.models import SharedRun, Visibility

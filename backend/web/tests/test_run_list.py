@@ -13,9 +13,9 @@ from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_summary import summarise_run
 from backend.ingest.listing.listing import upload_page
 from backend.ingest.models import State, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.reprocessing.editing import edit_run
 from backend.ingest.reprocessing.merging import merge_names
-from backend.ingest.work.worker import process
 from backend.runs.catalogue import listing
 from backend.runs.catalogue.listing import rows_of, run_page
 from backend.runs.catalogue.run_order import DIRECTIONS, SORTS, RunOrder

@@ -6,7 +6,7 @@ import pytest
 from django.core.cache import caches
 from django.test import Client
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Trial
 from backend.testing.uploads import WRK, make_file, make_upload
 

@@ -15,9 +15,9 @@ from django.test import Client
 
 from backend.accounts.credentials.token_format import new_token
 from backend.accounts.models import Role, TokenKind, User
-from backend.accounts.people import invitations
 from backend.accounts.sign_in import browsers, guesses
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import invitations
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_result_set
 from backend.web import middleware

@@ -7,9 +7,9 @@ from django.conf import settings as configured
 from django.test import Client
 
 from backend.accounts.models import Act, AuditEvent
-from backend.accounts.people.workspace_links import make_link
-from backend.accounts.people.workspaces import change_settings
 from backend.accounts.takedown_models import Takedown, Thing
+from backend.accounts.workspace.workspace_links import make_link
+from backend.accounts.workspace.workspaces import change_settings
 from backend.ingest.removing.trash import trash_run
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
@@ -250,7 +250,7 @@ def test_a_successor_that_was_taken_down_is_not_named(scene, things, staff):
 
 def test_only_one_place_says_what_is_public():
     """Else an exit may forget that a workspace was taken down."""
-    here = {"backend/accounts/models.py", "backend/accounts/people/workspaces.py"}
+    here = {"backend/accounts/models.py", "backend/accounts/workspace/workspaces.py"}
     for file in (configured.BASE_DIR / "backend").rglob("*.py"):
         name = str(file.relative_to(configured.BASE_DIR))
         is_ours = {"tests", "testing", "migrations"}.isdisjoint(file.parts)

@@ -23,10 +23,10 @@ from django.utils import timezone
 
 from backend.accounts import audit
 from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
-from backend.accounts.people import invitations
-from backend.accounts.people.workspace_links import make_link, revoke_link
-from backend.accounts.scopes import Scope
 from backend.accounts.tokens.token_making import TokenRequest, make_token
+from backend.accounts.workspace import invitations
+from backend.accounts.workspace.scopes import Scope
+from backend.accounts.workspace.workspace_links import make_link, revoke_link
 from backend.ingest.models import Artefact, State, Upload
 from backend.runs.models import Host, Run, Workload
 from backend.sharing.models import ResultSet, SavedView, SharedRun, Visibility

@@ -14,13 +14,13 @@ from backend.analysis.loading import series_cache
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.listing.trash_listing import trashed_bytes
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.quota.stored_sums import stored_bytes
 from backend.ingest.receiving.receive import UploadTrashed
 from backend.ingest.removing import trash
 from backend.ingest.removing.removal import remove_run
 from backend.ingest.removing.trash import KEPT_IN_TRASH, remove_expired_runs, restore_run, trash_run
 from backend.ingest.reprocessing.reprocess import reprocess
-from backend.ingest.work.worker import process
 from backend.noise.models import HostNoise
 from backend.runs.catalogue.listing import rows_of
 from backend.runs.models import Run, Trial

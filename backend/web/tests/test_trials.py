@@ -8,7 +8,7 @@ from django.core.cache import caches
 from django.test import Client
 
 from backend.ingest.models import State
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.amending.dismissals import dismissals_of
 from backend.runs.models import Dismissal, Trial
 from backend.testing.scenes import PARSED

@@ -7,7 +7,7 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from backend.accounts.models import FormerSlug, Membership, Role, StaffAccess, User
-from backend.accounts.people import workspaces
+from backend.accounts.workspace import workspaces
 from backend.web.base import visible
 
 

@@ -8,8 +8,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts.models import TokenKind, Workspace
-from backend.accounts.people import access
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import access
 from backend.fleet.roster import RosterRow, roster
 from backend.links import link_to, run_link
 from backend.web.base import visible

@@ -11,10 +11,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backend.accounts.models import Role, Workspace
-from backend.accounts.people import invitations, members
-from backend.accounts.people.invitation_mail import checked_email, send_invitation
 from backend.accounts.sign_in import browsers, recent_sign_in
 from backend.accounts.sign_in.adapter import SIGN_UP_TOKEN
+from backend.accounts.workspace import invitations, members
+from backend.accounts.workspace.invitation_mail import checked_email, send_invitation
 from backend.deliveries.models import Channel
 from backend.links import absolute, link_to
 from backend.web.base import visible

@@ -12,8 +12,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from backend.accounts.models import Workspace
-from backend.accounts.people.workspace_links import is_unlisted
-from backend.accounts.people.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settings
+from backend.accounts.workspace.workspace_links import is_unlisted
+from backend.accounts.workspace.workspaces import LARGEST_SHARE, MIN_TRIALS, change_settings
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS, chosen_factors
 from backend.errors import InvalidInput
 from backend.ingest.quota.usage import usage_of

@@ -9,8 +9,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts.models import Token, Workspace
-from backend.accounts.people import access
-from backend.accounts.scopes import Scope
 from backend.accounts.sign_in import recent_sign_in
 from backend.accounts.tokens import tokens
 from backend.accounts.tokens.token_making import (
@@ -24,6 +22,8 @@ from backend.accounts.tokens.token_making import (
     tokens_of,
     usable_tokens,
 )
+from backend.accounts.workspace import access
+from backend.accounts.workspace.scopes import Scope
 from backend.errors import InvalidInput
 from backend.fleet.models import Agent
 from backend.links import link_to

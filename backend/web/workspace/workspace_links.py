@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.accounts.people import workspace_links
 from backend.accounts.sign_in import browsers, recent_sign_in
+from backend.accounts.workspace import workspace_links
 from backend.links import absolute, link_to
 from backend.sharing.workspace_secrets import NotOpened
 from backend.web.base import visible

@@ -6,13 +6,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from backend.accounts.mail import held_mail
 from backend.accounts.models import Membership
-from backend.accounts.people import held_mail, workspaces
-from backend.accounts.people.workspaces import WorkspaceRefused
 from backend.accounts.sign_in import browsers, recent_sign_in
 from backend.accounts.sign_in import first_owner as first
 from backend.accounts.sign_in.adapter import SIGN_UP_TOKEN
-from backend.accounts.takedowns import takedowns_of_workspaces
+from backend.accounts.workspace import workspaces
+from backend.accounts.workspace.takedowns import takedowns_of_workspaces
+from backend.accounts.workspace.workspaces import WorkspaceRefused
 from backend.links import link_to
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.web.base import visible

@@ -6,7 +6,7 @@ from backend.analysis.compare.comparison import compare
 from backend.analysis.compare.measured_factors import size_text
 from backend.analysis.figures import plain_figures
 from backend.analysis.query.compare_query import CompareQuery
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 

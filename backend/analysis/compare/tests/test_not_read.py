@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 

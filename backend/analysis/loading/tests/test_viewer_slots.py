@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from backend.accounts.people.access import VISITOR
+from backend.accounts.workspace.access import VISITOR
 from backend.analysis.loading.viewer_slots import (
     MEMBERS,
     VISITORS,

@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from backend.config.processes import heartbeat
+from backend.ingest.queue.queue import requeue_abandoned
 from backend.ingest.removing.collector import TooManyUnnamed, collect
 from backend.ingest.removing.purging import purge_deleted_workspaces
 from backend.ingest.removing.trash import remove_expired_runs
-from backend.ingest.work.queue import requeue_abandoned
 from backend.storage import StorageAway
 
 PURGE_S = 3600.0

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand
 
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.ingest.preview.corpus_json import as_corpus_json
-from backend.untrusted.packed.archives import files_of
-from backend.untrusted.packed.decompress import DecompressionRefused
+from backend.untrusted.archives.archives import files_of
+from backend.untrusted.archives.decompress import DecompressionRefused
 
 
 class Command(BaseCommand):

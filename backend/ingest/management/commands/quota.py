@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from backend.accounts.models import Workspace
-from backend.accounts.people.quotas import set_limits
-from backend.accounts.people.workspaces import current_slug
+from backend.accounts.workspace.quotas import set_limits
+from backend.accounts.workspace.workspaces import current_slug
 from backend.ingest.quota.usage import usage_of
 
 DEFAULT = "default"

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from backend.accounts.people.workspaces import WorkspaceRefused
+from backend.accounts.workspace.workspaces import WorkspaceRefused
 from backend.library.loading import load_library
 
 

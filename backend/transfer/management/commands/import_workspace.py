@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from backend.accounts.models import User
-from backend.accounts.people.workspaces import WorkspaceRefused
+from backend.accounts.workspace.workspaces import WorkspaceRefused
 from backend.storage import StorageAway
 from backend.transfer.importing import Imported, import_archive
 from backend.transfer.reader import ImportRefused

@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from backend.accounts.models import Membership, Role, TokenKind, User, Workspace
-from backend.accounts.people.workspaces import WorkspaceRefused, own_workspace
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace.workspaces import WorkspaceRefused, own_workspace
 
 NAME = "demo"
 

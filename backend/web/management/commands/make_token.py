@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from backend.accounts.models import TokenKind, Workspace
-from backend.accounts.scopes import AGENT_SCOPES, Scope
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace.scopes import AGENT_SCOPES, Scope
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from backend.accounts.models import TokenKind, User
-from backend.accounts.people import access
 from backend.accounts.tokens import tokens
+from backend.accounts.workspace import access
 from backend.links import link_to
 
 

@@ -6,7 +6,7 @@ from backend.accounts.models import Token, TokenKind
 from backend.analysis.query.compare_query import CompareQuery
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run, Trial
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility

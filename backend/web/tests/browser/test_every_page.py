@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 
 from backend.accounts.models import Role
-from backend.accounts.people import invitations
 from backend.accounts.takedown_models import Report, Thing
+from backend.accounts.workspace import invitations
 from backend.alerts.models import Alert, AlertRule
 from backend.deliveries.models import Channel
 from backend.runs.models import Run

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from backend.ingest.queue.worker import process
 from backend.ingest.tests.test_responses import hey
-from backend.ingest.work.worker import process
 from backend.testing.lab import Lab
 from backend.testing.made.printing import print_trials
 from backend.testing.uploads import make_envelope, make_tenant, make_trial, make_upload

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Upload
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run, Trial
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility

@@ -66,7 +66,7 @@ RUNS = {"text/html", "application/xhtml+xml", "text/javascript", "application/ja
 def lab(settings, tmp_path):
     settings.DATA_DIR = settings.AGENT_FILES = tmp_path
     settings.OPEN_SIGN_UP = True
-    settings.EMAIL_BACKEND = "backend.accounts.people.held_mail.EmailBackend"
+    settings.EMAIL_BACKEND = "backend.accounts.mail.held_mail.EmailBackend"
     storage.cache_clear()
     caches["process"].clear()
     lab = make_page_lab(tmp_path)

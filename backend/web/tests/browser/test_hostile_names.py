@@ -21,8 +21,8 @@ from backend.accounts.tokens.tokens import AGENT_LIFETIME as LASTS
 from backend.accounts.tokens.tokens import find, issue
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import Upload
+from backend.ingest.queue.worker import process
 from backend.ingest.receiving.receive import receive
-from backend.ingest.work.worker import process
 from backend.runs.amending.dismissals import dismiss
 from backend.runs.models import Run, Trial
 from backend.sharing.models import ResultSet

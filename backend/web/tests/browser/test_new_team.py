@@ -7,7 +7,7 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from backend.ingest.models import Upload
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.testing.uploads import WRK
 from backend.untrusted.sandbox.sandbox import Sandbox
 

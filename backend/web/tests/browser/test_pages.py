@@ -8,7 +8,7 @@ from django.core.cache import caches
 from playwright.sync_api import expect
 
 from backend.fleet.heartbeats import record_heartbeat
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run, Server, Trial
 from backend.storage import storage
 from backend.testing.uploads import WRK, make_upload

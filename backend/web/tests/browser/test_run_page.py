@@ -6,7 +6,7 @@ import pytest
 from django.core.cache import caches
 from playwright.sync_api import expect
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run, Trial
 from backend.storage import storage
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 from backend.web.tests.browser.page_audit import violations
 

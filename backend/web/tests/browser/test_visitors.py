@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import State, Upload
-from backend.ingest.work.worker import process
+from backend.ingest.queue.worker import process
 from backend.runs.models import Run
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility

@@ -1,8 +1,8 @@
 """Which upload is read next: persons take turns, and slow uploads have a lane of their own.
 
-The payer (accounts/people/turns.py) with the fewest uploads being read goes first, then the one who
-was served longest ago; among workspaces of one payer likewise. Within a workspace, an interactive
-upload (priority.py) goes before those that came up to an
+The payer (accounts/workspace/turns.py) with the fewest uploads being read goes first, then the one
+who was served longest ago; among workspaces of one payer likewise. Within a workspace, an
+interactive upload (priority.py) goes before those that came up to an
 hour before it, the others by age. Uploads that are read together (batches.py) count as one. An
 upload that takes longer than `QUICK_READ_S` moves to the slow lane, of which only `SLOW_READS` are
 read at a time, so that a reader is left for the rest (decision 0012).
@@ -15,8 +15,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from backend.accounts.people.turns import WORKSPACE, Work
-from backend.ingest.work.turn_statement import HEADS, NOTE_TURNS
+from backend.accounts.workspace.turns import WORKSPACE, Work
+from backend.ingest.queue.turn_statement import HEADS, NOTE_TURNS
 
 # Other heads of queues, where the first is locked by a removal.
 CANDIDATES = 8

@@ -18,10 +18,10 @@ from django.db import connection, transaction
 from django.db.models import prefetch_related_objects
 
 from backend.ingest.models import Artefact, State, Upload
+from backend.ingest.queue.process import link_artefacts, run_input_of
+from backend.ingest.queue.queue import Claim
 from backend.ingest.reading.reading import Reading, envelope_of, read_plain
 from backend.ingest.signals import runs_read
-from backend.ingest.work.process import link_artefacts, run_input_of
-from backend.ingest.work.queue import Claim
 from backend.noise.record import refresh_noise
 from backend.runs.recording.observations import apply_observations
 from backend.runs.recording.record_new import NewRun, record_new_runs

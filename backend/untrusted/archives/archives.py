@@ -17,15 +17,15 @@ from backend.formats.archive_texts import printable
 from backend.formats.streams import stream_of
 from backend.formats.techempower import RAW
 from backend.formats.text import read_up_to
-from backend.untrusted.packed.decompress import (
+from backend.untrusted.archives.decompress import (
     DecompressionRefused,
     broken_archive,
     check_count,
     check_growth,
     unpacked,
 )
-from backend.untrusted.packed.packings import HEAD_BYTES, ZIP_MAGIC, packing_of
-from backend.untrusted.packed.tar_members import BLOCK_BYTES, Kept, tar_members, tar_pieces
+from backend.untrusted.archives.packings import HEAD_BYTES, ZIP_MAGIC, packing_of
+from backend.untrusted.archives.tar_members import BLOCK_BYTES, Kept, tar_members, tar_pieces
 
 # What the library raises for a damaged zip archive.
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError)

@@ -12,8 +12,8 @@ from django.dispatch import Signal
 
 from backend.accounts.audit import change, record
 from backend.accounts.models import Act, Membership, Role, Token, User, Workspace
-from backend.accounts.people.workspace_lock import lock_workspace
-from backend.accounts.scopes import Scope, scopes_of_role
+from backend.accounts.workspace.scopes import Scope, scopes_of_role
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.errors import Conflict, NotFound
 from backend.transactions import whole
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from backend.accounts.audit import changes, record
 from backend.accounts.models import Act, Membership, Quota, Workspace
-from backend.accounts.people.workspace_lock import lock_workspace
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.errors import Refused
 
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import zstandard
 
-from backend.untrusted.packed.decompress import GZIP_MAGIC, ZSTD_MAGIC
+from backend.untrusted.archives.decompress import GZIP_MAGIC, ZSTD_MAGIC
 
 ZIP_MAGIC = b"PK\x03\x04"
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257

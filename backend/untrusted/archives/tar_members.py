@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
-from backend.untrusted.packed.decompress import (
+from backend.untrusted.archives.decompress import (
     BeyondLimit,
     DecompressionRefused,
     broken_archive,

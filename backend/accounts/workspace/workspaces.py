@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from backend.accounts.audit import change, changes, record
 from backend.accounts.models import Act, AuditEvent, FormerSlug, Membership, Role, User, Workspace
-from backend.accounts.people.workspace_lock import lock_workspace
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.database_faults import is_taken
 from backend.errors import InvalidInput, NotFound
 from backend.transactions import whole

@@ -12,8 +12,8 @@ from backend.database_faults import is_database_away, is_database_busy, is_overt
 from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest.models import State
+from backend.ingest.queue import queue
 from backend.ingest.reading.reading import NothingRead
-from backend.ingest.work import queue
 from backend.runs.recording.refusals import RunElsewhere, TooManyTrials
 from backend.storage import StorageAway
 from backend.untrusted.sandbox.parser_failures import (

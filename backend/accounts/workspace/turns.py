@@ -27,7 +27,7 @@ class Work(StrEnum):
     MESSAGE = "message"
     RUN = "run"
     ARCHIVE = "archive"
-    # By the statement of backend/ingest/work/turn_statement.py.
+    # By the statement of backend/ingest/queue/turn_statement.py.
     UPLOAD = "upload"
     SLOW_UPLOAD = "slow upload"
 

@@ -6,10 +6,10 @@ from django.conf import settings
 
 from backend.accounts.limits import throttle
 from backend.accounts.limits.limiters import INVITATIONS
+from backend.accounts.mail.held_mail import WorkspaceMail
+from backend.accounts.mail.outgoing_mail import send
 from backend.accounts.models import Invitation, User
-from backend.accounts.people.held_mail import WorkspaceMail
-from backend.accounts.people.invitations import LIFETIME
-from backend.accounts.people.outgoing_mail import send
+from backend.accounts.workspace.invitations import LIFETIME
 from backend.email_address import what_is_wrong
 from backend.errors import InvalidInput
 

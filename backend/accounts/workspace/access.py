@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from backend.accounts.limits.throttle import site_of
 from backend.accounts.models import Membership, Role, StaffAccess, Token, User, Workspace
-from backend.accounts.people.workspaces import current_slug
-from backend.accounts.scopes import Scope
+from backend.accounts.workspace.scopes import Scope
+from backend.accounts.workspace.workspaces import current_slug
 
 Actor = User | Token | None
 # What a user is in each workspace, by its id.

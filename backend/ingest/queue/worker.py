@@ -18,15 +18,15 @@ from django.db import transaction
 
 from backend import counters, log_context
 from backend.ingest.models import State
+from backend.ingest.queue import queue
+from backend.ingest.queue.batches import Batch, read_batch, record_batch
+from backend.ingest.queue.claims import claim_due
+from backend.ingest.queue.outcomes import settle
+from backend.ingest.queue.process import read_and_record
+from backend.ingest.queue.watching import watch
 from backend.ingest.receiving import hints
 from backend.ingest.receiving.incoming import IncomingFile
 from backend.ingest.receiving.receive import Receipt, Sender, receive
-from backend.ingest.work import queue
-from backend.ingest.work.batches import Batch, read_batch, record_batch
-from backend.ingest.work.claims import claim_due
-from backend.ingest.work.outcomes import settle
-from backend.ingest.work.process import read_and_record
-from backend.ingest.work.watching import watch
 from backend.untrusted.sandbox.sandbox import sandbox
 
 log = logging.getLogger(__name__)

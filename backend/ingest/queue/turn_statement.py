@@ -1,6 +1,6 @@
 """The statement that finds the uploads whose turn is next."""
 
-from backend.accounts.people.turns import WORKSPACE, Work, payer_in_sql
+from backend.accounts.workspace.turns import WORKSPACE, Work, payer_in_sql
 
 # An interactive upload is taken as received so much earlier. However many come, nothing else of the
 # workspace waits longer than this for them.
@@ -51,7 +51,7 @@ _HEAD_OF_QUEUE = f"""
     ) AS head ORDER BY head.since LIMIT 1
 """  # noqa: S608  our own conditions
 
-# The beginning of the keys of turns (accounts/people/turns.py): each lane has its own.
+# The beginning of the keys of turns (accounts/workspace/turns.py): each lane has its own.
 _LANE = f"CASE WHEN is_slow THEN '{Work.SLOW_UPLOAD} ' ELSE '{Work.UPLOAD} ' END"
 
 # Who pays for each workspace that has uploads waiting or being read.

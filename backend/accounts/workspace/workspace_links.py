@@ -15,14 +15,14 @@ from backend.accounts.audit import change, record
 from backend.accounts.credentials import token_format
 from backend.accounts.credentials.stored_token import find_stored, signature_of
 from backend.accounts.models import Act, User, Workspace, WorkspaceLink
-from backend.accounts.people.workspace_lock import lock_workspace
-from backend.accounts.people.workspaces import (
+from backend.accounts.takedown_models import Thing
+from backend.accounts.workspace.takedowns import refuse_taken_down
+from backend.accounts.workspace.workspace_lock import lock_workspace
+from backend.accounts.workspace.workspaces import (
     LOCKED_OPENING_CHECKS,
     check_opening,
     check_still_owner,
 )
-from backend.accounts.takedown_models import Thing
-from backend.accounts.takedowns import refuse_taken_down
 from backend.errors import NotFound
 
 KIND = "share"

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from backend.ingest.models import State, Upload
-from backend.ingest.work.queue import (
+from backend.ingest.queue.queue import (
     FAULTS_OF_AN_ATTEMPT,
     FIRST_PAUSE_S,
     LONGEST_PAUSE_S,
@@ -20,8 +20,8 @@ from backend.ingest.work.queue import (
     give_back_owed,
     take,
 )
-from backend.ingest.work.turn_statement import SINCE_INTERACTIVE
-from backend.ingest.work.turns import Head, heads_of_queues, lock_turns, note_turns
+from backend.ingest.queue.turn_statement import SINCE_INTERACTIVE
+from backend.ingest.queue.turns import Head, heads_of_queues, lock_turns, note_turns
 
 # Claimed together. What another workspace uploads meanwhile waits until they are recorded; a batch
 # takes 50 ms, less than a worker needs to hear of an upload.

@@ -11,9 +11,9 @@ from backend import log_context
 from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
 from backend.ingest.envelope.envelope import given_members
 from backend.ingest.models import Artefact, State, Upload
+from backend.ingest.queue import queue
 from backend.ingest.reading.reading import envelope_of, read_upload
 from backend.ingest.signals import runs_read
-from backend.ingest.work import queue
 from backend.noise.record import refresh_noise
 from backend.runs.database.bulk import copy_rows
 from backend.runs.models import Trial

@@ -12,8 +12,8 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from backend.accounts.audit import record
+from backend.accounts.mail.outgoing_mail import make_visible
 from backend.accounts.models import Act, HeldMessage, User
-from backend.accounts.people.outgoing_mail import make_visible
 
 KEPT = timedelta(days=7)
 MOST_KEPT = 500

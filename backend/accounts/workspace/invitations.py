@@ -12,9 +12,14 @@ from backend.accounts.audit import record
 from backend.accounts.credentials import token_format
 from backend.accounts.credentials.stored_token import find_stored, signature_of
 from backend.accounts.models import Act, Invitation, Membership, Token, User, Workspace
-from backend.accounts.people.members import MemberRefused, check_may_give, role_of, roles_given_by
-from backend.accounts.people.quotas import check_members
-from backend.accounts.people.workspace_lock import lock_workspace
+from backend.accounts.workspace.members import (
+    MemberRefused,
+    check_may_give,
+    role_of,
+    roles_given_by,
+)
+from backend.accounts.workspace.quotas import check_members
+from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.errors import Refused
 
 LIFETIME = timedelta(days=7)

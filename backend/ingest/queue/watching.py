@@ -5,9 +5,9 @@ from contextlib import suppress
 
 from django.conf import settings
 
-from backend.ingest.work import queue
-from backend.ingest.work.budget import Budget
-from backend.ingest.work.outcomes import OutOfTime
+from backend.ingest.queue import queue
+from backend.ingest.queue.budget import Budget
+from backend.ingest.queue.outcomes import OutOfTime
 from backend.untrusted.sandbox.sandbox import sandbox
 
 # An upload that is still at work after this share of its time may need all of it: another parser is
