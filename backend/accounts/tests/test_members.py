@@ -14,7 +14,7 @@ from backend.accounts.models import (
     User,
     Workspace,
 )
-from backend.accounts.tokens import tokens
+from backend.accounts.tokens import token_making, tokens
 from backend.accounts.workspace import access, invitations, members, workspace_links, workspaces
 from backend.errors import NotFound
 from backend.feeds import tokens as feed_tokens
@@ -131,6 +131,18 @@ def test_what_a_removed_member_made_stays_ended_when_they_come_again(workspace, 
     with pytest.raises(invitations.InvitationRefused, match="revoked"):
         invitations.accept(invitation, guest)
     assert feed_tokens.opened_by(feed, None) is None
+
+
+def test_nobody_makes_a_token_who_is_removed_while_it_waits(workspace, people, monkeypatch):
+    lock = token_making.lock_workspace
+
+    def lock_late(workspace_id):
+        members.remove(people["owner"], workspace, people["member"].pk)
+        return lock(workspace_id)
+
+    monkeypatch.setattr(token_making, "lock_workspace", lock_late)
+    with pytest.raises(token_making.TokenNotMade):
+        token_making.make_agent_token(people["member"], workspace, "late")
 
 
 def test_a_link_to_sign_in_stays_with_the_account(workspace, people):

@@ -12,7 +12,7 @@ from backend.accounts.limits.addresses import are_within, read_networks
 from backend.accounts.models import BEARER_KINDS, Token, TokenKind, User, Workspace
 from backend.accounts.tokens import tokens
 from backend.accounts.workspace.members import role_of
-from backend.accounts.workspace.scopes import Scope, scopes_of_role
+from backend.accounts.workspace.scopes import AGENT_SCOPES, Scope, scopes_of_role
 from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.errors import Conflict, InvalidInput
 
@@ -51,10 +51,11 @@ def make_token(actor: User | Token, workspace: Workspace, asked: TokenRequest) -
     name = " ".join(asked.name.replace("\0", " ").split())
     if not 0 < len(name) <= MAX_NAME:
         raise TokenNotMade(f"The name has {len(name)} characters; expected 1 to {MAX_NAME}.")
-    scopes = _checked_scopes(asked.scopes, allowed=scopes_to_give(actor, workspace))
     lifetime = _lifetime(asked.days, actor)
     networks = _networks(asked.networks, actor)
+    # First: whoever is removed meanwhile has no role behind it.
     lock_workspace(workspace.pk)
+    scopes = _checked_scopes(asked.scopes, allowed=scopes_to_give(actor, workspace))
     maker = actor if isinstance(actor, Token) else None
     if maker is not None and Token.objects.exclude(revoked_at=None).filter(pk=maker.pk).exists():
         raise TokenNotMade("Your token was revoked in the meantime.")
@@ -70,6 +71,13 @@ def make_token(actor: User | Token, workspace: Workspace, asked: TokenRequest) -
         grant=tokens.Grant(scopes, lifetime, networks),
         made_by=maker,
     )
+
+
+def make_agent_token(maker: User, workspace: Workspace, name: str) -> str:
+    """The clear text of a new token for an agent. Raises as `make_token`."""
+    given = " ".join(name.replace("\0", " ").split())[:MAX_NAME]
+    asked = TokenRequest(given or "agent", AGENT_SCOPES)
+    return make_token(maker, workspace, asked)[1]
 
 
 def scopes_to_give(actor: User | Token, workspace: Workspace) -> list[Scope]:

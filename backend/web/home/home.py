@@ -10,9 +10,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from backend.accounts.models import TokenKind, Workspace
+from backend.accounts.models import Workspace
 from backend.accounts.sign_in import recent_sign_in
-from backend.accounts.tokens import tokens
+from backend.accounts.tokens.token_making import make_agent_token
 from backend.accounts.workspace import access
 from backend.accounts.workspace.takedowns import takedowns_of_workspaces
 from backend.analysis.loading.findings import find
@@ -81,13 +81,8 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
     recent_sign_in.require(request)
     # Before there is a token: it is shown once, on a page that may need a slot.
     hold_slot_if_workspace_large(workspace.pk, viewer=visible.viewer_name(request))
-    clear = tokens.issue(
-        TokenKind.AGENT,
-        workspace,
-        user=visible.viewer(request),
-        name=request.POST.get("name", "").replace("\0", "")[:120] or "made on the page",
-        lifetime=tokens.AGENT_LIFETIME,
-    )
+    name = request.POST.get("name", "") or "made on the page"
+    clear = make_agent_token(visible.viewer_or_404(request), workspace, name)
     return _front(request, workspace, token=clear)
 
 

@@ -7,15 +7,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from backend.accounts.models import TokenKind, Workspace
-from backend.accounts.tokens import tokens
+from backend.accounts.models import Workspace
+from backend.accounts.sign_in import recent_sign_in
+from backend.accounts.tokens.token_making import make_agent_token
 from backend.accounts.workspace import access
 from backend.fleet.roster import RosterRow, roster
 from backend.links import link_to, run_link
 from backend.web.base import visible
 from backend.web.documents import agent_files
-
-MAX_NAME = 120
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -24,13 +23,9 @@ def agents(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, visible.own_workspace_or_404(request, slug))
     workspace = visible.writable_workspace_or_404(request, slug)
-    clear = tokens.issue(
-        TokenKind.AGENT,
-        workspace,
-        user=visible.viewer(request),
-        name=" ".join(request.POST.get("name", "").replace("\0", "").split())[:MAX_NAME] or "agent",
-        lifetime=tokens.AGENT_LIFETIME,
-    )
+    recent_sign_in.require(request)
+    maker = visible.viewer_or_404(request)
+    clear = make_agent_token(maker, workspace, request.POST.get("name", ""))
     return _page(request, workspace, token=clear)
 
 
