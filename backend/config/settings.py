@@ -269,8 +269,9 @@ WHITENOISE_MAX_AGE = 300
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
-    "django.contrib.auth.backends.ModelBackend",
     "backend.accounts.password_backend.PasswordBackend",
+    # For sessions of before: a wrong password does not come here.
+    "django.contrib.auth.backends.ModelBackend",
 ]
 LOGIN_REDIRECT_URL = "home"
 LOGIN_URL = "account_login"

@@ -12,6 +12,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
 
@@ -51,6 +52,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if email:
             validate_address(email)
         return email
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """A user name with “@” could be somebody's address, by which that person signs in."""
+        if "@" in username:
+            raise ValidationError(
+                "The user name has an “@”. Leave it out: you can sign in by your email address too."
+            )
+        cleaned: str = super().clean_username(username, shallow)
+        return cleaned
 
     def save_user(self, request: HttpRequest, user, form, commit: bool = True):  # type: ignore[no-untyped-def]
         """The first account is the operator's: it may read the messages that were not sent.

@@ -88,6 +88,8 @@ def own_workspace(slug: str, fields: dict[str, Any]) -> Workspace:
             "the service needs the address.",
             hint="Have its owner give it another address, then try again.",
         )
+    # Of a person's workspace that had the address before it was kept: links mean the service's.
+    FormerSlug.objects.filter(slug=slug).delete()
     return workspace
 
 

@@ -35,19 +35,19 @@ from backend.runs.tables.server_texts import SERVER_TEXTS
 MAX_LOADED_SERIES = 50_000
 # Of the configurations and headers of all servers and workloads of a workspace, as JSON.
 MAX_TEXT_BYTES = 32 << 20
-# Of all catalogues that are kept together.
-MAX_KEPT_SERIES = 100_000
-# As much text counts as a series.
-BYTES_OF_A_SERIES = 1_000
+# Of the servers of all series of a workspace: each series has a text for each.
+MAX_SETTINGS = 500_000
+# Of all catalogues that are kept together, by what a series and a setting take.
+MAX_KEPT_BYTES = 128 << 20
+BYTES_OF_A_SERIES, BYTES_OF_A_SETTING = 1_000, 200
 
 
-class TooMuchText(Unprocessable):
+class TooManyConfigurations(Unprocessable):
     """A workspace has more than a comparison can read at once."""
 
-    def __init__(self, text_bytes: int) -> None:
+    def __init__(self, what: str, most: str) -> None:
         super().__init__(
-            f"The configurations of servers and the headers of workloads of this workspace have "
-            f"{text_bytes >> 20} MiB; comparisons read at most {MAX_TEXT_BYTES >> 20} MiB.",
+            f"The series of this workspace have {what}; comparisons read at most {most}.",
             hint="Delete runs whose servers have long configurations.",
         )
 
@@ -87,7 +87,11 @@ class Catalogue:
     ) -> None:
         self.series = tuple(series)
         self.names = names
-        self.text_bytes = text_bytes
+        self.bytes = (
+            text_bytes
+            + BYTES_OF_A_SERIES * len(self.series)
+            + BYTES_OF_A_SETTING * _count_settings(self.series)
+        )
         self._spellings: dict[str, list[frozenset[str]]] = {}
         self._texts: dict[str, list[tuple[str, ...]]] = {}
         self._positions: dict[str, dict[str, list[int]]] = {}
@@ -194,11 +198,9 @@ def load_catalogue(workspace_id: uuid.UUID, *, viewer: str) -> None:
         _catalogues.get(workspace_id, workspace.data_version, load, take_slot=take_slot)
 
 
-def _weight(catalogue: Catalogue) -> int:
-    return len(catalogue.series) + catalogue.text_bytes // BYTES_OF_A_SERIES
-
-
-_catalogues: Findings[Catalogue] = Findings(most=MAX_KEPT_SERIES, least_age=0, weigh=_weight)
+_catalogues: Findings[Catalogue] = Findings(
+    most=MAX_KEPT_BYTES, least_age=0, weigh=lambda catalogue: catalogue.bytes
+)
 
 
 def _load(workspace_id: uuid.UUID) -> Catalogue:
@@ -206,7 +208,8 @@ def _load(workspace_id: uuid.UUID) -> Catalogue:
     text_bytes = _text_bytes(Server.objects.filter(own), "configuration")
     text_bytes += _text_bytes(Workload.objects.filter(own), "headers")
     if text_bytes > MAX_TEXT_BYTES:
-        raise TooMuchText(text_bytes)
+        most = f"{MAX_TEXT_BYTES >> 20} MiB"
+        raise TooManyConfigurations(f"{text_bytes >> 20} MiB of configurations and headers", most)
     names = FormerNames(FormerName.objects.filter(own).values_list("kind", "former", "current"))
     # As tuples: thousands of model instances take twice as long as their rows.
     server_rows = Server.objects.filter(own).values_list(*_SERVER, named=True)
@@ -235,7 +238,14 @@ def _load(workspace_id: uuid.UUID) -> Catalogue:
             :MAX_LOADED_SERIES
         ]
     )
-    return Catalogue(series, names, text_bytes)
+    loaded = tuple(series)
+    if (settings := _count_settings(loaded)) > MAX_SETTINGS:
+        raise TooManyConfigurations(f"{settings:,} settings of servers", f"{MAX_SETTINGS:,}")
+    return Catalogue(loaded, names, text_bytes)
+
+
+def _count_settings(series: Iterable[LoadedSeries]) -> int:
+    return sum(len(each.server.configuration) for each in series)
 
 
 def _text_bytes(rows: QuerySet[Any], column: str) -> int:

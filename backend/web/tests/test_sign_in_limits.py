@@ -179,11 +179,27 @@ class TestBrowsers:
         for number in range(8):
             thief = User.objects.create_user(username=next(NAMES), password="the thief's password")
             EmailAddress.objects.create(user=thief, email=person.email, primary=not number)
-        User.objects.create_user(username=person.email, password="the thief's password")
         browser = Client(REMOTE_ADDR=next(ADDRESSES))
         assert self.can_sign_in(browser, person.email)
         self.attack_by_email(person)
         assert self.can_sign_in(browser, person.email)
+
+    def test_a_user_name_that_is_an_address_is_not_taken_by_who_claims_the_address(self, settings):
+        settings.FAILED_SIGN_INS_IN_NEW_BROWSERS = 2
+        person = User.objects.create_user(username=f"{next(NAMES)}@corp.test", password=PASSWORD)
+        browser = Client(REMOTE_ADDR=next(ADDRESSES))
+        assert self.can_sign_in(browser, person.username)
+        thief = User.objects.create_user(username=next(NAMES), password="the thief's password")
+        EmailAddress.objects.create(user=thief, email=person.username)
+        self.attack(person)
+        assert self.can_sign_in(browser, person.username)
+
+    def test_no_new_user_name_looks_like_an_address(self, settings):
+        settings.OPEN_SIGN_UP = True
+        form = {"password1": PASSWORD, "password2": PASSWORD, "email": "a@example.org"}
+        answer = Client().post("/accounts/signup/", {**form, "username": "ada@example.org"})
+        assert "Leave it out" in answer.text
+        assert not User.objects.filter(username="ada@example.org").exists()
 
     @staticmethod
     def attack_by_email(person):

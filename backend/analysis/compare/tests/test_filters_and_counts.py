@@ -108,10 +108,11 @@ def test_of_many_labels_the_chosen_one_and_the_first_by_name_are_listed(lab):
     assert field["values"][0]["chosen"]
 
 
-def test_of_more_text_than_is_read_at_once_a_comparison_says_so(lab, monkeypatch):
+@pytest.mark.parametrize("most", ["MAX_TEXT_BYTES", "MAX_SETTINGS"])
+def test_of_more_text_than_is_read_at_once_a_comparison_says_so(lab, monkeypatch, most):
     make_run(lab, CellSpec("a", configuration={"workers": "x" * 1_000}))
-    monkeypatch.setattr(series_cache, "MAX_TEXT_BYTES", 900)
-    with pytest.raises(series_cache.TooMuchText, match="comparisons read at most"):
+    monkeypatch.setattr(series_cache, most, 0)
+    with pytest.raises(series_cache.TooManyConfigurations, match="comparisons read at most"):
         ask(lab)
 
 
