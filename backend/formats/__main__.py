@@ -1,11 +1,11 @@
-"""`python -m backend.formats > docs/formats.md`: the page of formats, in the modules' words."""
+"""`scripts/fix`: the page of formats, in the modules' words."""
 
 from backend.formats.tools import TOOLS
 
 HEAD = """# Formats
 
 What the output of each load tool says, and how Loadsheet reads it. This page is made from the
-modules' docstrings: `python -m backend.formats > docs/formats.md`.
+modules' docstrings: `scripts/fix`.
 
 For comparison: Loadsheet computes percentiles by nearest rank on the histogram, throughput as
 completed responses ÷ elapsed time, and goodput from successful responses only.

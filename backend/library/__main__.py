@@ -1,4 +1,4 @@
-"""`python -m backend.library > docs/studies.md`: the page of the published benchmarks."""
+"""`scripts/fix`: the page of the published benchmarks."""
 
 from backend.library.page import page
 

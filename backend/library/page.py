@@ -14,7 +14,7 @@ HEAD = """# The library of published benchmarks
 
 Loadsheet starts from five published benchmarks. `manage.py load_library` loads them into the public
 workspace `library`, each with a frozen result set; `scripts/start` does it at the first start. This
-page is made from their data: `python -m backend.library > docs/studies.md`.
+page is made from their data: `scripts/fix`.
 
 The data are every table, every figure of the text with its line, and the outputs of the load tools
 where they are kept. No text of a publication is copied. What a publication does not say is unknown.

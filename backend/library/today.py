@@ -1,7 +1,7 @@
 """What the same test says today: our own run of a study's plan, beside the published figures.
 
 `studies/<name>/today.zip` holds the envelope and every output, as the agent kept them. To read them
-takes seconds, so `today.json` beside it has the figures: `python -m backend.library.today` writes
+takes seconds, so `today.json` beside it has the figures: `scripts/fix` writes
 it. Pure: no Django.
 """
 

@@ -182,7 +182,9 @@ def _rename_in_audit_log(user: User, addresses: Sequence[str]) -> None:
         # The trigger of the table refuses a change without it.
         cursor.execute("SET LOCAL loadsheet.erases_account = 'on'")
         AuditEvent.objects.filter(actor_id=user.pk).update(actor_name=NOBODY, address=None)
-        is_subject = Q(subject_id=user.pk) | _any_of("subject__iexact", addresses)
+        # Only there a subject is an address: a user name that is spelled so is somebody else's.
+        of_invitation = Q(act__in=[Act.INVITATION_CREATED, Act.INVITATION_REVOKED])
+        is_subject = Q(subject_id=user.pk) | of_invitation & _any_of("subject__iexact", addresses)
         AuditEvent.objects.filter(is_subject).exclude(subject="").update(subject=NOBODY)
         for event in AuditEvent.objects.filter(detail__invited_by=user.username):
             event.detail["invited_by"] = NOBODY

@@ -1,4 +1,4 @@
-"""`python -m backend.analysis.query > docs/fields.md`: the fields of a comparison."""
+"""`scripts/fix`: the fields of a comparison."""
 
 import sys
 
@@ -12,7 +12,7 @@ lie on the axis (`x`), make series (`series`) and divide the chart into panels (
 are used is in [comparing](comparing.md).
 
 This page is printed from `backend/analysis/query/field_table.py` by
-`python -m backend.analysis.query > docs/fields.md`.
+`scripts/fix`.
 
 | field | name | keeps | axis, series, panels |
 |---|---|---|---|

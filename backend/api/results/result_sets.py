@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from backend.accounts.models import Token, User, Workspace
 from backend.accounts.workspace import access
+from backend.analysis.loading.viewer_slots import hold_slot
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.api.protocol.auth import actor_of, author_of, required_actor, viewer_name
@@ -78,6 +79,7 @@ class ResultSetList(APIView):
         asked = validated(KeepSerializer, request)
         workspace = writable_workspace(actor, asked.get("workspace"))
         refuse_other_question(workspace, asked["query"])
+        hold_slot(viewer_name(request))
         return _with_context(request, _save(actor, workspace, asked))
 
 

@@ -43,7 +43,7 @@ class VariantSerializer(serializers.Serializer[Any]):
 
 
 class ServerRowSerializer(_Tallied):
-    """A server by its name, with every version and configuration of it."""
+    """A server by its name, with its newest versions and configurations."""
 
     variants = VariantSerializer(source="others", many=True)
 

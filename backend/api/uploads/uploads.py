@@ -129,6 +129,7 @@ class UploadList(APIView):
     def get(self, request: Request) -> Page[Upload]:
         """The uploads of one's workspaces, each with its state and the reason where it failed."""
         rows = Upload.objects.filter(workspace__in=workspaces_asked(request), is_in_trash=False)
+        rows = rows.without_envelopes()
         state = request.query_params.get("state")
         if state and state not in LISTED_STATES:
             raise QueryError("state", state, ", ".join(LISTED_STATES))

@@ -5,4 +5,4 @@ from backend.formats.__main__ import page
 
 def test_the_page_of_formats_is_fresh():
     kept = Path(__file__).parents[3] / "docs" / "formats.md"
-    assert kept.read_text() == page(), "run: python -m backend.formats > docs/formats.md"
+    assert kept.read_text() == page(), "run: scripts/fix"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from backend.ingest.models import Artefact
+from backend.ingest.models import Artefact, Upload
 from backend.links import links_by_id
 from backend.runs.database.read_router import reading_connection
 
@@ -93,8 +93,12 @@ class EarlierUpload:
 def find_earlier_uploads(workspace_id: UUID, sha256s: Iterable[str]) -> dict[str, EarlierUpload]:
     """By SHA-256 of a file, the latest upload of the workspace that has it."""
     rows = Artefact.objects.filter(upload__workspace=workspace_id, sha256__in=set(sha256s))
-    earlier = {}
-    for row in rows.select_related("upload").order_by("upload__received_at", "pk"):
-        upload = row.upload
-        earlier[row.sha256] = EarlierUpload(upload.pk, upload.result_run_id, upload.received_at)
-    return earlier
+    # The same bytes may have come in thousands of uploads.
+    latest = rows.order_by("sha256", "-upload__received_at", "-pk").distinct("sha256")
+    upload_of = dict(latest.values_list("sha256", "upload"))
+    uploads = Upload.objects.without_envelopes().in_bulk(upload_of.values())
+    found = {sha256: uploads[id_] for sha256, id_ in upload_of.items() if id_ in uploads}
+    return {
+        sha256: EarlierUpload(upload.pk, upload.result_run_id, upload.received_at)
+        for sha256, upload in found.items()
+    }

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
@@ -50,7 +49,7 @@ def with_files(uploads: Sequence[Upload]) -> list[ListedUpload]:
     for upload_id, name in first.values_list("upload_id", "name"):
         names[upload_id].append(name)
     counts = dict(files.order_by().values_list("upload_id").annotate(count=Count("*")))
-    run_of = {upload.pk: run_id_of(upload) for upload in uploads}
+    run_of = {upload.pk: upload.result_run_id for upload in uploads}
     run_names = listing.names_of_runs([run_id for run_id in run_of.values() if run_id is not None])
     return [
         ListedUpload(
@@ -61,10 +60,3 @@ def with_files(uploads: Sequence[Upload]) -> list[ListedUpload]:
         )
         for upload in uploads
     ]
-
-
-def run_id_of(upload: Any) -> UUID | None:
-    """As `Upload.result_run_id`, of a row whose envelope was not loaded."""
-    if upload.run_id is not None or upload.state != State.PARSED or not upload.part_of:
-        return upload.run_id  # type: ignore[no-any-return]
-    return UUID(upload.part_of)

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models.fields.json import KT
-
-from backend.ingest.listing.listed_uploads import ListedUpload, Which, run_id_of, with_files
+from backend.ingest.listing.listed_uploads import ListedUpload, Which, with_files
 from backend.ingest.models import Upload
 from backend.runs.catalogue import listing
 from backend.runs.database.cursors import Page, page_by_time
@@ -29,16 +27,15 @@ def upload_page(
     rows = rows.filter(which.value)
     if since is not None:
         rows = rows.filter(received_at__gte=since)
-    shown = rows.only("id", "state", "reason", "received_at", "run")
     # A part of a run that came in several uploads has no row of its own there.
-    shown = shown.annotate(part_of=KT("envelope__run__id"))
+    shown = rows.without_envelopes().only("id", "state", "reason", "received_at", "run")
     page = page_by_time(shown, "received_at", after=after, limit=limit, fitting=_fitting)
     return Page(with_files(page.rows), page.next)
 
 
 def _fitting(uploads: Sequence[Upload]) -> int:
     """How many of the first uploads one page may have: the names of their series are read."""
-    run_of = [run_id_of(upload) for upload in uploads]
+    run_of = [upload.result_run_id for upload in uploads]
     runs = Run.with_trash.filter(pk__in=filter(None, run_of))
     counts = dict(runs.values_list("pk", "counted_trials"))
     return listing.fitting(

@@ -13,7 +13,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
 
 
 def test_the_page_of_studies_is_printed_from_the_data():
-    assert DOCS.read_text() == page(), "run: python -m backend.library > docs/studies.md"
+    assert DOCS.read_text() == page(), "run: scripts/fix"
 
 
 NAMED_IN_THE_STUDIES = """

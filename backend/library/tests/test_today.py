@@ -66,7 +66,7 @@ def test_a_run_names_no_folder_of_the_machine_that_measured(study):
 @pytest.mark.long
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_the_stored_figures_are_those_of_the_outputs(study):
-    assert read_today(study) == compute_today(study), "run: python -m backend.library.today"
+    assert read_today(study) == compute_today(study), "run: scripts/fix"
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)

@@ -12,8 +12,19 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, F, Max, Q, Value
-from django.db.models.functions import Coalesce, Lower
+from django.db.models import (
+    Count,
+    F,
+    Func,
+    IntegerField,
+    Max,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+    Window,
+)
+from django.db.models.functions import Cast, Coalesce, Lower, RowNumber
 from django.db.models.lookups import Exact, GreaterThan
 
 from backend.accounts.models import Workspace
@@ -24,6 +35,8 @@ from backend.runs.registry.shown import shown_rows
 
 # At most this many related rows are listed, the newest first.
 MAX_RELATED = 100
+# Of the configurations or headers on one page of names, beside one for each name.
+MOST_TEXT_BYTES = 4 << 20
 _WHEN = Coalesce("run__started_at", "run__recorded_at")
 # Of the server or workload ids given, by name. Counted by series and run first, from an index
 # alone: to sort every load point for its run takes six times as long.
@@ -53,7 +66,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A server, host or workload in a list. `others` are all rows with the same name."""
+    """A server, host or workload in a list. `others` are rows with the same name, the newest."""
 
     id: UUID
     name: str
@@ -92,10 +105,11 @@ def _named_page(
     total = names.count()
     following = list(names.filter(_is_named_after(after))[: limit + 1])
     page = following[:limit]
+    same = rows.filter(name__in=page).order_by("-created_at", "pk")
+    ids = tuple(same.values_list("pk", flat=True))
     by_name: dict[str, list[Any]] = defaultdict(list)
-    for row in rows.filter(name__in=page).order_by("-created_at", "pk"):
+    for row in same.filter(pk__in=_some_of_each(same)):
         by_name[row.name].append(row)
-    ids = tuple(row.pk for same in by_name.values() for row in same)
     versions = Workspace.objects.filter(pk__in=workspace_ids).values_list("pk", "data_version")
     tallies = _tallies_by_name(kind, ids, tuple(versions.order_by("pk")))
     listed = (
@@ -103,6 +117,22 @@ def _named_page(
         for name, same in ((name, by_name[name]) for name in page)
     )
     return ListPage(tuple(listed), page[-1] if len(following) > limit else None, total)
+
+
+def _some_of_each(same: QuerySet[Any]) -> list[UUID]:
+    """Of each name the newest rows, at most MAX_RELATED, as long as there is room for their texts:
+    one upload may bring a thousand configurations of one name, each of 20 KB.
+    """
+    text = "configuration" if same.model is Server else "headers"
+    size = Func(Cast(text, TextField()), function="octet_length", output_field=IntegerField())
+    place = Window(RowNumber(), partition_by=F("name"), order_by=[F("created_at").desc(), F("pk")])
+    ranked = same.annotate(place=place, size=size).filter(place__lte=MAX_RELATED)
+    chosen, room = [], MOST_TEXT_BYTES
+    for id_, place_of_row, bytes_ in ranked.order_by("place").values_list("pk", "place", "size"):
+        room -= bytes_
+        if place_of_row == 1 or room >= 0:
+            chosen.append(id_)
+    return chosen
 
 
 def _is_named_after(name: str) -> Q:

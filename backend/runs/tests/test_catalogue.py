@@ -2,6 +2,7 @@
 
 import pytest
 
+from backend.runs.catalogue import catalogue
 from backend.runs.catalogue.catalogue import host_page, server_page
 from backend.runs.database.cursors import BadCursor, pack_cursor
 from backend.runs.models import Host, Run
@@ -55,6 +56,19 @@ def names_page_by_page(page_of, lab):
 def test_servers_are_listed_by_name_whatever_their_capitals(lab):
     make_run(lab, *(CellSpec(server=name) for name in reversed(NAMES)))
     assert names_page_by_page(server_page, lab) == NAMES
+
+
+def test_of_a_name_with_many_configurations_some_are_listed(lab, monkeypatch):
+    """6,200 of one name took 1.3 GB of a page without a slot."""
+    specs = [CellSpec(configuration={"a": "x" * 60, "b": number}) for number in range(6)]
+    make_run(lab, *specs, CellSpec(server="zzz", configuration={"a": "x" * 60}))
+    (first, other) = server_page([lab.pk]).rows
+    assert (len(first.others), len(other.others), first.tally.cells) == (6, 1, 6)
+    monkeypatch.setattr(catalogue, "MAX_RELATED", 4)
+    assert len(server_page([lab.pk]).rows[0].others) == 4
+    monkeypatch.setattr(catalogue, "MOST_TEXT_BYTES", 250)
+    (first, other) = server_page([lab.pk]).rows
+    assert (len(first.others), len(other.others), first.tally.cells) == (2, 1, 6)
 
 
 def test_hosts_are_listed_by_name_whatever_their_capitals(lab):

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.loading.selection import NotVisible
+from backend.analysis.loading.viewer_slots import hold_slot
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.library.loading import find_study_of, result_set_id, today_name
@@ -118,6 +119,7 @@ def share(request: HttpRequest, slug: str) -> HttpResponse:
     """Save a comparison under a link: its figures (frozen) or its query (live)."""
     workspace = visible.writable_workspace_or_404(request, slug)
     save = _save_function(request)
+    hold_slot(visible.viewer_name(request))
     result_set = save(
         replace(CompareQuery.parse(request.POST.get("query", "")), workspace=slug),
         workspace=workspace,

@@ -5,7 +5,9 @@ import uuid
 import pytest
 from django.core.cache import caches
 from django.core.wsgi import get_wsgi_application
+from django.db import connection
 from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
 
 from backend.accounts.models import Token
 from backend.analysis.loading import large_runs, series_cache
@@ -16,7 +18,7 @@ from backend.api.protocol import rendering
 from backend.api.runs import run_answer
 from backend.runs.models import Correction, Observation, Run, Trial
 from backend.sharing.freezing import Description, freeze, save_live
-from backend.sharing.models import SharedRun, Visibility
+from backend.sharing.models import ResultSet, SharedRun, Visibility
 from backend.testing.scenes import make_changes, make_measured_run
 from backend.testing.transactions import connection_kept_open, taken_back
 from backend.untrusted.sandbox import fair_slots
@@ -205,6 +207,28 @@ def test_where_there_is_no_slot_no_token_is_made(owner, scene, monkeypatch):
     tokens = Token.objects.count()
     assert owner.post("/w/own-lab/first-token").status_code == 503
     assert Token.objects.count() == tokens
+
+
+@pytest.mark.parametrize("path", ["/api/v1/result-sets", "/w/own-lab/result-sets/new"])
+def test_a_result_set_is_computed_in_a_slot(owner, scene, monkeypatch, path):
+    take_all(monkeypatch)
+    before = ResultSet.objects.count()
+    api = Client(headers=scene.own.headers)
+    form = {"query": "", "visibility": "private"}
+    answer = api.post(path, form, "application/json") if "api" in path else owner.post(path, form)
+    assert answer.status_code == 503
+    assert ResultSet.objects.count() == before
+
+
+def test_lists_of_uploads_leave_their_envelopes_out(owner, scene):
+    """One may have 4 MB: a list of 31 took 1.2 GB."""
+    api = Client(headers=scene.own.headers)
+    pages = (owner, "/w/own-lab/uploads"), (api, "/api/v1/uploads?workspace=own-lab")
+    for client, path in pages:
+        with CaptureQueriesContext(connection) as seen:
+            assert client.get(path).status_code == 200
+        read = [query["sql"] for query in seen if '"ingest_upload"."envelope",' in query["sql"]]
+        assert read == [], path
 
 
 def observation():
